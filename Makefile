@@ -1,0 +1,102 @@
+# Needs Python 3.11 or later, git and make; everything else is installed into .venv, with uv where it is on PATH.
+#
+#   make test PYTHON=python3.13             another interpreter (run `make clean` first to change it)
+#   make test ARGS='-k deny -n 0'           more arguments for pytest
+
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+BENCHMARKS = $(subst /,.,$(patsubst %/__main__.py,%,$(wildcard benchmarks/*/__main__.py)))
+
+.DEFAULT_GOAL := help
+# Two targets that install into one environment at the same time would break it.
+.NOTPARALLEL:
+.PHONY: help demo test test-more format check bench clean
+
+help:
+	@echo "make demo       see hooks at work"
+	@echo "make test       run the tests"
+	@echo "make test-more  run the tests that need more than Python, git and make"
+	@echo "make check      format, lint, types, layers"
+	@echo "make format     rewrite the code in the house style"
+	@echo "make bench      measure"
+	@echo "make clean      remove everything that the other targets made"
+
+demo: $(VENV)/.project
+	@$(BIN)/interpose demo
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest $(ARGS)
+
+# pytest exits with 5 when there is nothing to run, which is no failure here.
+test-more: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m more $(ARGS) || test $$? -eq 5
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports --no-logo
+
+# Each benchmark makes an environment of its own, with the peers that it is measured against. All run, whatever one says.
+bench: $(BIN)/python
+	@status=0; \
+	for benchmark in $(BENCHMARKS); do $(BIN)/python -m $$benchmark $(ARGS) || status=$$?; done; \
+	exit $$status
+
+clean:
+	rm -rf $(VENV) .bench build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---------------------------------------------------------------------------------------------------------------
+# The environment. The stamps .project and .dev say what was installed; a change of pyproject.toml outdates both.
+
+IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+# A candidate counts only if it runs: a name on PATH may be a shim with no interpreter behind it.
+PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if $$candidate -c '$(IS_NEW_ENOUGH)' >/dev/null 2>&1; then echo $$candidate; break; fi; done)
+
+# Some environments forbid Python to write bytecode while it runs, which makes every start slower: compile here.
+define install
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable '$(1)'; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'; \
+	fi
+	@$(BIN)/python -m compileall -q src
+endef
+
+$(VENV)/.project: pyproject.toml | $(BIN)/python
+	$(call install,.)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(call install,.[dev])
+	@touch $(VENV)/.project $@
+
+# Half an environment would pass for a whole one at the next run: on failure nothing stays.
+$(BIN)/python:
+	@python="$(PYTHON)"; \
+	if test -z "$$python"; then \
+		echo "make: Python 3.11 or later is needed and was not found on PATH." >&2; \
+		echo "      Install it, or name one: make <target> PYTHON=/path/to/python3" >&2; \
+		exit 1; \
+	fi; \
+	if ! "$$python" -c '$(IS_NEW_ENOUGH)'; then \
+		echo "make: '$$python' is not a Python 3.11 or later: name another with PYTHON=..." >&2; \
+		exit 1; \
+	fi; \
+	if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --seed --python "$$python" $(VENV); \
+	else \
+		"$$python" -m venv $(VENV); \
+	fi || { \
+		rm -rf $(VENV); \
+		echo "make: '$$python' could not create $(VENV) (on Debian and Ubuntu: install python3-venv)." >&2; \
+		exit 1; \
+	}
