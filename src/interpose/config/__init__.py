@@ -1,0 +1,1 @@
+"""Configuration: what people write about hooks, to hooks."""

@@ -1,0 +1,283 @@
+"""A configuration as a mapping, as it stands in a file, to hooks, scopes and settings.
+
+Every problem is found in one pass and carries the path to its place (``hooks.PreToolUse[0].timeout``); whoever read
+the mapping from a file can turn a path into a line. Nothing is armed if anything is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
+from ..events import Table
+from ..model import Hook, Settings
+from ..registry import Scope
+from .declare import ERROR_BEHAVIORS, declare, seconds
+
+__all__ = ["Configuration", "read_mapping", "read_scope", "settings_from"]
+
+_HOOK_KEYS = {
+    "name", "matcher", "if", "type", "handler", "priority", "timeout", "onError", "enabled", "enforce", "locked",
+    "parallel", "async", "once", "inline", "description",
+}  # fmt: skip
+_SPELLED = {"onError": "on_error", "if": "if_", "async": "async_"}
+_SNAKE = {"on_error": "onError", "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
+          "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout"}  # fmt: skip
+_GROUP_KEYS = {"matcher", "timeout", "hooks"}
+_SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
+
+
+class Configuration:
+    """What a mapping says: hooks, the scopes they belong to, and settings."""
+
+    __slots__ = ("hooks", "scopes", "settings")
+
+    def __init__(self) -> None:
+        self.hooks: list[Hook] = []
+        self.scopes: dict[str, Scope] = {}
+        self.settings: dict[str, Any] = {}
+
+
+class _Reader:
+    def __init__(self, table: Table, layer: str, source: str, directory: str) -> None:
+        self.table = table
+        self.layer = layer
+        self.source = source
+        self.directory = directory
+        self.problems: list[Problem] = []
+        self.found = Configuration()
+
+    def wrong(self, path: str, what: str, hint: str = "") -> None:
+        self.problems.append(Problem(what, where=path, hint=hint))
+
+    def attempt(self, path: str, action: Callable[[], Any]) -> Any:
+        try:
+            return action()
+        except InterposeError as error:
+            self.wrong(path, error.problem.what, error.problem.hint)
+            return None
+
+    # From the top down.
+
+    def whole(self, given: Any) -> None:
+        if not isinstance(given, Mapping):
+            self.wrong("", f"{_kind(given)} where a mapping with hooks: is expected")
+            return
+        self.hooks_section(given.get("hooks"), "hooks", scope=None)
+        agents = given.get("agents")
+        if agents is None:
+            return
+        if not isinstance(agents, list):
+            self.wrong("agents", f"{_kind(agents)} where a list of agents is expected")
+            return
+        for index, agent in enumerate(agents):
+            self.agent(agent, f"agents[{index}]")
+
+    def agent(self, agent: Any, path: str) -> None:
+        backend = agent.get("backend") if isinstance(agent, Mapping) else None
+        if not isinstance(backend, Mapping) or backend.get("hooks") is None:
+            return
+        scope = agent.get("id")
+        if not isinstance(scope, str) or not scope:
+            self.wrong(f"{path}.id", "an agent with hooks needs an id", "hooks hold for the agent of that id")
+            return
+        if scope in self.found.scopes:
+            self.wrong(f"{path}.id", f"there are two agents {scope}", "give each its own id")
+            return
+        self.hooks_section(backend["hooks"], f"{path}.backend.hooks", scope=scope)
+
+    def hooks_section(self, given: Any, path: str, scope: str | None) -> None:
+        overrides: dict[str, str] = {}
+        if given is not None and not isinstance(given, Mapping):
+            self.wrong(path, f"{_kind(given)} where settings and events are expected")
+            return
+        for key, value in (given or {}).items():
+            place = f"{path}.{key}"
+            if not isinstance(key, str):
+                self.wrong(path, f"{key!r} is not text", "quote it")
+            elif key.startswith("x-"):
+                continue
+            elif scope is None and _SNAKE.get(key, key) in _SETTINGS:
+                self.setting(_SNAKE.get(key, key), value, place)
+            elif self.known_event(key, path):
+                if isinstance(value, Mapping) and "override" in value and self.override(value, place, scope):
+                    overrides[self.table.find(key)[0].name] = self.layer
+                self.event(key, value, place, scope)
+        if scope is not None:
+            self.found.scopes[scope] = Scope(overrides=overrides)
+
+    def known_event(self, key: str, path: str) -> bool:
+        try:
+            self.table.find(key)
+        except InterposeError as error:
+            hint = nearest(key, [*self.table.spellings(), *_SETTINGS]) or error.problem.hint
+            self.wrong(f"{path}.{key}", f"{key} is neither an event nor a setting", hint)
+            return False
+        return True
+
+    def override(self, value: Mapping[str, Any], path: str, scope: str | None) -> bool:
+        if scope is None:
+            self.wrong(f"{path}.override", "only an agent can override shared hooks", "move it under agents:")
+        elif not isinstance(value["override"], bool):
+            self.wrong(f"{path}.override", f"{_kind(value['override'])} where true or false is expected")
+        return value["override"] is True
+
+    def event(self, event: str, value: Any, path: str, scope: str | None) -> None:
+        if isinstance(value, Mapping):
+            for key in value:
+                if key not in ("override", "hooks") and not str(key).startswith("x-"):
+                    self.wrong(
+                        f"{path}.{key}", f"{key} is not known here", "an event holds a list, or override: and hooks:"
+                    )
+            value, path = value.get("hooks", []), f"{path}.hooks"
+        if value is None:
+            return
+        if not isinstance(value, (list, tuple)):
+            self.wrong(path, f"{_kind(value)} where a list of hooks is expected")
+            return
+        for index, item in enumerate(value):
+            self.item(event, item, f"{path}[{index}]", scope, {})
+
+    def item(self, event: str, item: Any, path: str, scope: str | None, inherited: dict[str, Any]) -> None:
+        if callable(item):
+            item = {"handler": item}
+        if not isinstance(item, Mapping):
+            self.wrong(path, f"{_kind(item)} where a hook is expected", "a hook is a mapping with handler:")
+        elif "hooks" in item:
+            self.group(event, item, path, scope)
+        else:
+            self.hook(event, item, path, scope, inherited)
+
+    def group(self, event: str, group: Mapping[str, Any], path: str, scope: str | None) -> None:
+        self.only_known(group, _GROUP_KEYS, path, "a group")
+        inherited = {key: group[key] for key in ("matcher", "timeout") if group.get(key) is not None}
+        members = group.get("hooks") or []
+        if not isinstance(members, (list, tuple)):
+            self.wrong(f"{path}.hooks", f"{_kind(members)} where a list of hooks is expected")
+            return
+        for index, member in enumerate(members):
+            if isinstance(member, Mapping) and "hooks" in member:
+                self.wrong(f"{path}.hooks[{index}]", "a group inside a group", "groups cannot be nested")
+            else:
+                self.item(event, member, f"{path}.hooks[{index}]", scope, inherited)
+
+    def hook(
+        self, event: str, hook: Mapping[str, Any], path: str, scope: str | None, inherited: dict[str, Any]
+    ) -> None:
+        if not self.only_known(hook, _HOOK_KEYS, path, "a hook"):
+            return
+        given = {_SNAKE.get(key, key): value for key, value in hook.items() if not key.startswith("x-")}
+        if "handler" not in given:
+            self.wrong(path, "a hook without handler:", "handler: module.function")
+            return
+        if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
+            self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")
+            return
+        options = {_SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
+        handler = options.pop("handler")
+        options = {key: value for key, value in options.items() if value is not None}
+        made = self.attempt(path, lambda: declare(
+            self.table, event, handler, scope=scope, layer=self.layer, source=self.source, directory=self.directory,
+            **options,
+        ))  # fmt: skip
+        if made is not None:
+            self.found.hooks.append(made)
+
+    def only_known(self, given: Mapping[str, Any], known: set[str], path: str, what: str) -> bool:
+        strange = [key for key in given if not isinstance(key, str)
+                   or (_SNAKE.get(key, key) not in known and not key.startswith("x-"))]  # fmt: skip
+        for key in strange:
+            self.wrong(f"{path}.{key}", f"{key} is not a key of {what}",
+                       nearest(str(key), known) or f"keys are {', '.join(sorted(known))}")  # fmt: skip
+        return not strange
+
+    def setting(self, key: str, value: Any, path: str) -> None:
+        made = self.attempt(path, lambda: _setting(key, value))
+        if made is not None:
+            self.found.settings.update(made)
+
+
+def _setting(key: str, value: Any) -> dict[str, Any]:
+    match key:
+        case "timeout":
+            # Armament's word: milliseconds, and a ceiling over every hook.
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 100 <= value < 1e9:
+                raise BadHook(f"timeout: {value!r} is not a ceiling in milliseconds",
+                              hint="at least 100; a hook's own timeout: is in seconds")  # fmt: skip
+            return {"timeout_ceiling": value / 1000}
+        case "defaultTimeout":
+            return {"default_timeout": duration(key, value)}
+        case "totalTimeout":
+            return {"total_timeout": duration(key, value)}
+        case "errorBehavior":
+            return {"error_behavior": value}
+        case "maxHooksPerPoint":
+            return {"max_hooks_per_point": value}
+        case _:
+            return {"enforce": value}
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else type(value).__name__
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(key: str, value: Any) -> float:
+    """Read ``5s``, ``250ms``, ``2m`` or a number of seconds."""
+    if isinstance(value, str):
+        number = value.strip().rstrip("smh")
+        unit = value.strip()[len(number) :]
+        try:
+            return seconds(key, float(number) * _UNITS[unit]) or 0.0
+        except (ValueError, KeyError):
+            raise BadHook(f"{key}: {value!r} is not a duration", hint="write 5s, 250ms or 2m") from None
+    return seconds(key, value) or 0.0
+
+
+def settings_from(**given: Any) -> Settings:
+    """Return checked settings."""
+    settings = Settings(**given)
+    if settings.error_behavior not in ERROR_BEHAVIORS:
+        raise BadHook(f"errorBehavior: {settings.error_behavior!r} is not a choice",
+                      hint=f"choose {', '.join(ERROR_BEHAVIORS)}")  # fmt: skip
+    limit = settings.max_hooks_per_point
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+        raise BadHook(f"maxHooksPerPoint: {limit!r} is not a number of hooks", hint="0 means no limit")
+    for name in ("enforce", "redirect_output"):
+        if not isinstance(getattr(settings, name), bool):
+            raise BadHook(f"{name}: {getattr(settings, name)!r} where true or false is expected")
+    for name in ("default_timeout", "timeout_ceiling", "total_timeout"):
+        seconds(name, getattr(settings, name))
+    if 0 < settings.timeout_ceiling < 0.1:
+        raise BadHook(
+            f"timeout ceiling: {settings.timeout_ceiling} s is shorter than any hook needs", hint="at least 0.1 s"
+        )
+    return settings
+
+
+def read_mapping(
+    table: Table, given: Any, *, layer: str = "code", source: str = "", directory: str = ""
+) -> Configuration:
+    """Read a whole configuration; raise ConfigError with everything that is wrong."""
+    reader = _Reader(table, layer, source, directory)
+    reader.whole(given)
+    reader.attempt("hooks", lambda: settings_from(**reader.found.settings))
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return reader.found
+
+
+def read_scope(table: Table, scope: str, given: Any, parent: str | None) -> Configuration:
+    """Read the hooks of one scope: event to a list of callables, hooks and groups."""
+    reader = _Reader(table, "code", "", "")
+    reader.hooks_section(given, scope, scope=scope)
+    for name, found in reader.found.scopes.items():
+        if found.overrides:
+            reader.wrong(name, "a scope adds hooks and never overrides", "override belongs to an agent's configuration")
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    reader.found.scopes = {scope: Scope(parent=parent)}
+    return reader.found

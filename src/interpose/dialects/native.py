@@ -1,0 +1,307 @@
+"""The native dialect: one strict reader for the answers of all three systems.
+
+Armament says ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
+the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. All may be said at once;
+the strictest decision counts. What cannot be understood is never an allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+from ..events import Row
+from ..model import Injection
+from ..replies import STRATEGIES, Failure, Reply
+
+__all__ = ["read"]
+
+_DECISIONS = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask", "defer": "ask"}
+_STRICTNESS = {"deny": 3, "ask": 2, "allow": 1}
+_MOST_KEYS = 10_000
+
+
+def read(row: Row, answer: object) -> Reply | Failure:
+    """Read what a callable returned, or a decoded JSON answer."""
+    if type(answer) is Reply:
+        misfit = _misfit(row, answer.changes)
+        return Failure("bad_output", misfit) if misfit else answer
+    if not isinstance(answer, Mapping):
+        return Failure(
+            "bad_reply",
+            f"returned {_kind(answer)}, which is no answer; return nothing, a mapping or a reply such as deny()",
+        )
+    try:
+        said = _exact(answer)
+    except Exception as error:  # a mapping whose own methods break
+        return Failure("bad_reply", f"returned a mapping that cannot be read: {type(error).__name__}")
+    return _Reader(row, said).reply()
+
+
+class _Reader:
+    """Reads one answer; collects what is said and what is wrong."""
+
+    def __init__(self, row: Row, said: dict[str, Any]) -> None:
+        self.row = row
+        self.said = said
+        self.decisions: list[tuple[str, str]] = []  # strictness counts: (decision, reason)
+        self.grants = False
+        self.misstated: list[str] = []
+        self.wrong: list[str] = []
+        self.ignored: list[str] = []
+        self.changes: dict[str, Any] = {}
+        self.context: list[str] = []
+        self.inject: list[Injection] = []
+        self.continue_: bool | None = None
+        self.suppress = False
+        self.stop_reason = ""
+        self.interrupt = False
+        self.again: float | None = None
+        self.extra: dict[str, Any] = {}
+
+    def reply(self) -> Reply | Failure:
+        reason = self._text(self.said, "reason")
+        for key, value in self.said.items():
+            reader = _TOP_LEVEL.get(key)
+            if reader is not None:
+                reader(self, key, value)
+            elif key not in ("reason", "asyncTimeout", "hookEventName"):
+                self.extra[key] = value
+        decision, why = max(self.decisions, key=lambda pair: _STRICTNESS[pair[0]], default=(None, ""))
+        if misfit := _misfit(self.row, self.changes):
+            self.wrong.append(misfit)
+        if self.misstated:
+            if decision != "deny":
+                return Failure("bad_decision", "; ".join(self.misstated))
+            self.wrong.extend(self.misstated)
+        if self.wrong and decision not in ("deny", "ask"):
+            return Failure("bad_output", "; ".join(self.wrong))
+        return Reply(
+            decision=decision,  # type: ignore[arg-type]
+            grants=self.grants and decision == "allow",
+            reason=why or reason,
+            changes={} if self.wrong else self.changes,
+            context=tuple(self.context),
+            inject=tuple(self.inject),
+            suppress=self.suppress,
+            continue_=self.continue_,
+            stop_reason=self.stop_reason,
+            interrupt=self.interrupt,
+            extra=self.extra,
+            ignored=tuple(self.ignored),
+            again=self.again if decision not in ("deny", "ask") else None,
+            problem=Failure("bad_output", "; ".join(self.wrong)) if self.wrong else None,
+        )
+
+    # One method for each thing that can be said.
+
+    def _decide(self, key: str, value: object, reason: str = "", *, grants: bool, in_place: bool = True) -> None:
+        if value is None or value == "":
+            return
+        decision = _DECISIONS.get(value) if isinstance(value, str) else None
+        if decision is None:
+            self.misstated.append(f"{key}: {_shown(value)} is no decision; say allow, ask or deny")
+            return
+        if value == "defer":
+            self.extra["defer"] = True
+        if decision == "allow" and not in_place:
+            self.ignored.append(f"{key} allow: not where an allow is read")
+            return
+        self.decisions.append((decision, reason))
+        if decision == "allow" and (grants or value == "approve"):
+            self.grants = True
+
+    def _decision(self, key: str, value: object) -> None:
+        if isinstance(value, Mapping):
+            self._behavior_of(value, in_place=False)
+        else:
+            self._decide(key, value, grants=False)
+
+    def _misplaced_decision(self, key: str, value: object) -> None:
+        reason = self._text(self.said, "permissionDecisionReason") or self._text(self.said, "message")
+        self._decide(key, value, reason, grants=False, in_place=False)
+
+    def _abort(self, key: str, value: object) -> None:
+        if self._flag(key, value, decides=True):
+            self.decisions.append(("deny", ""))
+
+    def _allowed(self, key: str, value: object) -> None:
+        flag = self._flag(key, value, decides=True)
+        if flag is not None:
+            self.decisions.append(("allow" if flag else "deny", ""))
+
+    def _continue(self, key: str, value: object) -> None:
+        flag = self._flag(key, value, decides=True)
+        if flag is not None:
+            self.continue_ = flag if self.continue_ is None else flag and self.continue_
+
+    def _suppress(self, key: str, value: object) -> None:
+        self.suppress = bool(self._flag(key, value))
+
+    def _stop_reason(self, key: str, value: object) -> None:
+        self.stop_reason = self._text(self.said, key)
+
+    def _system_message(self, key: str, value: object) -> None:
+        if text := self._text(self.said, key):
+            # System messages stand before additional context, whatever the order of the keys.
+            self.context.insert(0, text)
+
+    def _modify(self, key: str, value: object) -> None:
+        if value is None:
+            return
+        if not isinstance(value, Mapping):
+            self.wrong.append(f"{key}: {_kind(value)} where field names and values are expected")
+            return
+        self.changes.update(_exact(value))
+
+    def _replace_input(self, key: str, value: object) -> None:
+        if value is None:
+            return
+        if not isinstance(value, Mapping):
+            self.wrong.append(f"{key}: {_kind(value)} where an object is expected")
+            return
+        self.changes["tool_input"] = _exact(value)
+
+    def _replace_output(self, key: str, value: object) -> None:
+        self.changes["tool_response"] = value
+
+    def _inject(self, key: str, value: object) -> None:
+        if value is None:
+            return
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if not isinstance(item, Mapping):
+                self.wrong.append(f"inject: {_kind(item)} where content and strategy are expected")
+                continue
+            content, strategy = item.get("content"), item.get("strategy", STRATEGIES[0])
+            if not isinstance(content, str):
+                self.wrong.append(f"inject.content: {_kind(content)} where text is expected")
+            elif strategy not in STRATEGIES:
+                self.wrong.append(f"inject.strategy: {_shown(strategy)}; there are {', '.join(STRATEGIES)}")
+            else:
+                self.inject.append(Injection(content, strategy))
+
+    def _async(self, key: str, value: object) -> None:
+        if not self._flag(key, value):
+            return
+        seconds = self.said.get("asyncTimeout")
+        if seconds is None or seconds == 0:
+            seconds = 30.0
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < float("inf"):
+            self.wrong.append(f"asyncTimeout: {_shown(seconds)} where seconds are expected")
+            return
+        self.again = float(seconds)
+
+    def _specific(self, key: str, value: object) -> None:
+        if value is None:
+            return
+        if not isinstance(value, Mapping):
+            self.wrong.append(f"{key}: {_kind(value)} where an object is expected")
+            return
+        said = _exact(value)
+        named = said.pop("hookEventName", None)
+        in_place = named == self.row.name or (isinstance(named, str) and named in self.row.aliases)
+        if not in_place:
+            self.wrong.append(f"hookSpecificOutput.hookEventName: {_shown(named)} where {self.row.name} is expected")
+        reason = self._text(said, "permissionDecisionReason")
+        said.pop("permissionDecisionReason", None)
+        for name, item in said.items():
+            match name:
+                case "permissionDecision":
+                    self._decide(name, item, reason, grants=True, in_place=in_place)
+                case "decision":
+                    if isinstance(item, Mapping):
+                        self._behavior_of(item, in_place=in_place)
+                    else:
+                        self._decide(name, item, reason, grants=False, in_place=in_place)
+                case "behavior":
+                    self._decide(name, item, reason, grants=True, in_place=in_place)
+                case "updatedInput":
+                    self._replace_input(name, item)
+                case "updatedToolOutput" | "updatedMCPToolOutput":
+                    self._replace_output(name, item)
+                case "additionalContext":
+                    if text := self._text(said, name):
+                        self.context.append(text)
+                case _ if name in self.row.modifies:
+                    self.changes[name] = item
+                case _:
+                    self.extra[name] = item
+
+    def _behavior_of(self, value: Mapping[str, Any], *, in_place: bool) -> None:
+        said = _exact(value)
+        self._decide("behavior", said.pop("behavior", None), self._text(said, "message"), grants=True,
+                     in_place=in_place)  # fmt: skip
+        said.pop("message", None)
+        if self._flag("interrupt", said.pop("interrupt", None)):
+            self.interrupt = True
+        self._replace_input("updatedInput", said.pop("updatedInput", None))
+        self.extra.update(said)
+
+    def _flag(self, key: str, value: object, *, decides: bool = False) -> bool | None:
+        if value is None or isinstance(value, bool):
+            return value
+        (self.misstated if decides else self.wrong).append(f"{key}: {_shown(value)} where true or false is expected")
+        return None
+
+    def _text(self, said: Mapping[str, Any], key: str) -> str:
+        value = said.get(key)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            self.wrong.append(f"{key}: {_kind(value)} where text is expected")
+            return ""
+        return str.__str__(value)
+
+
+_TOP_LEVEL: dict[str, Callable[[_Reader, str, Any], None]] = {
+    "decision": _Reader._decision,
+    "permissionDecision": _Reader._misplaced_decision,
+    "behavior": _Reader._misplaced_decision,
+    "abort": _Reader._abort,
+    "allowed": _Reader._allowed,
+    "continue": _Reader._continue,
+    "continue_": _Reader._continue,
+    "suppressOutput": _Reader._suppress,
+    "stopReason": _Reader._stop_reason,
+    "systemMessage": _Reader._system_message,
+    "modify": _Reader._modify,
+    "updated_input": _Reader._replace_input,
+    "updatedInput": _Reader._replace_input,
+    "inject": _Reader._inject,
+    "async": _Reader._async,
+    "async_": _Reader._async,
+    "hookSpecificOutput": _Reader._specific,
+    "permissionDecisionReason": lambda *_: None,
+}
+
+
+def _exact(value: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a plain dict with text keys, without calling methods that a subclass of dict may have replaced."""
+    pairs = dict.items(value) if isinstance(value, dict) else [(key, value[key]) for key in islice(value, _MOST_KEYS)]
+    said: dict[str, Any] = {}
+    for key, item in pairs:
+        if not isinstance(key, str):
+            raise TypeError("keys are text")
+        said[str.__str__(key)] = str.__str__(item) if isinstance(item, str) else item
+    return said
+
+
+def _misfit(row: Row, changes: Mapping[str, Any]) -> str:
+    for name, value in changes.items():
+        field = row.words.get(name, name) if isinstance(name, str) else name
+        if field in row.modifies and not row.fields[field].fits(value):
+            return f"modify {field}: {_kind(value)} where {row.fields[field].kind} is expected"
+    return ""
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else type(value).__name__
+
+
+def _shown(value: object) -> str:
+    """Show a value of a few exact types, the rest by its type: never run code of a hook's object."""
+    if type(value) in (str, int, float, bool, type(None)):
+        text = repr(value)
+        return text if len(text) <= 60 else text[:57] + "..."
+    return _kind(value)

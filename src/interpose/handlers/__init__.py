@@ -1,0 +1,1 @@
+"""What a hook runs. A handler decides nothing and knows no event."""

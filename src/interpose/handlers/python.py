@@ -1,0 +1,137 @@
+"""Python callables: find out how to call one, and load those that are named by text at their first call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import BadHook
+from ..payload import Event
+from ..replies import HookFailed
+
+__all__ = ["LazyFunction", "is_async", "label_of", "source_of", "unified"]
+
+Call = Callable[[Event], Any]
+
+
+def unified(function: Callable[..., Any], what: str = "the hook") -> Call:
+    """Return a callable of one event, whichever of the two styles the function has."""
+    count = _required_parameters(function)
+    if count is None or count == 1:
+        return function
+    if count == 3:
+        return lambda event: function(dict(event), event.get("tool_use_id"), {"signal": None})
+    raise BadHook(
+        f"{what} takes {count} arguments",
+        hint="a hook takes (event), or (input, tool_use_id, context) as in the Claude Agent SDK",
+    )
+
+
+def _required_parameters(function: Callable[..., Any]) -> int | None:
+    """Count what must be given by position; None if that cannot be known or does not matter."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions written in C
+        return None
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = sum(p.default is p.empty for p in positional)
+    if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
+        raise BadHook("the hook has keyword arguments without a default", hint="nobody would give them")
+    if required == 0 and (positional or any(p.kind is p.VAR_POSITIONAL for p in parameters)):
+        return 1
+    return required
+
+
+def is_async(function: Any) -> bool:
+    """Say whether calling it gives a coroutine, as far as that can be seen beforehand."""
+    import inspect
+    from functools import partial
+
+    while isinstance(function, partial):
+        function = function.func
+    if inspect.iscoroutinefunction(function):
+        return True
+    return inspect.iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004 - looked at, not called
+
+
+def label_of(function: Any) -> str:
+    """Return a name to show, without running any code of the callable's own."""
+    from functools import partial
+
+    while isinstance(function, partial):
+        function = function.func
+    for attribute in ("__qualname__", "__name__"):
+        name = getattr(function, attribute, None) if not isinstance(function, type) else function.__qualname__
+        if type(name) is str:
+            return name.replace("<locals>.", "")
+    return type(function).__qualname__
+
+
+def source_of(function: Any) -> str:
+    """Return where a callable was written, if that is known."""
+    from functools import partial
+
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+
+
+class LazyFunction:
+    """A callable named ``module.function`` or ``module:function``, imported when it is first called."""
+
+    __slots__ = ("_call", "directory", "path")
+
+    def __init__(self, path: str, directory: str = "") -> None:
+        module, name = _split(path)
+        if not module or not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+            raise BadHook(
+                f"handler {path!r} is not the name of a Python function",
+                hint="write module.function, or type: command for a program",
+            )
+        self.path = path
+        self.directory = directory
+        self._call: Call | None = None
+
+    def __call__(self, event: Event) -> Any:
+        """Call the function, after importing it if need be."""
+        call = self._call or self.load()
+        return call(event)
+
+    def load(self) -> Call:
+        """Import the function; raise HookFailed if that cannot be done."""
+        module_name, name = _split(self.path)
+        if self.directory and self.directory not in sys.path:
+            sys.path.append(self.directory)
+        try:
+            import importlib
+
+            found: Any = importlib.import_module(module_name)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except BaseException as error:
+            if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+                raise
+            raise HookFailed("import_failed", f"cannot import {self.path}: {_said(error)}") from error
+        if not callable(found):
+            raise HookFailed("bad_handler", f"{self.path} is {type(found).__name__}, which cannot be called")
+        try:
+            self._call = unified(found, self.path)
+        except BadHook as error:
+            raise HookFailed("bad_handler", str(error)) from None
+        return self._call
+
+
+def _split(path: str) -> tuple[str, str]:
+    module, _, name = path.partition(":") if ":" in path else path.rpartition(".")
+    return module, name
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"[:500]
+    except Exception:
+        return type(error).__name__

@@ -1,0 +1,333 @@
+"""Hooks, the public face: register, fire, observe. It has no rules of its own; it brings the parts together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from .config.declare import declare
+from .config.mapping import read_mapping, read_scope, settings_from
+from .decide import Ran, merge
+from .dialects import native
+from .engine import DEEPEST, bind, conduct
+from .errors import BadEvent, BadHook, UnknownEvent, UnknownHook, UsageError
+from .events import TABLE, Row, Table
+from .firing import Firing
+from .lanes import BlockingLanes, Lanes
+from .model import Hook, Outcome, Settings
+from .observe.lifecycle import Observer, Observers, Subscription, message
+from .payload import Template
+from .plan import make_plan
+from .registry import Registry
+from .replies import Failure
+from .step import Engine, Read, Step
+
+__all__ = ["Hooks"]
+
+_MOST_PLANS = 4096
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Hooks(Engine):
+    """The hooks of one host: register them, fire events through them.
+
+    Firing is safe from many tasks and threads at once; registering too, and takes effect at the next firing.
+    """
+
+    def __init__(
+        self,
+        *,
+        error_behavior: str = "log",
+        default_timeout: float = 0.0,
+        timeout_ceiling: float = 0.0,
+        total_timeout: float = 0.0,
+        max_hooks_per_point: int = 50,
+        enforce: bool = True,
+        redirect_output: bool = False,
+        session_id: str | None = None,
+        events: Table = TABLE,
+    ) -> None:
+        self.settings: Settings = settings_from(
+            error_behavior=error_behavior,
+            default_timeout=default_timeout,
+            timeout_ceiling=timeout_ceiling,
+            total_timeout=total_timeout,
+            max_hooks_per_point=max_hooks_per_point,
+            enforce=enforce,
+            redirect_output=redirect_output,
+        )
+        self.session_id = session_id or str(uuid4())
+        self.off = os.environ.get("INTERPOSE_OFF", "")
+        self.tell: Callable[[str, Hook, Firing, dict[str, Any]], None] | None = None
+        self.late: dict[str, list[Ran]] = {}
+        self._table = events
+        self._observers = Observers()
+        self._templates: dict[str, Template] = {}
+        self._plans: dict[tuple[str, str, str | None], tuple[tuple[Step, ...], float]] = {}
+        # Where nothing matches: event to its template, its subject's field, and the subjects that no hook wants.
+        self._silent: dict[str, tuple[Template, str, set[str]]] = {}
+        self._lanes: Callable[[], Lanes] | None = None
+        self._blocking: BlockingLanes | None = None
+        self._registry = Registry(self.settings.max_hooks_per_point, self._forget)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], *, events: Table = TABLE, **settings: Any) -> Hooks:
+        """Return hooks from a configuration as it stands in a file."""
+        found = read_mapping(events, mapping)
+        hooks = cls(events=events, **{**found.settings, **settings})
+        hooks._registry.add(found.hooks, found.scopes)
+        return hooks
+
+    # Registering.
+
+    def register(self, event: str, handler: Any, **options: Any) -> Hook:
+        """Add a hook and return it.
+
+        Options: ``name``, ``matcher``, ``if_``, ``priority`` (lower first, 100), ``timeout`` (seconds), ``on_error``
+        (``log``, ``skip``, ``abort``), ``enabled``, ``enforce``, ``locked``, ``parallel``, ``async_``, ``once``,
+        ``inline``, ``scope``, ``layer``, ``description``. A hook of the same name, layer, scope and event is replaced.
+        """
+        try:
+            hook = declare(self._table, event, handler, **options)
+        except TypeError as error:
+            if "unexpected keyword argument" not in str(error):
+                raise
+            raise BadHook(str(error).replace("declare()", "register()")) from None
+        return self._registry.add([hook])[0]
+
+    def on(self, event: str, **options: Any) -> Callable[[_F], _F]:
+        """Register the decorated function; takes what ``register`` takes."""
+
+        def add(function: _F) -> _F:
+            self.register(event, function, **options)
+            return function
+
+        return add
+
+    def unregister(self, hook: str | Hook, *, layer: str = "code") -> None:
+        """Remove a hook, or every hook of a name that the layer may touch."""
+        self._registry.remove(hook, layer)
+
+    def enable(self, name: str, *, layer: str = "code") -> None:
+        """Switch every hook of a name on."""
+        self._registry.switch(name, True, layer)
+
+    def disable(self, name: str, *, layer: str = "code") -> None:
+        """Switch every hook of a name off; it stays registered and keeps its place."""
+        self._registry.switch(name, False, layer)
+
+    def is_enabled(self, name: str) -> bool:
+        """Say whether a hook of that name is switched on."""
+        found = self._registry.named(name)
+        if not found:
+            raise UnknownHook(f"no hook is named {name}")
+        return any(hook.enabled for hook in found)
+
+    def __iter__(self) -> Iterator[Hook]:
+        """Go through everything that is registered, event by event, in the order of registration."""
+        return iter(self._registry.snapshot)
+
+    def register_scoped(self, scope: str, hooks: Mapping[str, Any], parent: str | None = None) -> list[Hook]:
+        """Add hooks that hold for one agent: event to a list of callables, hook mappings or groups."""
+        if not isinstance(scope, str) or not scope:
+            raise BadHook("a scope is named by text", hint="usually the agent's id")
+        found = read_scope(self._table, scope, hooks, parent)
+        return self._registry.add(found.hooks, found.scopes)
+
+    def unregister_scoped(self, scope: str) -> None:
+        """Remove a scope with its hooks; a scope that is not there is no error."""
+        self._registry.remove_scope(scope)
+
+    @contextmanager
+    def scope(self, scope: str, hooks: Mapping[str, Any], parent: str | None = None) -> Iterator[list[Hook]]:
+        """Hold hooks for one agent as long as the block runs."""
+        try:
+            yield self.register_scoped(scope, hooks, parent)
+        finally:
+            self.unregister_scoped(scope)
+
+    def add_event(self, row: Row) -> None:
+        """Add a row to this engine's table of events."""
+        self._table = self._table.with_row(row)
+        self._forget()
+
+    @property
+    def events(self) -> Table:
+        """The table of events."""
+        return self._table
+
+    def observe(self, observer: Observer) -> Subscription:
+        """Tell a callable of every hook that starts, reports progress and answers."""
+        return self._observers.add(observer, self._forget)
+
+    # Firing.
+
+    async def fire(self, event: str, /, **fields: Any) -> Outcome:
+        """Run the hooks that an event calls for and say what the host must do."""
+        try:
+            template, subject, silent = self._silent[event]
+            if fields[subject] in silent:
+                outcome = Outcome()
+                outcome._template = template
+                outcome._given = fields
+                return outcome
+        except (KeyError, TypeError):
+            pass  # not seen before, or a mistake that is found below
+        firing = self._prepare(event, fields)
+        if isinstance(firing, Outcome):
+            return firing
+        return await conduct(firing, self._loop_lanes())
+
+    def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
+        """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
+        firing = self._prepare(event, fields)
+        if isinstance(firing, Outcome):
+            return firing
+        chain = conduct(firing, self._blocking_lanes())
+        try:
+            chain.send(None)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        chain.close()
+        raise RuntimeError("a firing without an event loop waited for one")
+
+    def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
+        """Say whether any hook would be looked at for this event and subject."""
+        found = self._plans.get((event, subject, agent_id))
+        if found is None:
+            row = self._row(event)
+            found = self._steps(row, subject, agent_id)
+            if row.name != event:
+                self._plans[event, subject, agent_id] = found
+        return bool(found[0])
+
+    # Behind the scenes.
+
+    def _prepare(self, event: str, fields: dict[str, Any]) -> Firing | Outcome:
+        """Return a firing that is ready to run, or its outcome if there is nothing to run."""
+        row = self._row(event)
+        for word, name in row.words.items():
+            if word in fields and name not in fields:
+                fields[name] = fields.pop(word)
+        subject = _subject(row, fields)
+        scope = fields.get("agent_id")
+        if scope is not None and not isinstance(scope, str):
+            raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
+        steps, total = self._steps(row, subject, scope or None)
+        template = self._template(row)
+        if not steps and not self.late:
+            if row.subject and subject and not self.off and not self._registry.snapshot.scopes:
+                self._note_silence(event, template, subject)
+            outcome = Outcome()
+            outcome._template = template
+            outcome._given = fields
+            return merge(template, fields, [], extra={"off": self.off}) if self.off else outcome
+        firing = Firing(self, template, template.complete(fields), steps, total)
+        if firing.depth > DEEPEST:
+            return _too_deep(firing)
+        return firing
+
+    def _note_silence(self, event: str, template: Template, subject: str) -> None:
+        known = self._silent.get(event)
+        if known is None:
+            self._silent[event] = (template, template.row.subject or "", {subject})
+        elif len(known[2]) < _MOST_PLANS:
+            known[2].add(subject)
+
+    def _row(self, event: str) -> Row:
+        try:
+            return self._table[event]
+        except (KeyError, TypeError):
+            row, suffix = self._table.find(event)
+        raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
+
+    def _template(self, row: Row) -> Template:
+        found = self._templates.get(row.name)
+        if found is None:
+            found = self._templates[row.name] = Template(row, self.session_id)
+        return found
+
+    def _steps(self, row: Row, subject: str, scope: str | None) -> tuple[tuple[Step, ...], float]:
+        plans = self._plans
+        found = plans.get((row.name, subject, scope))
+        if found is None:
+            hooks = self._registry.snapshot.for_firing(row.name, scope)
+            plan = make_plan(hooks, subject, self.settings)
+            found = bind(self, plan), plan.total
+            if len(plans) >= _MOST_PLANS:
+                plans.clear()
+            plans[row.name, subject, scope] = found
+        return found
+
+    def _forget(self) -> None:
+        """Forget every plan: what they were made from has changed."""
+        self._plans = {}
+        self._silent = {}
+        self._templates = {}
+        self.tell = self._tell if self._observers else None
+
+    def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
+        """Return the lane a hook runs in, how it is called, and how its answer is read."""
+        lane = "inline" if hook.inline else "task" if hook.options.get("awaits") else "thread"
+        return lane, hook.options["call"], native.read
+
+    def _loop_lanes(self) -> Lanes:
+        if self._lanes is None:
+            from .loop import CancelledError, lanes_of_this_loop
+
+            Firing.cancelled_error = CancelledError
+            self._lanes = lanes_of_this_loop
+        try:
+            return self._lanes()
+        except RuntimeError:
+            raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
+
+    def _blocking_lanes(self) -> BlockingLanes:
+        if self._blocking is None:
+            self._blocking = BlockingLanes(self._on_background_loop, self._detach_on_background_loop)
+        return self._blocking
+
+    def _on_background_loop(self, firing: Firing) -> None:
+        from .loop import background
+
+        async def enter() -> None:
+            await self._loop_lanes().enter(firing)
+
+        background.run(enter())
+
+    def _detach_on_background_loop(self, firing: Firing) -> None:
+        from .loop import background
+
+        background.start(lambda: self._loop_lanes().detach(firing), copy_context())
+
+    def _tell(self, subtype: str, hook: Hook, firing: Firing, more: dict[str, Any]) -> None:
+        self._observers.tell(message(
+            subtype, hook_id=firing.hook_id(), hook_name=hook.label, event=firing.row.name,
+            session_id=str(firing.fields.get("session_id", "")), **more,
+        ))  # fmt: skip
+
+
+def _subject(row: Row, fields: Mapping[str, Any]) -> str:
+    if row.subject is None:
+        return ""
+    value = fields.get(row.subject)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadEvent(f"{row.name}: {row.subject} is {type(value).__name__}, not text",
+                       hint="a matcher is compared with it")  # fmt: skip
+    return os.path.basename(value) if row.subject_is_path_end else value
+
+
+def _too_deep(firing: Firing) -> Outcome:
+    """Return the outcome of a firing inside too many others: a deny where the event can be denied."""
+    failure = Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep")
+    while not firing.over and firing.position < len(firing.steps):
+        firing.refuse(failure)
+    firing.skip_the_rest()
+    return firing.outcome()

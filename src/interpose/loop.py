@@ -1,0 +1,294 @@
+"""The lanes of asyncio: a task of the firing's own, threads beside the loop, one watch per loop on all deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from asyncio import CancelledError
+from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from .lanes import GRACE, kept, thread_job, workers
+from .replies import HookFailed
+
+if TYPE_CHECKING:
+    from .firing import Firing
+
+__all__ = ["Background", "CancelledError", "LoopLanes", "background", "lanes_of_this_loop"]
+
+_EAGER = sys.version_info >= (3, 12)
+_SHORTEST_TICK = 0.005
+_LONGEST_TICK = 0.05
+
+
+class LoopLanes:
+    """Where the hooks of one event loop run, and the watch on their deadlines.
+
+    One ticking timer looks at all running firings: a timer for each hook would cost more than most hooks.
+    """
+
+    __slots__ = ("_detached", "_firings", "_loop", "_ticking")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._firings: set[Firing] = set()
+        self._ticking = False
+        self._detached: set[asyncio.Task[None]] = set()
+
+    async def enter(self, firing: Firing) -> None:
+        """Run the steps of the next lane to its end, or until a hook is given up."""
+        lane = firing.take_lane()
+        if lane == "task":
+            await self._in_task(firing)
+        elif lane == "thread":
+            await self._in_thread(firing)
+        elif lane == "inline":
+            await self._inline(firing)
+        else:
+            await self._side_by_side(firing)
+
+    async def _in_task(self, firing: Firing) -> None:
+        chain = firing.advance(firing.token)
+        firing.stage = firing.cancelling = 0
+        if _EAGER:
+            # The chain needs to know its task before that has a name here: it asks when it is cancelled.
+            firing.task = _Current
+            task = asyncio.Task(chain, loop=self._loop, eager_start=True)  # type: ignore[call-arg]
+            if task.done():
+                task.result()
+                return
+        else:
+            task = self._loop.create_task(chain)
+        firing.task = task
+        firing.waiter = waiter = self._loop.create_future()
+        self._watch(firing)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            firing.let_go()
+            await _end(task)
+            raise
+        finally:
+            self._firings.discard(firing)
+            firing.waiter = None
+        if task.done():
+            if task.cancelled():
+                raise asyncio.CancelledError
+            task.result()
+
+    async def _in_thread(self, firing: Firing) -> None:
+        firing.waiter = waiter = self._loop.create_future()
+        try:
+            workers.run(thread_job(firing, copy_context()), self._bell(waiter))
+        except HookFailed as error:
+            firing.waiter = None
+            firing.refuse(error.failure)
+            return
+        self._watch(firing)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            firing.let_go()
+            raise
+        finally:
+            self._firings.discard(firing)
+            firing.waiter = None
+        if firing.broken is not None:
+            raise firing.broken
+
+    def _bell(self, waiter: asyncio.Future[None]) -> Callable[[], None]:
+        """Return what a thread calls to wake the firing on this loop."""
+
+        def ring() -> None:
+            try:
+                self._loop.call_soon_threadsafe(_wake, waiter)
+            except RuntimeError:  # the loop was closed while the hook ran: nobody waits
+                return
+
+        return ring
+
+    async def _inline(self, firing: Firing) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("an inline hook needs a task to run in")
+        firing.task, firing.stage, firing.cancelling = task, 0, task.cancelling()
+        self._watch(firing)
+        try:
+            await firing.advance(firing.token)
+        finally:
+            self._firings.discard(firing)
+
+    async def _side_by_side(self, firing: Firing) -> None:
+        """Run a parallel group to completion: a deny of one does not stop the others."""
+        parts = [firing.sub(step) for step in firing.steps[firing.position].members]
+        tasks = [self._loop.create_task(self._alone(part)) for part in parts]
+        try:
+            await asyncio.gather(*tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                await _end(task)
+            raise
+        firing.join(parts)
+
+    async def _alone(self, firing: Firing) -> None:
+        firing.lanes = self
+        while not firing.over and firing.position < len(firing.steps):
+            await self.enter(firing)
+
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Leave a task to itself whose hook will not end: nobody waits for it, not even the end of the loop."""
+        kept.take()
+        task.add_done_callback(_ended_after_all)
+        # asyncio.run() would otherwise cancel it once more and wait for it for ever.
+        asyncio._unregister_task(task)
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+    def detach(self, firing: Firing) -> None:
+        """Run a firing in the background; keep what it says for the session's next one."""
+
+        async def run() -> None:
+            await self._alone(firing)
+            firing.keep_for_later()
+
+        task = self._loop.create_task(run())
+        self._detached.add(task)
+        task.add_done_callback(self._detached.discard)
+
+    # The watch.
+
+    def _watch(self, firing: Firing) -> None:
+        self._firings.add(firing)
+        if not self._ticking:
+            self._ticking = True
+            self._loop.call_later(_SHORTEST_TICK, self._tick)
+
+    def _tick(self) -> None:
+        if not self._firings:
+            self._ticking = False
+            return
+        now = monotonic()
+        next_deadline = now + _LONGEST_TICK
+        for firing in tuple(self._firings):
+            if now >= firing.step_deadline:
+                firing.late(now)
+            next_deadline = min(next_deadline, firing.step_deadline)
+        self._loop.call_later(max(_SHORTEST_TICK, next_deadline - now), self._tick)
+
+
+class _Current:
+    """Stands for the chain's own task until that is known."""
+
+    @staticmethod
+    def cancelling() -> int:
+        task = asyncio.current_task()
+        return task.cancelling() if task is not None else 0
+
+
+def _ended_after_all(task: asyncio.Task[Any]) -> None:
+    kept.give_back()
+    if not task.cancelled():
+        task.exception()  # read, so that asyncio does not complain about it
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+async def _end(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and give it a moment; one that will not end is left behind."""
+    task.cancel()
+    done, _ = await asyncio.wait([task], timeout=GRACE)
+    if done and not task.cancelled():
+        task.exception()
+
+
+_lanes: dict[asyncio.AbstractEventLoop, LoopLanes] = {}
+
+
+def lanes_of_this_loop() -> LoopLanes:
+    """Return the lanes of the running loop."""
+    loop = asyncio.get_running_loop()
+    found = _lanes.get(loop)
+    if found is None:
+        for other in [other for other in _lanes if other.is_closed()]:
+            _lanes.pop(other, None)
+        found = _lanes[loop] = LoopLanes(loop)
+    return found
+
+
+class Background:
+    """One event loop in a daemon thread, for hosts that have none."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: after a fork the parent's loop and lock are not the child's."""
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, chain: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine on the loop, in the caller's context, and wait for it."""
+        if threading.current_thread() is self._thread:
+            # A hook on this very loop wants to wait for it: that needs another one for as long as it takes.
+            other = Background()
+            try:
+                return other.run(chain)
+            finally:
+                other.stop()
+        loop = self._running_loop()
+        done = threading.Event()
+        tasks: list[asyncio.Task[Any]] = []
+
+        def start() -> None:
+            task = loop.create_task(chain)
+            tasks.append(task)
+            task.add_done_callback(lambda _: done.set())
+
+        loop.call_soon_threadsafe(start, context=copy_context())
+        try:
+            done.wait()
+        except BaseException:
+            loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+            done.wait(GRACE * 2)
+            raise
+        return tasks[0].result()
+
+    def stop(self) -> None:
+        """End the loop and its thread."""
+        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    def start(self, job: Callable[[], None], context: Context) -> None:
+        """Call something on the loop, in a context, without waiting."""
+        self._running_loop().call_soon_threadsafe(job, context=context)
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="interpose-loop", daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+background = Background()
+"""The loop of all hosts in this process that have none."""
+
+
+def _after_fork() -> None:
+    background.forget()
+    _lanes.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

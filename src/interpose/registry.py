@@ -1,0 +1,170 @@
+"""Which hooks exist, for whom, switched on or off.
+
+A snapshot is immutable and swapped whole: a firing keeps the one it began with, so nothing in a firing locks. Changes
+go through one lock, from any thread.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from .errors import BadHook, TooManyHooks, UnknownHook, nearest
+from .model import Hook
+
+__all__ = ["LAYERS", "Registry", "Scope", "Snapshot"]
+
+LAYERS = ("local", "project", "user", "code")
+"""Where a hook can be written, low to high: a lower layer cannot touch a higher one's hooks."""
+
+_RANK = {layer: rank for rank, layer in enumerate(LAYERS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An agent for which hooks of its own hold."""
+
+    parent: str | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Events whose shared hooks it drops, each with the layer that says so."""
+
+
+class Snapshot:
+    """The hooks of one moment, by event, in the order of their registration."""
+
+    __slots__ = ("hooks", "scopes")
+
+    def __init__(self, hooks: dict[str, tuple[Hook, ...]], scopes: dict[str, Scope]) -> None:
+        self.hooks = hooks
+        self.scopes = scopes
+
+    def __iter__(self) -> Iterator[Hook]:
+        return itertools.chain.from_iterable(self.hooks.values())
+
+    def for_firing(self, event: str, scope: str | None) -> list[Hook]:
+        """Return the enabled hooks that hold for a scope; without one, those of all scopes."""
+        hooks = self.hooks.get(event, ())
+        if scope is None:
+            return [hook for hook in hooks if hook.enabled]
+        ancestors = self._ancestors(scope)
+        own = self.scopes.get(scope)
+        override = own.overrides.get(event) if own else None
+        return [hook for hook in hooks if hook.enabled and _holds(hook, scope, ancestors, override)]
+
+    def _ancestors(self, scope: str) -> frozenset[str]:
+        found: set[str] = set()
+        current = self.scopes.get(scope)
+        while current is not None and current.parent is not None and current.parent not in found:
+            found.add(current.parent)
+            current = self.scopes.get(current.parent)
+        return frozenset(found)
+
+
+def _holds(hook: Hook, scope: str, ancestors: frozenset[str], override: str | None) -> bool:
+    if hook.scope is None:
+        return override is None or hook.locked or _RANK[hook.layer] > _RANK[override]
+    return hook.scope == scope or (hook.locked and hook.scope in ancestors)
+
+
+class Registry:
+    """The one place where hooks are added, replaced, switched and removed."""
+
+    def __init__(self, limit: int, changed: Callable[[], None]) -> None:
+        self._lock = threading.RLock()
+        self._numbers = itertools.count(1)
+        self._limit = limit
+        self._changed = changed
+        self.snapshot = Snapshot({}, {})
+
+    def add(self, hooks: Iterable[Hook], scopes: Mapping[str, Scope] | None = None) -> list[Hook]:
+        """Add hooks and scopes, all or none; a hook of the same name, layer, scope and event is replaced."""
+        with self._lock:
+            table: dict[str, list[Hook]] = {}
+            places: dict[str, dict[tuple[str, str | None, str], int]] = {}
+            added: list[Hook] = []
+            for hook in hooks:
+                listed = table.get(hook.event)
+                if listed is None:
+                    listed = table[hook.event] = list(self.snapshot.hooks.get(hook.event, ()))
+                    places[hook.event] = {
+                        (other.layer, other.scope, other.name): at for at, other in enumerate(listed) if other.name
+                    }
+                key = (hook.layer, hook.scope, hook.name or "")
+                at = places[hook.event].get(key) if hook.name else None
+                if at is None:
+                    self._check_limit(hook, listed)
+                    at = places[hook.event][key] = len(listed)
+                    listed.append(replace(hook, sequence=next(self._numbers)))
+                else:
+                    listed[at] = replace(hook, sequence=listed[at].sequence)
+                added.append(listed[at])
+            self._swap(table, {**self.snapshot.scopes, **(scopes or {})})
+            return added
+
+    def _check_limit(self, hook: Hook, listed: list[Hook]) -> None:
+        if self._limit and sum(other.scope == hook.scope for other in listed) >= self._limit:
+            raise TooManyHooks(
+                f"{hook.event} has {self._limit} hooks already",
+                hint="raise maxHooksPerPoint, or set it to 0 for no limit",
+            )
+
+    def remove(self, target: str | Hook, layer: str = "code") -> list[Hook]:
+        """Remove every hook of a name that the layer may touch, or one hook."""
+        with self._lock:
+            gone = self._touchable(target, layer)
+            keep = set(map(id, gone))
+            self._swap({event: [hook for hook in listed if id(hook) not in keep]
+                        for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
+            return gone
+
+    def switch(self, name: str, on: bool, layer: str = "code") -> list[Hook]:
+        """Enable or disable every hook of a name that the layer may touch."""
+        with self._lock:
+            touched = set(map(id, self._touchable(name, layer)))
+            self._swap({event: [replace(hook, enabled=on) if id(hook) in touched else hook for hook in listed]
+                        for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
+            return [hook for hook in self.named(name) if _may_touch(layer, hook)]
+
+    def remove_scope(self, scope: str) -> bool:
+        """Remove a scope with its hooks; say whether there was one."""
+        with self._lock:
+            known = scope in self.snapshot.scopes
+            self._swap({event: [hook for hook in listed if hook.scope != scope]
+                        for event, listed in self.snapshot.hooks.items()},
+                       {name: kept for name, kept in self.snapshot.scopes.items() if name != scope})  # fmt: skip
+            return known
+
+    def named(self, name: str) -> list[Hook]:
+        """Return every hook of a name."""
+        return [hook for hook in self.snapshot if hook.name == name]
+
+    def _touchable(self, target: str | Hook, layer: str) -> list[Hook]:
+        if layer not in _RANK:
+            raise BadHook(f"no layer {layer!r}", hint=f"layers are {', '.join(reversed(LAYERS))}")
+        if isinstance(target, Hook):
+            # Switching makes a new Hook of the same sequence: a handle stays good.
+            found = [hook for hook in self.snapshot.hooks.get(target.event, ()) if hook.sequence == target.sequence]
+            name = target.label
+        else:
+            found, name = self.named(target), target
+        allowed = [hook for hook in found if _may_touch(layer, hook)]
+        if found and not allowed:
+            raise UnknownHook(
+                f"{name} belongs to the {found[0].layer} layer, which the {layer} layer may not touch",
+                hint="change it where it was written",
+            )
+        if not found:
+            names = {hook.name for hook in self.snapshot if hook.name}
+            raise UnknownHook(f"no hook is named {name}", hint=nearest(str(name), names))
+        return allowed
+
+    def _swap(self, hooks: Mapping[str, Iterable[Hook]], scopes: Mapping[str, Scope]) -> None:
+        merged = {**self.snapshot.hooks, **{event: tuple(listed) for event, listed in hooks.items()}}
+        self.snapshot = Snapshot({event: listed for event, listed in merged.items() if listed}, dict(scopes))
+        self._changed()
+
+
+def _may_touch(layer: str, hook: Hook) -> bool:
+    return _RANK[layer] >= _RANK[hook.layer]

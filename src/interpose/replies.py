@@ -1,0 +1,184 @@
+"""What a hook answers: ``deny() ask() allow() modify() context() inject()``, and the Reply they make.
+
+Every dialect reads a hook's answer into a Reply; a Failure stands where there is no answer to read. Both are plain
+data: what a reply may do at an event is for ``decide`` to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .model import HookError, Injection
+
+__all__ = [
+    "STRATEGIES",
+    "Failure",
+    "HookFailed",
+    "Reply",
+    "allow",
+    "ask",
+    "clean",
+    "context",
+    "deny",
+    "inject",
+    "modify",
+]
+
+STRATEGIES = ("tool_result", "user_message", "system_context")
+"""The channels of an injection."""
+
+FailureClass = Literal["unloadable", "misstated", "broken", "late"]
+"""Cannot be loaded; its decision cannot be understood; broke while running; ran past its deadline."""
+
+_CODES_THAT_CANNOT_LOAD = frozenset({
+    "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "launch_error",
+    "handler_type", "isolation_unavailable",
+})  # fmt: skip
+_CODES_MISSTATED = frozenset({"bad_decision", "bad_reply"})
+
+# C0 without tab and newline, DEL and C1, the marks that turn text around, and line separators.
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+# A whole escape sequence goes, not only its first byte.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x07|\x1b\\|$)|[@-Z\\-_])", re.DOTALL)
+
+
+def clean(text: str) -> str:
+    """Return text that is safe to show: no control characters, no terminal escapes, no lone surrogates."""
+    if _UNSHOWABLE.search(text):
+        text = _UNSHOWABLE.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+class Failure:
+    """Why a hook gave no usable answer."""
+
+    __slots__ = ("code", "evidence", "text", "trace")
+
+    def __init__(self, code: str, text: str, *, trace: str = "", evidence: Mapping[str, Any] | None = None) -> None:
+        self.code = code
+        self.text = text
+        self.trace = trace
+        self.evidence = evidence or {}
+
+    @property
+    def kind(self) -> FailureClass:
+        """Which line of the failure table it belongs to."""
+        if self.code in _CODES_THAT_CANNOT_LOAD:
+            return "unloadable"
+        if self.code in _CODES_MISSTATED:
+            return "misstated"
+        return "late" if self.code == "timeout" else "broken"
+
+    @property
+    def error(self) -> HookError:
+        """The failure as a result shows it."""
+        return HookError(clean(self.text)[:2000], self.code, clean(self.trace)[:8000])
+
+    def __repr__(self) -> str:
+        return f"Failure({self.code!r}, {self.text!r})"
+
+
+class HookFailed(Exception):
+    """Raised by a handler that has nothing to answer with; never leaves the engine."""
+
+    def __init__(self, code: str, text: str, *, trace: str = "", evidence: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.failure = Failure(code, text, trace=trace, evidence=evidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What one handler answered, whatever dialect it spoke. Make one with ``deny()`` and its kin."""
+
+    decision: Literal["deny", "ask", "allow"] | None = None
+    grants: bool = False
+    """Whether an allow was said in words that grant, not only in words that do not object."""
+    reason: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    context: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    inject: tuple[Injection, ...] = ()
+    suppress: bool = False
+    continue_: bool | None = None
+    stop_reason: str = ""
+    interrupt: bool = False
+    keep_going: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    """Wishes that the dialect itself has found to be without effect."""
+    again: float | None = None
+    """Asks for a second call, within so many seconds."""
+    problem: Failure | None = None
+    """What could not be read of an answer whose decision counts all the same."""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def __add__(self, other: Reply) -> Reply:
+        """Say both: ``modify(prompt=...) + context("...")``. The stricter decision holds."""
+        first, second = sorted((self, other), key=lambda reply: _STRICTNESS[reply.decision])
+        return Reply(
+            decision=first.decision,
+            grants=self.grants or other.grants,
+            reason=first.reason or second.reason,
+            changes={**self.changes, **other.changes},
+            context=self.context + other.context,
+            messages=self.messages + other.messages,
+            inject=self.inject + other.inject,
+            suppress=self.suppress or other.suppress,
+            continue_=_both(self.continue_, other.continue_),
+            stop_reason=self.stop_reason or other.stop_reason,
+            interrupt=self.interrupt or other.interrupt,
+            keep_going=self.keep_going or other.keep_going,
+            extra={**self.extra, **other.extra},
+            ignored=self.ignored + other.ignored,
+        )
+
+
+_STRICTNESS = {"deny": 0, "ask": 1, "allow": 2, None: 3}
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    said = [value for value in (one, other) if value is not None]
+    return all(said) if said else None
+
+
+def deny(reason: str = "") -> Reply:
+    """Say that the action must not run, and why."""
+    return Reply(decision="deny", reason=_text("deny", reason))
+
+
+def ask(reason: str = "") -> Reply:
+    """Say that a person must be asked first, and why."""
+    return Reply(decision="ask", reason=_text("ask", reason))
+
+
+def allow(reason: str = "") -> Reply:
+    """Say that the action may run and that nobody needs to be asked."""
+    return Reply(decision="allow", grants=True, reason=_text("allow", reason))
+
+
+def modify(changes: Mapping[str, Any] | None = None, /, **fields: Any) -> Reply:
+    """Replace fields of the event, each whole: ``modify(tool_input={...})``, ``modify(prompt="...")``."""
+    if changes is not None and not isinstance(changes, Mapping):
+        raise TypeError(f"modify() takes field names and values, not {type(changes).__name__}")
+    return Reply(changes={**(changes or {}), **fields})
+
+
+def context(*texts: str) -> Reply:
+    """Add text for the model to read."""
+    return Reply(context=tuple(_text("context", text) for text in texts))
+
+
+def inject(content: str, strategy: str = "tool_result") -> Reply:
+    """Put text beside a tool's result: in it, after it as a user message, or into the system context."""
+    if strategy not in STRATEGIES:
+        raise ValueError(f"inject(): no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
+    return Reply(inject=(Injection(_text("inject", content), strategy),))
+
+
+def _text(function: str, value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{function}() takes text, not {type(value).__name__}")
+    return value

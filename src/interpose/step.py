@@ -1,0 +1,53 @@
+"""One hook, ready to run: nothing about it is looked up again during a firing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .decide import Ran
+from .events import Row
+from .model import Hook, Settings
+from .plan import deadline, error_policy, is_guard
+from .replies import Failure, Reply
+
+if TYPE_CHECKING:
+    from .firing import Firing
+
+__all__ = ["Engine", "Read", "Step"]
+
+Read = Callable[[Row, object], Reply | Failure]
+
+
+class Engine(Protocol):
+    """What a firing needs to know of whoever fires it."""
+
+    settings: Settings
+    off: str
+    """Why enforcement is switched off, or nothing."""
+    tell: Callable[[str, Hook, Firing, dict[str, Any]], None] | None
+    """Where lifecycle messages go, if anybody listens."""
+    late: dict[str, list[Ran]]
+    """What hooks in the background said since, by session."""
+
+    def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
+        """Return the lane a hook runs in, how it is called, and how its answer is read."""
+
+
+class Step:
+    """A hook, or a group that runs side by side, as a firing runs it."""
+
+    __slots__ = ("call", "enforced", "gated", "guard", "hook", "lane", "members", "policy", "read", "timeout")
+
+    def __init__(self, engine: Engine, hook: Hook, members: tuple[Step, ...] = ()) -> None:
+        settings = engine.settings
+        self.hook = hook
+        self.members = members
+        self.lane, self.call, self.read = engine.binding(hook)
+        if members:
+            self.lane = "group"
+        self.timeout = deadline(hook, settings)
+        self.policy = error_policy(hook, settings)
+        self.guard = is_guard(hook, settings)
+        self.enforced = hook.enforce and settings.enforce and not engine.off
+        self.gated = hook.judge is not None or hook.once or hook.background
