@@ -1,0 +1,256 @@
+"""The harness that all benchmarks share: contestants, interleaved rounds, ratios, verdicts.
+
+A machine's speed changes while it is being measured, so absolute times mean little, and times taken minutes
+apart nothing. The contestants of a row therefore take turns, round by round; a ratio is formed within each
+round, where both sides had the same machine, and the median of those ratios is what is judged.
+"""
+
+import asyncio
+import gc
+import json
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Stopwatch = Callable[[int], float]
+"""Does its work that many times and returns the seconds that took."""
+
+Body = Callable[[int], Coroutine[Any, Any, None]]
+"""Does its work that many times, in an event loop. It holds the loop, so that only the work is timed."""
+
+MINIMUM = 0.02
+"""Seconds: a shorter timing says more about the clock and the scheduler than about the contestant."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One thing to time. A call does `units` pieces of work; costs are always those of one piece."""
+
+    name: str
+    time: Stopwatch
+    units: int = 1
+    minimum: float = MINIMUM
+
+
+class Idle(Exception):
+    """A contestant does not do the work that it is to be timed for."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The subject may cost at most so many times the baseline; without a figure it is shown and not judged.
+
+    With `minus`, that contestant's cost is taken off both sides first.
+    """
+
+    what: str
+    subject: str
+    baseline: str
+    at_most: float | None = None
+    minus: str | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that holds or does not. `problem` returns what is wrong, or nothing."""
+
+    what: str
+    problem: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table of promises: who takes part, and what is promised of whom."""
+
+    key: str
+    title: str
+    contestants: Sequence[Contestant]
+    limits: Sequence[Limit] = ()
+    checks: Sequence[Check] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one limit or check; `met` is None where nothing was promised."""
+
+    what: str
+    against: str
+    met: bool | None
+    at_most: float | None = None
+    ratio: float | None = None
+    quartiles: tuple[float, float] | None = None
+    cost: float | None = None
+    baseline: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A measured row: seconds per piece of work, for each contestant and round, and the verdicts."""
+
+    row: Row
+    costs: Mapping[str, Sequence[float]]
+    verdicts: Sequence[Verdict]
+
+    @property
+    def met(self) -> bool:
+        return all(verdict.met is not False for verdict in self.verdicts)
+
+
+# --- Stopwatches --------------------------------------------------------------------------------------------
+
+
+def in_event_loop(runner: asyncio.Runner, body: Body) -> Stopwatch:
+    """Time a coroutine in the runner's event loop; entering and leaving the loop is not counted."""
+
+    async def timed(loops: int) -> float:
+        began = time.perf_counter()
+        await body(loops)
+        return time.perf_counter() - began
+
+    return lambda loops: runner.run(timed(loops))
+
+
+def in_process(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> Stopwatch:
+    """Time whole runs of a command, from starting it to its end."""
+
+    def timed(loops: int) -> float:
+        began = time.perf_counter()
+        for _ in range(loops):
+            subprocess.run(command, cwd=cwd, env=env, check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - began
+
+    return timed
+
+
+# --- Measuring ----------------------------------------------------------------------------------------------
+
+
+def measure(row: Row, *, rounds: int) -> Finding:
+    """Let the row's contestants take turns and judge the limits by what happened within each round."""
+    problems = [(check, check.problem()) for check in row.checks]
+    loops = {contestant.name: _calibrated(contestant) for contestant in row.contestants}
+    costs: dict[str, list[float]] = {contestant.name: [] for contestant in row.contestants}
+    # What is there by now stays; otherwise every full collection would look through all imported modules, at
+    # the expense of whoever happens to be running.
+    gc.collect()
+    gc.freeze()
+    for turn in range(rounds):
+        first = turn % len(row.contestants)
+        for contestant in (*row.contestants[first:], *row.contestants[:first]):
+            count = loops[contestant.name]
+            seconds = contestant.time(count)
+            costs[contestant.name].append(seconds / (count * contestant.units))
+            if seconds < contestant.minimum:  # the machine has become faster since the calibration
+                loops[contestant.name] = _enough(count, seconds, contestant.minimum)
+    gc.unfreeze()
+    verdicts = [_judge(limit, costs) for limit in row.limits]
+    verdicts += [Verdict(check.what, "", met=not problem, note=problem) for check, problem in problems]
+    return Finding(row, costs, verdicts)
+
+
+def _calibrated(contestant: Contestant) -> int:
+    """How often the contestant has to run for a timing that is long enough. Warms it up on the way."""
+    count = 1
+    while (seconds := contestant.time(count)) < contestant.minimum:
+        count = max(count + 1, min(_enough(count, seconds, contestant.minimum), count * 10))
+    return _enough(count, seconds, contestant.minimum)
+
+
+def _enough(count: int, seconds: float, minimum: float) -> int:
+    """The count that would have taken a third longer than the minimum."""
+    return max(1, round(count * minimum * 1.33 / max(seconds, 1e-9)))
+
+
+def _judge(limit: Limit, costs: Mapping[str, Sequence[float]]) -> Verdict:
+    off = costs[limit.minus] if limit.minus else [0.0] * len(costs[limit.subject])
+    subject = [cost - less for cost, less in zip(costs[limit.subject], off, strict=True)]
+    baseline = [cost - less for cost, less in zip(costs[limit.baseline], off, strict=True)]
+    ratios = [ours / theirs for ours, theirs in zip(subject, baseline, strict=True)]
+    ratio = statistics.median(ratios)
+    low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratio, ratio, ratio)
+    return Verdict(
+        limit.what,
+        limit.baseline,
+        met=None if limit.at_most is None else ratio <= limit.at_most,
+        at_most=limit.at_most,
+        ratio=ratio,
+        quartiles=(low, high),
+        cost=statistics.median(subject),
+        baseline=statistics.median(baseline),
+    )
+
+
+# --- Telling ------------------------------------------------------------------------------------------------
+
+_HEADINGS = ("what", "costs", "against", "which costs", "ratio", "half of them", "at most", "")
+
+
+def table(findings: Sequence[Finding]) -> str:
+    """The findings as plain text, one block per row of the table."""
+    lines: list[tuple[str, ...] | str] = []
+    for finding in findings:
+        lines += ["", finding.row.title]
+        lines += [_cells(verdict) for verdict in finding.verdicts]
+        if not finding.row.limits:
+            lines += [(f"  {name}", _duration(statistics.median(of))) for name, of in finding.costs.items()]
+    judged = any(finding.row.limits for finding in findings)
+    return _aligned([_HEADINGS if judged else _HEADINGS[:2], *lines])
+
+
+def _cells(verdict: Verdict) -> tuple[str, ...]:
+    said = {True: "met", False: "OVER", None: "shown only"}[verdict.met]
+    if verdict.ratio is None or verdict.quartiles is None:
+        said = verdict.note or said
+        return (f"  {verdict.what}", "", "", "", "", "", "", said)
+    low, high = verdict.quartiles
+    return (
+        f"  {verdict.what}",
+        _duration(verdict.cost or 0.0),
+        verdict.against,
+        _duration(verdict.baseline or 0.0),
+        f"{verdict.ratio:.2f} ×",
+        f"{low:.2f} to {high:.2f}",
+        "" if verdict.at_most is None else f"{verdict.at_most:g} ×",
+        said,
+    )
+
+
+def _aligned(lines: Sequence[tuple[str, ...] | str]) -> str:
+    rows = [line for line in lines if isinstance(line, tuple)]
+    widths = [max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(len(_HEADINGS))]
+    return "\n".join(
+        line if isinstance(line, str) else "  ".join(map(str.ljust, line, widths)).rstrip() for line in lines
+    )
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if abs(seconds) >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:.0f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def write_json(path: Path, findings: Sequence[Finding], about: Mapping[str, object]) -> None:
+    """Every number that was taken, in seconds, with what they were taken on."""
+    rows = [
+        {
+            "row": finding.row.key,
+            "title": finding.row.title,
+            "met": finding.met,
+            "verdicts": [vars(verdict) for verdict in finding.verdicts],
+            "seconds": finding.costs,
+        }
+        for finding in findings
+    ]
+    path.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """This process's environment without anything that changes how Python starts."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | extra
