@@ -6,7 +6,7 @@ not grant is kept in ``ignored``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from .events import Row
@@ -14,10 +14,13 @@ from .model import Decision, Hook, HookError, Ignored, Injection, Outcome, Resul
 from .payload import Template, copied
 from .replies import Failure, Reply, clean
 
-__all__ = ["Effect", "Ran", "Silent", "add_late", "merge", "on_failure", "quiet", "weigh"]
+__all__ = ["Effect", "Ran", "Silent", "add_late", "merge", "on_failure", "only_stricter", "quiet", "weigh"]
 
-Silent = tuple[Hook, float, int, bool]
-"""A run in which nothing was said: the hook, how long it took, the round, and whether it counts."""
+Silent = tuple[Any, float]
+"""A run in which nothing was said: the step, and how long it took."""
+
+Rest = Callable[[], dict[str, str]]
+"""Gives the fields of an input that are found out when they are read."""
 
 _STRICTNESS: dict[str | None, int] = {"deny": 3, "ask": 2, "allow": 1, None: 0}
 
@@ -188,6 +191,25 @@ def _weigh_changes(row: Row, reply: Reply, effect: Effect, may_change: bool) -> 
             effect.ignored.append(f"modify {clean(str(name))}")
 
 
+def only_stricter(effect: Effect) -> Effect:
+    """Return what counts of an effect in the second round: a deny or an ask; the rest is without effect."""
+    kept = Effect()
+    kept.ignored = list(effect.ignored)
+    if effect.decision in ("deny", "ask"):
+        kept.decision, kept.reason, kept.ends = effect.decision, effect.reason, effect.ends
+        kept.continue_, kept.stop_reason, kept.interrupt = effect.continue_, effect.stop_reason, effect.interrupt
+    wishes = {
+        "allow": effect.granted,
+        "context": effect.context,
+        "inject": effect.inject,
+        "message": effect.messages,
+        "suppress": effect.suppress,
+        "keep going": effect.keep_going,
+    }
+    kept.ignored += [f"{wish} in the second round" for wish, wished in wishes.items() if wished]
+    return kept
+
+
 def on_failure(row: Row, hook: Hook, failure: Failure, policy: str) -> Effect | None:
     """Return the deny that a failure stands for, or None where the firing goes on."""
     own_word_opens = failure.kind == "unloadable" and hook.on_error in ("log", "skip")
@@ -203,12 +225,20 @@ def on_failure(row: Row, hook: Hook, failure: Failure, policy: str) -> Effect | 
 class _Spoken(Outcome):
     """The outcome of a firing in which hooks ran."""
 
-    __slots__ = ("_ran", "_results", "context", "continue_", "decision", "extra", "granted", "ignored", "inject",
-                 "interrupt", "keep_going", "messages", "reason", "shadow", "stop_reason",
+    __slots__ = ("_ran", "_rest", "_results", "context", "continue_", "decision", "extra", "granted", "ignored",
+                 "inject", "interrupt", "keep_going", "messages", "reason", "shadow", "stop_reason",
                  "suppress_output")  # fmt: skip
-
     _ran: Sequence[Ran | Silent]
+    _rest: Rest | None
     _results: tuple[Result, ...]
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """The final fields of the event."""
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            self._given = {**self._given, **rest()}
+        return self._given
 
     @property
     def results(self) -> Sequence[Result]:
@@ -223,26 +253,29 @@ class _Spoken(Outcome):
 def _result(ran: Ran | Silent) -> Result:
     if isinstance(ran, Ran):
         return ran.result()
-    hook, duration, round_, enforced = ran
-    return Result(hook.label, hook.type, "ok", duration=duration, round=round_, enforced=enforced, source=hook.source)
+    step, duration = ran
+    return Ran(step.hook, "ok", duration, enforced=step.enforced).result()
 
 
 class _Unmoved(Outcome):
     """The outcome of a firing in which hooks ran and none had anything to say."""
 
-    __slots__ = ("_ran", "_results")
+    __slots__ = ("_ran", "_rest", "_results")
     _ran: Sequence[Ran | Silent]
+    _rest: Rest | None
     _results: tuple[Result, ...]
 
+    input = _Spoken.input
     results = _Spoken.results
 
 
-def quiet(template: Template, fields: dict[str, Any], ran: Sequence[Ran | Silent]) -> Outcome:
+def quiet(template: Template, fields: dict[str, Any], ran: list[Ran | Silent], rest: Rest | None) -> Outcome:
     """Return the outcome of a firing whose hooks all kept silent."""
     outcome = _Unmoved()
     outcome._template = template
     outcome._given = fields
     outcome._ran = ran
+    outcome._rest = rest
     return outcome
 
 
@@ -251,6 +284,7 @@ def merge(
     fields: dict[str, Any],
     ran: Sequence[Ran | Silent],
     *,
+    rest: Rest | None = None,
     extra: Mapping[str, Any] | None = None,
     as_if_enforced: bool = False,
 ) -> Outcome:
@@ -259,6 +293,7 @@ def merge(
     outcome._template = template
     outcome._given = fields
     outcome._ran = ran
+    outcome._rest = rest
     outcome.shadow = None
     outcome.context, outcome.messages, outcome.inject, outcome.ignored = [], [], [], []  # type: ignore[misc]
     outcome.extra = {}  # type: ignore[misc]
@@ -293,7 +328,7 @@ def merge(
     outcome.reason = _reasons(counted, decisive, outcome.keep_going)
     outcome.extra.update(extra or {})
     if not as_if_enforced and any(isinstance(run, Ran) and run.effect is not None and not run.enforced for run in ran):
-        outcome.shadow = merge(template, fields, ran, extra=extra, as_if_enforced=True)
+        outcome.shadow = merge(template, fields, ran, rest=rest, extra=extra, as_if_enforced=True)
     return outcome
 
 

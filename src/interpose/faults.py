@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from .payload import Uncopyable
 from .replies import Failure, HookFailed
 
 __all__ = ["describe", "log", "raised_on_purpose"]
@@ -17,6 +18,8 @@ def describe(error: BaseException) -> Failure:
     """Return the failure that an exception of a hook stands for."""
     if isinstance(error, HookFailed):
         return error.failure
+    if isinstance(error, Uncopyable):
+        return Failure("payload", f"the input cannot be copied: {error}")
     if isinstance(error, MemoryError):
         return Failure("hook_crash", "MemoryError: out of memory")
     text = f"raised {_said(error)}"

@@ -7,22 +7,24 @@ will not end keeps its chain; the firing goes on in a new one, and the old one f
 
 from __future__ import annotations
 
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from inspect import isawaitable
 from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
+from uuid import uuid4
 
-from .decide import Ran, on_failure, weigh
+from .decide import Ran, on_failure, only_stricter, weigh
 from .faults import describe, log, raised_on_purpose
 from .lanes import GRACE, MOST_KEPT, Lanes, kept
 from .ledger import Ledger
 from .model import Hook, Status
-from .payload import Template
-from .plan import under_ceiling
+from .payload import copiers
+from .plan import Plan, under_ceiling
 from .replies import Failure, Reply
-from .step import Engine, Step
+from .step import Engine, Route, Step
 
 __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Firing", "depth"]
 
@@ -34,101 +36,162 @@ depth: ContextVar[int] = ContextVar("interpose_depth", default=0)
 
 
 class Firing(Ledger):
-    """The state of one firing: the only thing in the engine that changes, and touched by one chain at a time."""
+    """The state of one firing: the only thing in the engine that changes, and touched by one chain at a time.
 
-    __slots__ = (
-        "allowance", "awaitable", "broken", "cancelling", "claim", "depth", "due", "lane", "lanes", "now", "phase",
-        "stage", "step_deadline", "step_started", "task", "timed_out", "token", "total_deadline", "waiter",
-    )  # fmt: skip
+    ``token`` says who the chain is: one that finds another number there has been given up and must not touch anything.
+    ``stage`` is 0 while a hook is in time, and 1 once it was told to end. What most firings never need stands in the
+    class: making a firing is on the way of every action.
+    """
 
     cancelled_error: ClassVar[type[BaseException] | tuple[()]] = ()
     """What asyncio raises in a task that is cancelled; known once asyncio is in use."""
 
-    def __init__(
-        self, engine: Engine, template: Template, fields: dict[str, Any], steps: tuple[Step, ...], total: float
-    ) -> None:
-        super().__init__(engine, template, fields, steps)
-        self.phase = 1
+    phase = 1
+    # Time. A second phase has an allowance of its own instead of the step's timeout.
+    allowance = 0.0
+    due = 0.0
+    step_started = 0.0
+    # The chain: where it runs, and what the lanes need to end it.
+    lane = ""
+    lanes: Lanes | None = None
+    has_loop = True
+    task: Any = None
+    cancelling = 0
+    waiter: Any = None
+    awaitable: Any = None
+    claim: list[None] = []  # noqa: RUF012 - nobody has a claim to this one
+    broken: BaseException | None = None
+    run_id = ""
+    """Names the run of the current step in messages."""
+
+    def __init__(self, engine: Engine, route: Route, given: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.template = template = route.template
+        self.steps = route.steps
+        self.fields = template.begin(given)
+        self._copiers = copiers(given)  # what the host did not give cannot be changed from outside
+        self.ran = []
+        self.position = self.token = self.stage = 0
         self.depth = depth.get() + 1
-        # Time. A second phase has an allowance of its own instead of the step's timeout.
-        self.now = self.step_started = monotonic()
-        self.total_deadline = self.step_deadline = self.due = self.now + total
-        self.allowance = 0.0
-        self.timed_out = False
-        # The chain: where it runs, who it is, and what the lanes need to end it.
-        self.lane = ""
-        self.lanes: Lanes | None = None
-        self.token = 0
-        self.stage = 0
-        self.task: Any = None
-        self.cancelling = 0
-        self.waiter: Any = None
-        self.claim: list[None] = []
-        self.awaitable: Any = None
-        self.broken: BaseException | None = None
+        self.now = now = monotonic()
+        self.total_deadline = self.step_deadline = now + route.total
 
     # The chain.
 
-    async def advance(self, token: int) -> None:
-        """Run steps from where the firing stands, one after another, as long as they belong in this lane."""
-        lane, steps, watched = self.lane, self.steps, self.engine.tell is not None
-        threaded = lane == "thread"
-        before = depth.set(self.depth)
+    def chain(self) -> Coroutine[Any, Any, None]:
+        """Return the coroutine that runs the steps of the lane the firing has come to."""
+        return (
+            self._sprint(self.token)
+            if self.steps[self.position].plain and self._may_sprint()
+            else self._advance(self.token)
+        )
+
+    def _may_sprint(self) -> bool:
+        return self.has_loop and not (self.engine.tell or self.allowance or self.awaitable or kept.count >= MOST_KEPT)
+
+    async def _sprint(self, token: int) -> None:
+        """Run plain hooks as long as they are silent and in time, which is what most do; then let others do the rest.
+
+        Every line here is on the way of every action: nothing is done that a plain and silent hook does not need.
+        """
+        lane, fields, copiers_, make, ran = self.lane, self.fields, self._copiers, self.template.event_type, self.ran
+        now, total_deadline, position = self.now, self.total_deadline, self.position
+        depth.set(self.depth)  # in a context of the chain's own: the lanes see to that
         try:
-            while not self.over and self.position < len(steps):
-                step = steps[self.position]
-                if step.lane != lane and self.awaitable is None:
-                    return
-                if (
-                    step.gated
-                    or watched
-                    or step.hook.health.failures >= BREAKER_FAILURES
-                    or self.now >= self.total_deadline
-                    or kept.count >= MOST_KEPT
-                ) and not self._may_begin(step):
-                    continue
-                self.step_started = self.now
-                limit = self.now + (self.allowance or step.timeout)
-                self.step_deadline = min(self.total_deadline, limit)
-                claim = self.claim = [None]
+            for step in self.steps if position == 0 else self.steps[position:]:
+                limit = now + step.timeout
+                if not step.plain or step.lane != lane or step.health.failures or limit > total_deadline:
+                    break
+                self.step_started, self.step_deadline = now, limit
                 try:
-                    value, self.awaitable = self.awaitable, None
-                    if value is None:
-                        value = step.call(self.copy_of_input() if self.phase == 1 else self._second_call())
-                    if value is not None and (type(value) is CoroutineType or isawaitable(value)):
-                        if threaded:
-                            self._hand_over(value, step, claim)
-                            return
+                    event = make()
+                    event |= fields
+                    event._rest = self
+                    for name, copy in copiers_:
+                        event[name] = copy(fields[name])
+                    value = step.call(event)
+                    if type(value) is CoroutineType:
                         value = await value
                 except BaseException as error:
                     value = self._caught(error, token)
-                if token != self.token or (threaded and not _won(claim)):
-                    if threaded:
+                now = monotonic()
+                if value is not None or now > limit or self.stage or token != self.token:
+                    self.now = now
+                    await self._advance(token, value)
+                    return
+                ran.append((step, now - self.step_started))
+                self.position = position = position + 1
+            self.now = now
+            if position < len(self.steps):
+                await self._advance(token)
+        finally:
+            waiter = self.waiter
+            if waiter is not None and token == self.token and not waiter.done():
+                waiter.set_result(None)
+
+    async def _advance(self, token: int, *answers: Any) -> None:
+        """Run steps from where the firing stands, one after another, as long as they belong in this lane.
+
+        ``answers`` has that of the first step, if it has been called already.
+        """
+        try:
+            depth.set(self.depth)
+            while not self.over and self.position < len(self.steps):
+                step = self.steps[self.position]
+                if answers:
+                    value, answers = answers[0], ()
+                elif step.lane != self.lane and self.awaitable is None:
+                    return
+                elif not self._may_begin(step):
+                    continue
+                else:
+                    value = None
+                    self.step_started = self.now
+                    self.step_deadline = min(self.now + (self.allowance or step.timeout), self.total_deadline)
+                    if self.lane == "thread":
+                        self.claim = [None]  # whoever takes it says what came first, the answer or the deadline
+                    try:
+                        value = self._call(step)
+                    except BaseException as error:
+                        value = self._caught(error, token)
+                if value is not None and isawaitable(value):
+                    if self.lane == "thread" or not self.has_loop:
+                        self._hand_over(value, step)
+                        return
+                    try:
+                        value = await value
+                    except BaseException as error:
+                        value = self._caught(error, token)
+                if token != self.token or (self.lane == "thread" and not _won(self.claim)):
+                    if self.lane == "thread":
                         kept.give_back()
                     return  # too late: the firing has gone on without this chain
                 self.now = monotonic()
-                if self.timed_out or self.now > self.step_deadline:
-                    self._time_out(step)
-                elif value is None:
-                    self._silence(step)
-                else:
-                    self._settle(step, value)
+                self._conclude(step, value)
         finally:
-            if lane == "inline":
-                depth.reset(before)
             waiter = self.waiter
-            if waiter is not None and token == self.token and not threaded and not waiter.done():
+            if waiter is not None and token == self.token and self.lane != "thread" and not waiter.done():
                 waiter.set_result(None)
 
-    def _second_call(self) -> Any:
-        event = self.copy_of_input()
-        event["async_phase"] = 2
-        return event
+    def _call(self, step: Step) -> Any:
+        """Call a hook with its own copy of the input, or go on with what it has begun."""
+        if self.awaitable is not None:
+            value, self.awaitable = self.awaitable, None
+            return value
+        event = self.template.event_type(self.fields)
+        event._rest = self
+        for name, copy in self._copiers:
+            event[name] = copy(self.fields[name])
+        if self.phase == 2:
+            event["async_phase"] = 2
+        return step.call(event)
 
-    def _hand_over(self, value: Any, step: Step, claim: list[None]) -> None:
+    def _hand_over(self, value: Any, step: Step) -> None:
         """Leave a coroutine, which came back from a function that looked synchronous, to a lane with a loop."""
-        if _won(claim):
-            self.awaitable, step.lane = value, "task"
+        if self.lane != "thread" or _won(self.claim):
+            self.awaitable = value
+            if getattr(step.call, "awaits", False):
+                step.lane = "task"  # now that it is imported
             self.allowance = max(0.001, self.step_deadline - monotonic())
         else:
             kept.give_back()
@@ -137,8 +200,8 @@ class Firing(Ledger):
     def _may_begin(self, step: Step) -> bool:
         """Look at everything that can keep a hook from running at its turn; write down why."""
         hook, health = step.hook, step.hook.health
-        if self.phase == 2 or self.awaitable is not None:
-            return True  # it has begun already
+        if self.allowance:
+            return True  # it has begun already, in a first phase or in a thread
         if self.now >= self.total_deadline:
             self.step_started = self.now
             self._time_out(step, "the firing's total time was used up before its turn")
@@ -172,6 +235,8 @@ class Firing(Ledger):
     def _cancelled_from_outside(self) -> bool:
         """Say whether somebody else than the deadline has cancelled this chain's task."""
         ours = 1 if self.stage else 0
+        if self.task is None:
+            return False  # it has not been suspended yet: nobody could have
         if self.task.cancelling() <= self.cancelling + ours:
             return False
         if ours:
@@ -181,12 +246,19 @@ class Firing(Ledger):
 
     # What becomes of a step.
 
+    def _conclude(self, step: Step, value: Any) -> None:
+        """Say what becomes of a step whose hook has ended."""
+        if self.stage or self.now > self.step_deadline:
+            self._time_out(step)
+        elif value is None:
+            self._silence(step)
+        else:
+            self._settle(step, value)
+
     def _silence(self, step: Step) -> None:
-        if step.hook.health.failures:
-            step.hook.health.failures = 0
+        step.health.failures = 0
         self.note_silence(step, self.now - self.step_started)
-        if self.engine.tell is not None:
-            self.tell("hook_response", step.hook, outcome="success")
+        self.tell("hook_response", step.hook, outcome="success")
         self._next()
 
     def _settle(self, step: Step, value: Any) -> None:
@@ -199,12 +271,12 @@ class Firing(Ledger):
             self.phase, self.allowance = 2, under_ceiling(reply.again, self.engine.settings)
         else:
             step.hook.health.failures = 0
-            may_change = self.round == 1 and not step.hook.parallel
+            effect = weigh(self.row, reply, may_change=self.round == 1 and not step.hook.parallel)
             problem = reply.problem
             self._write(
                 step,
                 "ok" if problem is None else "failed",
-                effect=weigh(self.row, reply, may_change=may_change),
+                effect=effect if self.round == 1 else only_stricter(effect),
                 error=None if problem is None else problem.error,
                 reply=reply,
                 evidence=reply.evidence,
@@ -233,7 +305,7 @@ class Firing(Ledger):
         due = self.due if self.stage else self.step_deadline
         if self.stage and self.task is not None:
             self.task.uncancel()
-        self.timed_out, self.stage = False, 0
+        self.stage = 0
         text = text or f"no answer within {due - self.step_started:.3g} s"
         self._fail(step, Failure("timeout", text), "timeout")
 
@@ -255,6 +327,13 @@ class Firing(Ledger):
         self.step_started = self.now
         self._fail(self.steps[self.position], failure)
 
+    def refuse_all(self, failure: Failure) -> None:
+        """Run nothing, through no fault of the hooks; a deny where the event can be denied."""
+        while not self.over and self.position < len(self.steps):
+            step = self.steps[self.position]
+            effect = on_failure(self.row, step.hook, failure, "abort")
+            self._write(step, "failed", effect=effect, error=failure.error)
+
     def _write(self, step: Step, status: Status, **what: Any) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
         duration = self.now - self.step_started
@@ -269,20 +348,12 @@ class Firing(Ledger):
 
     # What the lanes use.
 
-    def take_lane(self, *, loop: bool = True) -> str:
-        """Return the lane of the next step; without a loop, what must be awaited belongs in a task."""
-        step = self.steps[self.position]
-        self.lane = "task" if self.awaitable is not None else step.lane
-        if self.lane == "inline" and not loop and step.hook.options.get("awaits"):
-            self.lane = "task"
-        return self.lane
-
     def late(self, now: float) -> None:
         """End a hook that is past its deadline: by cancellation, and if that does not help by going on without it."""
         if self.lane == "thread":
             self.abandon_thread()
         elif self.stage == 0:
-            self.timed_out, self.stage, self.due = True, 1, self.step_deadline
+            self.stage, self.due = 1, self.step_deadline
             self.step_deadline = now + GRACE if self.lane == "task" else float("inf")
             self.task.cancel()
         else:
@@ -309,13 +380,14 @@ class Firing(Ledger):
         """Give the chain up and touch nothing more: the host itself is being interrupted."""
         self.token += 1
         self.over = True
-        if self.lane == "thread" and _won(self.claim):
+        if _won(self.claim):
             kept.take()
 
     def sub(self, step: Step) -> Firing:
         """Return a firing of one step on the current input, to run beside this one."""
-        firing = Firing(self.engine, self.template, self.fields, (step,), 0.0)
-        firing.total_deadline = self.total_deadline
+        route = Route(self.engine, self.template, Plan((), 0.0))
+        firing = Firing(self.engine, route, self.fields)
+        firing.steps, firing.total_deadline = (step,), self.total_deadline
         firing.round = self.round
         firing.depth = self.depth
         return firing
@@ -335,14 +407,17 @@ class Firing(Ledger):
         if self.lanes is not None:
             self.lanes.detach(part)
 
-    def hook_id(self) -> str:
-        """Return what names the run of the current step in messages."""
-        return f"{id(self):x}-{self.round}-{self.position}"
-
     def tell(self, subtype: str, hook: Hook, **more: Any) -> None:
-        """Send a lifecycle message, if anybody listens."""
-        if self.engine.tell is not None:
-            self.engine.tell(subtype, hook, self, more)
+        """Send a lifecycle message, if anybody listens; every run that ends has begun."""
+        if self.engine.tell is None:
+            return
+        if not self.run_id:
+            self.run_id = str(uuid4())
+            if subtype != "hook_started":
+                self.engine.tell("hook_started", hook, self, {})
+        self.engine.tell(subtype, hook, self, more)
+        if subtype == "hook_response":
+            self.run_id = ""
 
 
 def _won(claim: list[None]) -> bool:

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from .config.declare import declare
 from .config.mapping import read_mapping, read_scope, settings_from
-from .decide import Ran, merge
+from .decide import Ran
 from .dialects import native
-from .engine import DEEPEST, bind, conduct
-from .errors import BadEvent, BadHook, UnknownEvent, UnknownHook, UsageError
+from .engine import conduct
+from .errors import BadEvent, BadHook, UnknownEvent
 from .events import TABLE, Row, Table
 from .firing import Firing
 from .lanes import BlockingLanes, Lanes
@@ -23,12 +23,11 @@ from .observe.lifecycle import Observer, Observers, Subscription, message
 from .payload import Template
 from .plan import make_plan
 from .registry import Registry
-from .replies import Failure
-from .step import Engine, Read, Step
+from .step import Engine, Read, Route
 
 __all__ = ["Hooks"]
 
-_MOST_PLANS = 4096
+_MOST_ROUTES = 4096
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -66,13 +65,9 @@ class Hooks(Engine):
         self.late: dict[str, list[Ran]] = {}
         self._table = events
         self._observers = Observers()
-        self._templates: dict[str, Template] = {}
-        self._plans: dict[tuple[str, str, str | None], tuple[tuple[Step, ...], float]] = {}
-        # Where nothing matches: event to its template, its subject's field, and the subjects that no hook wants.
-        self._silent: dict[str, tuple[Template, str, set[str]]] = {}
-        self._lanes: Callable[[], Lanes] | None = None
         self._blocking: BlockingLanes | None = None
         self._registry = Registry(self.settings.max_hooks_per_point, self._forget)
+        self._forget()
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], *, events: Table = TABLE, **settings: Any) -> Hooks:
@@ -122,10 +117,7 @@ class Hooks(Engine):
 
     def is_enabled(self, name: str) -> bool:
         """Say whether a hook of that name is switched on."""
-        found = self._registry.named(name)
-        if not found:
-            raise UnknownHook(f"no hook is named {name}")
-        return any(hook.enabled for hook in found)
+        return any(hook.enabled for hook in self._registry.named(name))
 
     def __iter__(self) -> Iterator[Hook]:
         """Go through everything that is registered, event by event, in the order of registration."""
@@ -169,24 +161,22 @@ class Hooks(Engine):
     async def fire(self, event: str, /, **fields: Any) -> Outcome:
         """Run the hooks that an event calls for and say what the host must do."""
         try:
-            template, subject, silent = self._silent[event]
-            if fields[subject] in silent:
-                outcome = Outcome()
-                outcome._template = template
-                outcome._given = fields
-                return outcome
-        except (KeyError, TypeError):
-            pass  # not seen before, or a mistake that is found below
-        firing = self._prepare(event, fields)
-        if isinstance(firing, Outcome):
-            return firing
-        return await conduct(firing, self._loop_lanes())
+            subject, routes = self._quick[event]
+            route = routes[fields[subject]]
+        except (KeyError, TypeError):  # not seen before, or a mistake that is found now
+            route = self._route(event, fields)
+            if self.off or self.late:
+                return await conduct(Firing(self, route, fields), self._loop_lanes())
+        if route.steps:
+            return await conduct(Firing(self, route, fields), self._loop_lanes())
+        outcome = Outcome()
+        outcome._template = route.template
+        outcome._given = fields
+        return outcome
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
-        firing = self._prepare(event, fields)
-        if isinstance(firing, Outcome):
-            return firing
+        firing = Firing(self, self._route(event, fields), fields)
         chain = conduct(firing, self._blocking_lanes())
         try:
             chain.send(None)
@@ -198,18 +188,22 @@ class Hooks(Engine):
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
-        found = self._plans.get((event, subject, agent_id))
-        if found is None:
-            row = self._row(event)
-            found = self._steps(row, subject, agent_id)
-            if row.name != event:
-                self._plans[event, subject, agent_id] = found
-        return bool(found[0])
+        if agent_id is None:
+            try:
+                return self._wanted[event][subject]
+            except KeyError:
+                pass
+        row = self._row(event)
+        found = bool(self._find(row, _checked_subject(row, subject), agent_id).steps)
+        known = self._wanted.setdefault(event, {})
+        if agent_id is None and len(known) < _MOST_ROUTES:
+            known[subject] = found
+        return found
 
     # Behind the scenes.
 
-    def _prepare(self, event: str, fields: dict[str, Any]) -> Firing | Outcome:
-        """Return a firing that is ready to run, or its outcome if there is nothing to run."""
+    def _route(self, event: str, fields: dict[str, Any]) -> Route:
+        """Find an event's way through its hooks, and remember it; the host's mistakes are raised here."""
         row = self._row(event)
         for word, name in row.words.items():
             if word in fields and name not in fields:
@@ -218,26 +212,24 @@ class Hooks(Engine):
         scope = fields.get("agent_id")
         if scope is not None and not isinstance(scope, str):
             raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
-        steps, total = self._steps(row, subject, scope or None)
-        template = self._template(row)
-        if not steps and not self.late:
-            if row.subject and subject and not self.off and not self._registry.snapshot.scopes:
-                self._note_silence(event, template, subject)
-            outcome = Outcome()
-            outcome._template = template
-            outcome._given = fields
-            return merge(template, fields, [], extra={"off": self.off}) if self.off else outcome
-        firing = Firing(self, template, template.complete(fields), steps, total)
-        if firing.depth > DEEPEST:
-            return _too_deep(firing)
-        return firing
+        route = self._find(row, subject, scope or None)
+        plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
+        if subject and plain and not self.off and not self.late:
+            routes = self._quick.setdefault(event, (row.subject or "", {}))[1]
+            if len(routes) < _MOST_ROUTES:
+                routes[subject] = route
+        return route
 
-    def _note_silence(self, event: str, template: Template, subject: str) -> None:
-        known = self._silent.get(event)
-        if known is None:
-            self._silent[event] = (template, template.row.subject or "", {subject})
-        elif len(known[2]) < _MOST_PLANS:
-            known[2].add(subject)
+    def _find(self, row: Row, subject: str, scope: str | None) -> Route:
+        routes = self._routes
+        route = routes.get((row.name, subject, scope))
+        if route is None:
+            hooks = self._registry.snapshot.for_firing(row.name, scope)
+            route = Route(self, self._template(row), make_plan(hooks, subject, self.settings))
+            if len(routes) >= _MOST_ROUTES:
+                routes.clear()
+            routes[row.name, subject, scope] = route
+        return route
 
     def _row(self, event: str) -> Row:
         try:
@@ -252,24 +244,19 @@ class Hooks(Engine):
             found = self._templates[row.name] = Template(row, self.session_id)
         return found
 
-    def _steps(self, row: Row, subject: str, scope: str | None) -> tuple[tuple[Step, ...], float]:
-        plans = self._plans
-        found = plans.get((row.name, subject, scope))
-        if found is None:
-            hooks = self._registry.snapshot.for_firing(row.name, scope)
-            plan = make_plan(hooks, subject, self.settings)
-            found = bind(self, plan), plan.total
-            if len(plans) >= _MOST_PLANS:
-                plans.clear()
-            plans[row.name, subject, scope] = found
-        return found
-
     def _forget(self) -> None:
-        """Forget every plan: what they were made from has changed."""
-        self._plans = {}
-        self._silent = {}
-        self._templates = {}
+        """Forget every route: what they were made from has changed."""
+        self._routes: dict[tuple[str, str, str | None], Route] = {}
+        # The same for firings without a scope, so that most need no more than two look-ups.
+        self._quick: dict[str, tuple[str, dict[str, Route]]] = {}
+        self._wanted: dict[str, dict[str, bool]] = {}
+        self._templates: dict[str, Template] = {}
         self.tell = self._tell if self._observers else None
+
+    def keep_late(self, session_id: str, said: list[Ran]) -> None:
+        """Keep what a background hook said for the session's next firing."""
+        self.late.setdefault(session_id, []).extend(said)
+        self._quick = {}  # the quick way does not look at this
 
     def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
@@ -277,15 +264,12 @@ class Hooks(Engine):
         return lane, hook.options["call"], native.read
 
     def _loop_lanes(self) -> Lanes:
-        if self._lanes is None:
-            from .loop import CancelledError, lanes_of_this_loop
+        """Load asyncio's lanes at the first firing that needs them, and stand aside for them."""
+        from .loop import CancelledError, lanes_of_this_loop
 
-            Firing.cancelled_error = CancelledError
-            self._lanes = lanes_of_this_loop
-        try:
-            return self._lanes()
-        except RuntimeError:
-            raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
+        Firing.cancelled_error = CancelledError
+        self._loop_lanes = lanes_of_this_loop  # type: ignore[method-assign]
+        return lanes_of_this_loop()
 
     def _blocking_lanes(self) -> BlockingLanes:
         if self._blocking is None:
@@ -307,27 +291,21 @@ class Hooks(Engine):
 
     def _tell(self, subtype: str, hook: Hook, firing: Firing, more: dict[str, Any]) -> None:
         self._observers.tell(message(
-            subtype, hook_id=firing.hook_id(), hook_name=hook.label, event=firing.row.name,
-            session_id=str(firing.fields.get("session_id", "")), **more,
+            subtype, hook_id=firing.run_id, hook_name=hook.label, event=firing.row.name,
+            session_id=firing.session_id, **more,
         ))  # fmt: skip
 
 
 def _subject(row: Row, fields: Mapping[str, Any]) -> str:
-    if row.subject is None:
-        return ""
-    value = fields.get(row.subject)
+    return _checked_subject(row, fields.get(row.subject)) if row.subject else ""
+
+
+def _checked_subject(row: Row, value: object) -> str:
+    """Return what a matcher is compared with; nothing where the host gave nothing."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadEvent(f"{row.name}: {row.subject} is {type(value).__name__}, not text",
-                       hint="a matcher is compared with it")  # fmt: skip
+        raise BadEvent(
+            f"{row.name}: {row.subject} is {type(value).__name__}, not text", hint="a matcher is compared with it"
+        )
     return os.path.basename(value) if row.subject_is_path_end else value
-
-
-def _too_deep(firing: Firing) -> Outcome:
-    """Return the outcome of a firing inside too many others: a deny where the event can be denied."""
-    failure = Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep")
-    while not firing.over and firing.position < len(firing.steps):
-        firing.refuse(failure)
-    firing.skip_the_rest()
-    return firing.outcome()

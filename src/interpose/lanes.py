@@ -28,12 +28,13 @@ MOST_KEPT = 100
 """How many tasks and threads hung hooks may keep; beyond that a hook fails at once."""
 
 _MOST_IDLE = 8
+_TICK = 0.02
 
 
 class Lanes(Protocol):
     """What a host offers a firing to run its steps in."""
 
-    async def enter(self, firing: Firing) -> None:
+    def enter(self, firing: Firing) -> Coroutine[Any, Any, None]:
         """Run steps from where the firing stands until its lane ends or a hook is given up."""
 
     def keep(self, task: Any) -> None:
@@ -152,11 +153,11 @@ def drive(chain: Coroutine[Any, Any, None]) -> None:
 
 def thread_job(firing: Firing, context: Context) -> Callable[[], None]:
     """Return the job that runs a firing's steps in a thread, in the caller's context."""
-    token = firing.token
+    chain = firing.chain()
 
     def job() -> None:
         try:
-            context.run(drive, firing.advance(token))
+            context.run(drive, chain)
         except BaseException as error:
             firing.broken = error
 
@@ -182,9 +183,12 @@ class BlockingLanes:
 
     async def enter(self, firing: Firing) -> None:
         """Run the steps of the next lane to its end."""
-        lane = firing.take_lane(loop=False)
+        step = firing.steps[firing.position]
+        must_be_awaited = firing.awaitable is not None or (step.lane == "inline" and step.hook.options.get("awaits"))
+        firing.lane = lane = "task" if must_be_awaited else step.lane
+        firing.has_loop = False
         if lane == "inline":
-            await firing.advance(firing.token)
+            copy_context().run(drive, firing.chain())
         elif lane == "thread":
             self._in_thread(firing)
         else:
@@ -199,8 +203,8 @@ class BlockingLanes:
             firing.refuse(error.failure)
             return
         try:
-            while not news.acquire(timeout=max(0.001, firing.step_deadline - monotonic())):
-                # The deadline may have moved: the next hook of the same thread has its own.
+            while not news.acquire(timeout=_TICK):
+                # Looked at again and again: the next hook of the same thread may have an earlier deadline.
                 if monotonic() >= firing.step_deadline and firing.abandon_thread():
                     return
         except BaseException:

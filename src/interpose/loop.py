@@ -7,11 +7,12 @@ import os
 import sys
 import threading
 from asyncio import CancelledError
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from .errors import UsageError
 from .lanes import GRACE, kept, thread_job, workers
 from .replies import HookFailed
 
@@ -39,24 +40,16 @@ class LoopLanes:
         self._ticking = False
         self._detached: set[asyncio.Task[None]] = set()
 
-    async def enter(self, firing: Firing) -> None:
+    def enter(self, firing: Firing) -> Coroutine[Any, Any, None]:
         """Run the steps of the next lane to its end, or until a hook is given up."""
-        lane = firing.take_lane()
-        if lane == "task":
-            await self._in_task(firing)
-        elif lane == "thread":
-            await self._in_thread(firing)
-        elif lane == "inline":
-            await self._inline(firing)
-        else:
-            await self._side_by_side(firing)
+        firing.has_loop = True
+        firing.lane = lane = "task" if firing.awaitable is not None else firing.steps[firing.position].lane
+        return _LANES[lane](self, firing)
 
     async def _in_task(self, firing: Firing) -> None:
-        chain = firing.advance(firing.token)
-        firing.stage = firing.cancelling = 0
+        firing.task, firing.stage, firing.cancelling = None, 0, 0
+        chain = firing.chain()
         if _EAGER:
-            # The chain needs to know its task before that has a name here: it asks when it is cancelled.
-            firing.task = _Current
             task = asyncio.Task(chain, loop=self._loop, eager_start=True)  # type: ignore[call-arg]
             if task.done():
                 task.result()
@@ -112,13 +105,20 @@ class LoopLanes:
         return ring
 
     async def _inline(self, firing: Firing) -> None:
+        """Run hooks in the caller's own task, but in a copy of its context: what they set there is not the host's."""
+        firing.task, firing.stage = None, 0
+        chain, context = firing.chain(), copy_context()
+        try:
+            waits_for = context.run(chain.send, None)
+        except StopIteration:
+            return
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("an inline hook needs a task to run in")
-        firing.task, firing.stage, firing.cancelling = task, 0, task.cancelling()
+        firing.task, firing.cancelling = task, task.cancelling()
         self._watch(firing)
         try:
-            await firing.advance(firing.token)
+            await _InContext(context, chain, waits_for)
         finally:
             self._firings.discard(firing)
 
@@ -179,13 +179,36 @@ class LoopLanes:
         self._loop.call_later(max(_SHORTEST_TICK, next_deadline - now), self._tick)
 
 
-class _Current:
-    """Stands for the chain's own task until that is known."""
+_LANES = {
+    "task": LoopLanes._in_task,
+    "thread": LoopLanes._in_thread,
+    "inline": LoopLanes._inline,
+    "group": LoopLanes._side_by_side,
+}
 
-    @staticmethod
-    def cancelling() -> int:
-        task = asyncio.current_task()
-        return task.cancelling() if task is not None else 0
+
+class _InContext:
+    """Goes on with a coroutine that has begun in a context of its own."""
+
+    __slots__ = ("_chain", "_context", "_waits_for")
+
+    def __init__(self, context: Context, chain: Coroutine[Any, Any, None], waits_for: Any) -> None:
+        self._context = context
+        self._chain = chain
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        run, chain, waits_for = self._context.run, self._chain, self._waits_for
+        while True:
+            try:
+                try:
+                    sent = yield waits_for
+                except BaseException as error:
+                    waits_for = run(chain.throw, error)
+                else:
+                    waits_for = run(chain.send, sent)
+            except StopIteration:
+                return
 
 
 def _ended_after_all(task: asyncio.Task[Any]) -> None:
@@ -212,13 +235,21 @@ _lanes: dict[asyncio.AbstractEventLoop, LoopLanes] = {}
 
 def lanes_of_this_loop() -> LoopLanes:
     """Return the lanes of the running loop."""
-    loop = asyncio.get_running_loop()
-    found = _lanes.get(loop)
-    if found is None:
-        for other in [other for other in _lanes if other.is_closed()]:
-            _lanes.pop(other, None)
-        found = _lanes[loop] = LoopLanes(loop)
-    return found
+    try:
+        return _lanes[asyncio.get_running_loop()]
+    except (KeyError, RuntimeError):
+        return _make_lanes()
+
+
+def _make_lanes() -> LoopLanes:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
+    for other in [other for other in _lanes if other.is_closed()]:
+        _lanes.pop(other, None)
+    made = _lanes[loop] = LoopLanes(loop)
+    return made
 
 
 class Background:

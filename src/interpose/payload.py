@@ -7,16 +7,28 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from operator import itemgetter
 from typing import Any, ClassVar
 
 from .events import Row
 
-__all__ = ["Event", "Template", "copied", "copiers", "event_type"]
+__all__ = ["Copiers", "Event", "Template", "Uncopyable", "copied", "copiers", "event_type"]
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
+
+
+class Uncopyable(Exception):
+    """An input that cannot be copied for a hook."""
+
+
+def own_copy(value: Any) -> Any:
+    """Return a copy that shares nothing changeable with the original, or raise Uncopyable."""
+    try:
+        return copied(value)
+    except Exception as error:
+        raise Uncopyable(type(error).__name__) from None
 
 
 def copied(value: Any) -> Any:
@@ -31,35 +43,40 @@ def copied(value: Any) -> Any:
     return deepcopy(value)
 
 
-def copiers(fields: Mapping[str, Any]) -> list[tuple[str, Callable[[Any], Any]]]:
+Copiers = list[tuple[str, Callable[[Any], Any]]]
+
+
+def copiers(fields: Mapping[str, Any]) -> Copiers:
     """Look at the shape of an input once; say how each field that needs a copy is copied."""
-    found: list[tuple[str, Callable[[Any], Any]]] = []
-    for name, value in fields.items():
-        kind = type(value)
-        if kind in _ATOMS:
-            continue
-        if kind is dict and _ATOMS.issuperset(map(type, value.values())):
-            found.append((name, dict.copy))
-        elif kind is list and _ATOMS.issuperset(map(type, value)):
-            found.append((name, list.copy))
-        else:
-            found.append((name, copied))
-    return found
+    return [(name, _copier(value)) for name, value in fields.items() if type(value) not in _ATOMS]
+
+
+def _copier(value: Any) -> Callable[[Any], Any]:
+    if type(value) is dict:
+        for item in value.values():
+            if type(item) not in _ATOMS:
+                return own_copy
+        return dict.copy
+    return own_copy
 
 
 class Event(dict[str, Any]):
     """What a hook is told: reads as a mapping and as attributes; the hook's own copy.
 
     Fields that the row knows and this event lacks read as ``None``; the point words ``tool``, ``args`` and
-    ``result`` read as ``tool_name``, ``tool_input`` and ``tool_response``.
+    ``result`` read as ``tool_name``, ``tool_input`` and ``tool_response``. What costs a system call, such as ``cwd``,
+    is filled in when it is read, or when the event is read as a whole.
     """
 
-    __slots__ = ()
+    __slots__ = ("_rest",)
     row: ClassVar[Row]
+    _rest: Callable[[], dict[str, str]] | None
 
     def __getattr__(self, name: str) -> Any:
-        if name in self:
+        try:
             return self[name]
+        except KeyError:
+            pass
         if name in self.row.optional:
             return None
         raise AttributeError(f"{self.row.name} has no field {name!r}; it has {', '.join(self)}")
@@ -68,6 +85,9 @@ class Event(dict[str, Any]):
         word = self.row.words.get(key)
         if word is not None and word in self:
             return self[word]
+        self._fill()
+        if dict.__contains__(self, key):
+            return dict.__getitem__(self, key)
         raise KeyError(key)
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -77,12 +97,34 @@ class Event(dict[str, Any]):
         except KeyError:
             return default
 
+    def _fill(self) -> None:
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            for name, value in rest().items():
+                dict.__setitem__(self, name, value)
+
     def __repr__(self) -> str:
         return f"{self.row.name}({', '.join(f'{name}={value!r}' for name, value in self.items())})"
 
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
+
+def _filled(name: str) -> Callable[..., Any]:
+    """Return a method of dict that fills the event first."""
+    plain = getattr(dict, name)
+
+    def method(self: Event, *arguments: Any) -> Any:
+        self._fill()
+        return plain(self, *arguments)
+
+    method.__name__ = name
+    return method
+
+
+for _name in ("__iter__", "__len__", "__contains__", "__eq__", "__ne__", "__or__", "__ror__", "__reversed__",
+              "keys", "items", "values", "copy", "pop", "popitem", "setdefault", "clear"):  # fmt: skip
+    setattr(Event, _name, _filled(_name))
 
 _event_types: dict[Row, type[Event]] = {}
 
@@ -94,7 +136,7 @@ def event_type(row: Row) -> type[Event]:
         body: dict[str, Any] = {"__slots__": (), "row": row, "__module__": __name__}
         taken = set(dir(dict))
         for name, item in row.fields.items():
-            if item.always and name not in taken:
+            if item.always and name not in taken and name not in FILLED_WHEN_READ:
                 body[name] = property(itemgetter(name))
         for word, name in row.words.items():
             body[word] = property(itemgetter(name))
@@ -102,34 +144,50 @@ def event_type(row: Row) -> type[Event]:
     return found
 
 
+FILLED_WHEN_READ = ("cwd", "tool_use_id")
+
+_numbers = itertools.count(1)
+_process = f"{os.getpid():x}"
+
+
 class Template:
     """A row as one engine fires it: fills in what the host did not give."""
 
-    __slots__ = ("_base", "_call_id", "_fresh", "row")
-
-    _numbers: ClassVar[Iterator[int]] = itertools.count(1)
+    __slots__ = ("_base", "_changeable", "_rest", "event_type", "row")
 
     def __init__(self, row: Row, session_id: str) -> None:
         defaults = row.defaults()
         defaults["session_id"] = session_id
         defaults["hook_event_name"] = row.name
         self.row = row
-        self._fresh = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
-        self._call_id = "tool_use_id" in defaults
-        self._base = {name: value for name, value in defaults.items() if name != "cwd"}
+        self.event_type = event_type(row)
+        self._rest = tuple(name for name in FILLED_WHEN_READ if name in defaults)
+        self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
+        self._base = {name: value for name, value in defaults.items() if name not in self._rest}
+
+    def begin(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the input without what is filled in when it is read."""
+        fields = {**self._base, **given}
+        if "hook_event_name" in given:
+            fields["hook_event_name"] = self.row.name
+        for name, kind in self._changeable:
+            if name not in given:
+                fields[name] = kind()
+        return fields
+
+    def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
+        """Return the always-present fields that an input still lacks."""
+        made = {"cwd": _current_directory, "tool_use_id": _call_id}
+        return {name: made[name]() for name in self._rest if not fields.get(name)}
 
     def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the input with every always-present field."""
-        full = {**self._base, **given}
-        if "cwd" not in given:
-            full["cwd"] = _current_directory()
-        if self._call_id and not full["tool_use_id"]:
-            full["tool_use_id"] = f"toolu_{os.getpid():x}_{next(self._numbers)}"
-        full["hook_event_name"] = self.row.name
-        for name, kind in self._fresh:
-            if name not in given:
-                full[name] = kind()
-        return full
+        """Return the whole input."""
+        fields = self.begin(given)
+        return {**fields, **self.rest(fields)}
+
+
+def _call_id() -> str:
+    return f"toolu_{_process}_{next(_numbers)}"
 
 
 def _current_directory() -> str:
@@ -137,3 +195,12 @@ def _current_directory() -> str:
         return os.getcwd()
     except OSError:  # it was removed
         return ""
+
+
+def _after_fork() -> None:
+    global _process  # noqa: PLW0603 - the one thing here that tells two processes apart
+    _process = f"{os.getpid():x}"
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .decide import Ran
 from .events import Row
 from .model import Hook, Settings
-from .plan import deadline, error_policy, is_guard
+from .payload import Template
+from .plan import Plan, deadline, error_policy, is_guard
 from .replies import Failure, Reply
 
 if TYPE_CHECKING:
     from .firing import Firing
 
-__all__ = ["Engine", "Read", "Step"]
+__all__ = ["Engine", "Read", "Route", "Step"]
 
 Read = Callable[[Row, object], Reply | Failure]
 
@@ -30,6 +31,9 @@ class Engine(Protocol):
     late: dict[str, list[Ran]]
     """What hooks in the background said since, by session."""
 
+    def keep_late(self, session_id: str, said: list[Ran]) -> None:
+        """Keep what a background hook said for the session's next firing."""
+
     def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
 
@@ -37,11 +41,12 @@ class Engine(Protocol):
 class Step:
     """A hook, or a group that runs side by side, as a firing runs it."""
 
-    __slots__ = ("call", "enforced", "gated", "guard", "hook", "lane", "members", "policy", "read", "timeout")
+    __slots__ = ("call", "enforced", "guard", "health", "hook", "lane", "members", "plain", "policy", "read", "timeout")
 
     def __init__(self, engine: Engine, hook: Hook, members: tuple[Step, ...] = ()) -> None:
         settings = engine.settings
         self.hook = hook
+        self.health = hook.health
         self.members = members
         self.lane, self.call, self.read = engine.binding(hook)
         if members:
@@ -50,4 +55,22 @@ class Step:
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)
         self.enforced = hook.enforce and settings.enforce and not engine.off
-        self.gated = hook.judge is not None or hook.once or hook.background
+        special = self.guard or hook.judge is not None or hook.once or hook.background
+        self.plain = self.lane in ("inline", "task") and not special
+        """Whether it need only be called, and means nothing by saying nothing."""
+
+
+class Route:
+    """The way of one event and subject through its hooks, kept until the registry changes."""
+
+    __slots__ = ("steps", "template", "total")
+
+    def __init__(self, engine: Engine, template: Template, plan: Plan) -> None:
+        self.template = template
+        self.steps = tuple(_step(engine, group) for group in plan.groups)
+        self.total = plan.total
+
+
+def _step(engine: Engine, group: tuple[Hook, ...]) -> Step:
+    members = tuple(Step(engine, hook) for hook in group)
+    return Step(engine, group[0], members) if len(members) > 1 else members[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .. import Hooks, Outcome, ask, context, deny, modify
 
@@ -55,7 +56,7 @@ def make_hooks() -> Hooks:
     return hooks
 
 
-EVENTS = [
+EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("UserPromptSubmit", {"prompt": "Clean up and publish."}),
     ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "rm -rf build /"}}),
     ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "git push origin main"}}),
@@ -81,14 +82,16 @@ async def _play(hooks: Hooks) -> None:
         outcome = await hooks.fire(event, **fields)
         print(_headline(event, fields, outcome))
         for result in outcome.results:
-            told = str(result.error or result.reason)
-            print(
-                f"    {result.hook:<14} {result.status:<8} {result.decision:<6} {result.duration * 1000:7.1f} ms  {told}"
-            )
+            told = result.error or result.reason
+            print(f"    {result.hook:<14} {result.status:<8} {result.decision:<6} {_ms(result.duration)}  {told}")
         print()
 
 
-def _headline(event: str, fields: dict[str, object], outcome: Outcome) -> str:
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:7.1f} ms"
+
+
+def _headline(event: str, fields: dict[str, Any], outcome: Outcome) -> str:
     shown = ", ".join(str(value) for value in fields.values())
     verdict = {"deny": "denied", "ask": "a person must be asked", "allow": "allowed", "none": "goes on"}
     said = [verdict[outcome.decision]]

@@ -174,6 +174,8 @@ class _Reader:
         if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
             self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")
             return
+        if given.get("timeout") == 0 and not isinstance(given["timeout"], bool):
+            del given["timeout"]  # not set: the group's holds
         options = {_SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
         handler = options.pop("handler")
         options = {key: value for key, value in options.items() if value is not None}

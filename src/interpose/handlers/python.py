@@ -83,7 +83,7 @@ def source_of(function: Any) -> str:
 class LazyFunction:
     """A callable named ``module.function`` or ``module:function``, imported when it is first called."""
 
-    __slots__ = ("_call", "directory", "path")
+    __slots__ = ("_call", "awaits", "directory", "path")
 
     def __init__(self, path: str, directory: str = "") -> None:
         module, name = _split(path)
@@ -95,6 +95,8 @@ class LazyFunction:
         self.path = path
         self.directory = directory
         self._call: Call | None = None
+        self.awaits = False
+        """Whether it is async; known once it is imported."""
 
     def __call__(self, event: Event) -> Any:
         """Call the function, after importing it if need be."""
@@ -120,6 +122,7 @@ class LazyFunction:
             raise HookFailed("bad_handler", f"{self.path} is {type(found).__name__}, which cannot be called")
         try:
             self._call = unified(found, self.path)
+            self.awaits = is_async(found)
         except BadHook as error:
             raise HookFailed("bad_handler", str(error)) from None
         return self._call

@@ -1,0 +1,300 @@
+"""Goat's ``Runner``: a map of events to matchers, ``fire`` for the outputs, and pure functions that read them.
+
+A callback takes ``(input, tool_use_id, context)``; the input is the very object that was fired, whatever its type. It
+returns a ``HookJSONOutput``, a mapping in the words of the JSON protocol, or nothing; it raises where Go returns an
+error. ``fire`` gives what every hook answered and merges nothing: only ``continue: false`` ends it. What the answers
+mean for the host is for the pure functions to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from types import NoneType
+from typing import Any
+
+from ..decide import weigh
+from ..dialects import native
+from ..events import TABLE, Row
+from ..hooks import Hooks
+from ..model import Outcome, Result
+from ..observe.lifecycle import Observer, Subscription
+from ..payload import Event
+from ..replies import Failure, Reply
+from ._calling import Arguments, adapted, understood
+
+__all__ = [
+    "AsyncHookJSONOutput",
+    "HookCallback",
+    "HookCallbackMatcher",
+    "HookJSONOutput",
+    "Results",
+    "Runner",
+    "SyncHookJSONOutput",
+    "collect_additional_context",
+    "process_pre_tool_use_results",
+    "process_stop_results",
+]
+
+HookCallback = Callable[[Any, str, Mapping[str, Any]], Any]
+
+_WORDS = {
+    "continue_": "continue",
+    "suppress_output": "suppressOutput",
+    "stop_reason": "stopReason",
+    "decision": "decision",
+    "system_message": "systemMessage",
+    "reason": "reason",
+    "hook_specific_output": "hookSpecificOutput",
+}
+_LEGACY = {"approve": "allow", "block": "deny"}
+
+_fired: ContextVar[Any] = ContextVar("interpose_goat_input")
+"""The input of the firing that this code runs inside of."""
+
+
+@dataclass(slots=True)
+class SyncHookJSONOutput:
+    """What a hook answers at once. ``None`` and ``""`` mean that nothing was said."""
+
+    continue_: bool | None = None
+    suppress_output: bool | None = None
+    stop_reason: str = ""
+    decision: str = ""
+    system_message: str = ""
+    reason: str = ""
+    hook_specific_output: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it, without what was not said."""
+        said = {word: getattr(self, name) for name, word in _WORDS.items()}
+        return {word: value for word, value in said.items() if value is not None and value != ""}
+
+
+@dataclass(slots=True)
+class AsyncHookJSONOutput:
+    """Says that the hook wants to be called a second time, within so many seconds (0: 30)."""
+
+    async_: bool = True
+    async_timeout: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"async": self.async_, "asyncTimeout": self.async_timeout}
+
+
+@dataclass(slots=True)
+class HookJSONOutput:
+    """What one hook answered: a sync part, an async part, or neither. ``raw`` is the answer as it was given."""
+
+    sync: SyncHookJSONOutput | None = None
+    async_: AsyncHookJSONOutput | None = None
+    raw: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def decision(self) -> str:
+        """The decision as ``allow`` or ``deny``, also where the older words were used; empty if there is none."""
+        said = self.sync.decision if self.sync else ""
+        return _LEGACY.get(said, said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        part = self.async_ if self.async_ is not None and self.async_.async_ else self.sync
+        return part.to_dict() if part else {}
+
+
+@dataclass(slots=True)
+class HookCallbackMatcher:
+    """Callbacks and commands with the tool names they are for; ``timeout`` in seconds for each of them, 0 for none."""
+
+    matcher: str = ""
+    hooks: Sequence[HookCallback] = ()
+    timeout: float = 0
+    commands: Sequence[str] = ()
+
+
+class Results(list[HookJSONOutput]):
+    """What the hooks answered, in the order they ran. ``outcome`` also has those that failed."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(output for output in map(_output_of_result, outcome.results) if output is not None)
+        self.outcome = outcome
+
+
+class Runner:
+    """Hooks by event, for everyone and for single scopes; ``emitter`` is told of every hook that starts and ends."""
+
+    def __init__(
+        self,
+        hooks: Mapping[str, Iterable[Any]] | None = None,
+        *,
+        emitter: Observer | None = None,
+        session_id: str | None = None,
+        cwd: str | None = None,
+    ) -> None:
+        self._cwd = cwd
+        self._hooks = Hooks.from_mapping({"hooks": _groups(hooks or {})}, max_hooks_per_point=0, session_id=session_id)
+        self.emission: Subscription | None = self._hooks.observe(emitter) if emitter is not None else None
+
+    async def fire(
+        self, event: str, input: Any = None, tool_use_id: str | None = None, *, scope: str | None = None
+    ) -> Results:
+        """Run the hooks that match and return what they answered; errors of hooks are logged and dropped.
+
+        Without a scope the hooks of all scopes run, after those for everyone.
+        """
+        fields = _fields(self._hooks.events.find(event)[0], input)
+        if tool_use_id is not None:
+            fields["tool_use_id"] = tool_use_id
+        if scope is not None:
+            fields["agent_id"] = scope
+        if self._cwd is not None:
+            fields.setdefault("cwd", self._cwd)
+        before = _fired.set(input)
+        try:
+            return Results(await self._hooks.fire(event, **fields))
+        finally:
+            _fired.reset(before)
+
+    def register_scoped(self, scope: str, hooks: Mapping[str, Iterable[Any]]) -> None:
+        """Set the hooks of a scope; those that it had before are gone."""
+        before = [hook for hook in self._hooks if hook.scope == scope]
+        self._hooks.register_scoped(scope, _groups(hooks))
+        for hook in before:
+            self._hooks.unregister(hook)
+
+    def unregister_scoped(self, scope: str) -> None:
+        """Remove a scope with its hooks; there need not be one."""
+        self._hooks.unregister_scoped(scope)
+
+
+def process_pre_tool_use_results(results: Iterable[Any]) -> str:
+    """Return what the first result that carries a decision says: ``deny``, ``allow`` or ``ask``; else ``ask``."""
+    row = TABLE["PreToolUse"]
+    for result in map(_output_of, results):
+        if result.sync is None:
+            continue
+        reply = native.read(row, _words_of(result, row))
+        if isinstance(reply, Failure):
+            if reply.kind == "misstated":
+                return "deny"
+            continue
+        effect = weigh(row, reply)
+        if effect.decision == "allow" and not effect.granted:
+            continue  # no objection is no permission
+        if effect.decision is not None:
+            return effect.decision
+    return "ask"
+
+
+def process_stop_results(results: Iterable[Any]) -> bool:
+    """Say whether the loop goes on: any result has ``continue: true``."""
+    return any(result.sync is not None and result.sync.continue_ is True for result in map(_output_of, results))
+
+
+def collect_additional_context(results: Iterable[Any]) -> str:
+    """Return the texts for the next system message, one below the other: each result's message, then its context."""
+    texts = []
+    for result in map(_output_of, results):
+        if result.sync is not None:
+            specific = result.sync.hook_specific_output
+            more = specific.get("additionalContext") if isinstance(specific, Mapping) else None
+            texts += [text for text in (result.sync.system_message, more) if text and isinstance(text, str)]
+    return "\n".join(texts)
+
+
+def _groups(hooks: Mapping[str, Iterable[Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {event: [_group(event, matcher) for matcher in matchers] for event, matchers in hooks.items()}
+
+
+def _group(event: str, given: HookCallbackMatcher | Mapping[str, Any]) -> dict[str, Any]:
+    """Return a matcher as the engine's configuration has it."""
+    if isinstance(given, HookCallbackMatcher):
+        given = {name: getattr(given, name) for name in ("matcher", "hooks", "timeout", "commands")}
+    group = {key: value for key, value in given.items() if value}
+    group["hooks"] = [adapted(hook, 3, _enter, _leave) for hook in group.get("hooks", ())]
+    row = TABLE.get(event)
+    if row is not None and row.subject != "tool_name":
+        group.pop("matcher", None)  # matchers are for tools here: an input without one matches them all
+    return group
+
+
+def _fields(row: Row, given: Any) -> dict[str, Any]:
+    """Return the fields of an input: a mapping, an object with attributes, or nothing."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return dict(given)
+    return {name: getattr(given, name) for name in row.fields if hasattr(given, name)}
+
+
+def _enter(event: Event) -> Arguments:
+    return _fired.get(), event.get("tool_use_id") or "", {"signal": None, "async_phase": event.get("async_phase", 1)}
+
+
+def _leave(event: Event, _: Arguments, answer: Any) -> Reply:
+    """Tell the engine whether to go on and whether to call again; what else was said is for the host to read."""
+    if not isinstance(answer, _FORMS):
+        return understood(event.row, answer, answer)  # no answer at all, which is for the engine to say
+    output = _output_of(answer)
+    reply = understood(event.row, _words_of(output, event.row), output)
+    return Reply(continue_=reply.continue_, again=reply.again, evidence=reply.evidence)
+
+
+_FORMS = (HookJSONOutput, SyncHookJSONOutput, AsyncHookJSONOutput, Mapping, Reply, NoneType)
+
+
+def _output_of(answer: Any) -> HookJSONOutput:
+    """Return an answer as an output, whichever of its forms it has."""
+    if not isinstance(answer, _FORMS):
+        raise TypeError(f"{type(answer).__name__} is not what a hook answers")
+    if isinstance(answer, HookJSONOutput):
+        return answer if answer.raw is not None else replace(answer, raw=answer)
+    if isinstance(answer, SyncHookJSONOutput):
+        return HookJSONOutput(sync=answer, raw=answer)
+    if isinstance(answer, AsyncHookJSONOutput):
+        return HookJSONOutput(async_=answer, raw=answer)
+    if isinstance(answer, Reply):
+        return _output_of_reply(answer)
+    if answer is None:
+        return HookJSONOutput()
+    if answer.get("async") or answer.get("async_"):
+        seconds = answer.get("asyncTimeout", 0)
+        return HookJSONOutput(async_=AsyncHookJSONOutput(async_timeout=seconds), raw=answer)
+    said = {name: answer[key] for name, word in _WORDS.items() for key in (name, word) if key in answer}
+    return HookJSONOutput(sync=SyncHookJSONOutput(**said), raw=answer)
+
+
+def _words_of(output: HookJSONOutput, row: Row) -> dict[str, Any]:
+    """Return an output in the words of the JSON protocol; a specific part that names no event means this one."""
+    said = dict(output.raw) if isinstance(output.raw, Mapping) else output.to_dict()
+    specific = said.get("hookSpecificOutput")
+    if isinstance(specific, Mapping) and not specific.get("hookEventName"):
+        said["hookSpecificOutput"] = {**specific, "hookEventName": row.name}
+    return said
+
+
+def _output_of_result(result: Result) -> HookJSONOutput | None:
+    """Return what a hook answered; nothing for one that failed, unless its failure is a deny."""
+    if result.error is not None:
+        denied = SyncHookJSONOutput(decision="block", reason=result.reason)
+        return HookJSONOutput(sync=denied) if result.decision == "deny" else None
+    if result.status != "ok":
+        return None
+    if "said" in result.evidence:
+        output: HookJSONOutput = result.evidence["said"]
+        return output
+    return _output_of_reply(result.reply) if result.reply is not None else HookJSONOutput(sync=SyncHookJSONOutput())
+
+
+def _output_of_reply(reply: Reply) -> HookJSONOutput:
+    """Return what was said in the engine's own words, or by a command."""
+    return HookJSONOutput(sync=SyncHookJSONOutput(
+        continue_=reply.continue_,
+        suppress_output=reply.suppress or None,
+        stop_reason=reply.stop_reason,
+        decision="approve" if reply.grants else reply.decision or "",
+        system_message="\n".join(reply.context),
+        reason=reply.reason,
+    ))  # fmt: skip

@@ -1,0 +1,109 @@
+"""MassGen's hooks as classes: write ``execute`` of a PatternHook, or give a PythonCallableHook a function.
+
+A hook declares itself to the engine; matching, deadline and what its failure means are the engine's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from ...config.declare import declare
+from ...events import TABLE
+from ...hooks import Hooks
+from ...matching import compile_matcher
+from .._calling import adapted
+from .firing import event_of, fire, hand_to_function, hand_to_hook, reply, single
+from .nouns import HookResult
+
+__all__ = ["EngineHook", "FunctionHook", "PatternHook", "PythonCallableHook", "declared"]
+
+
+class FunctionHook(ABC):
+    """A hook on function calls."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    async def execute(
+        self, function_name: str, arguments: str, context: dict[str, Any] | None = None, **kwargs: Any
+    ) -> HookResult:
+        """Look at a call: the function's name, its arguments as JSON text, and what else the host knows."""
+
+
+class PatternHook(FunctionHook):
+    """A hook for the tools that its matcher names: globs, several separated by ``|``. ``timeout`` in seconds."""
+
+    def __init__(self, name: str, matcher: str = "*", timeout: float = 30) -> None:
+        super().__init__(name)
+        self.matcher = matcher
+        self.timeout = timeout
+        self._matches = compile_matcher(matcher)
+
+    def matches(self, tool_name: str) -> bool:
+        """Say whether the hook is for this tool."""
+        return self._matches is None or self._matches(tool_name)
+
+
+class EngineHook(PatternHook):
+    """A hook that the engine runs by itself. With ``fail_closed`` its failure forbids the call."""
+
+    def __init__(
+        self,
+        name: str,
+        handler: Any,
+        matcher: str = "*",
+        timeout: float = 30,
+        fail_closed: bool = False,
+        type: str = "python",
+    ) -> None:
+        super().__init__(name, matcher, timeout)
+        self.fail_closed = fail_closed
+        self.runs = {"handler": handler, "type": type}
+        alone = [_with_options(self, self.runs)]
+        self._alone = Hooks.from_mapping({"hooks": {"PreToolUse": alone, "PostToolUse": alone}})
+
+    async def execute(
+        self, function_name: str, arguments: str, context: dict[str, Any] | None = None, **kwargs: Any
+    ) -> HookResult:
+        """Run the hook alone, if it is for this tool, and return its answer."""
+        event = event_of((context or {}).get("hook_type"))
+        outcome, _ = await fire(self._alone, event, function_name, arguments, context or {})
+        return single(outcome)
+
+
+class PythonCallableHook(EngineHook):
+    """A function of a HookEvent, or the name of one, imported at its first call.
+
+    It returns a HookResult, a mapping or nothing. A name that cannot be imported forbids every call.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        handler: str | Callable[..., Any],
+        matcher: str = "*",
+        timeout: float = 30,
+        fail_closed: bool = False,
+    ) -> None:
+        # The engine knows how a name is written and when it is imported.
+        function = declare(TABLE, "PreToolUse", handler).options["call"] if isinstance(handler, str) else handler
+        super().__init__(name, adapted(function, 1, hand_to_function, reply, name=name), matcher, timeout, fail_closed)
+
+
+def declared(hook: FunctionHook) -> dict[str, Any]:
+    """Return a hook as the engine's configuration has it."""
+    if isinstance(hook, EngineHook) and type(hook).execute is EngineHook.execute:
+        return _with_options(hook, hook.runs)
+    return _with_options(hook, {"handler": adapted(hook.execute, 3, hand_to_hook, reply, name=hook.name)})
+
+
+def _with_options(hook: FunctionHook, runs: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **runs,
+        "matcher": getattr(hook, "matcher", None),
+        "timeout": getattr(hook, "timeout", None),
+        "onError": "abort" if getattr(hook, "fail_closed", False) else None,
+    }
