@@ -1,0 +1,599 @@
+"""The contract on firing, sentence by sentence: who runs, in which order, who wins, and who looks a second time."""
+
+import asyncio
+import itertools
+import threading
+from typing import Any
+
+import pytest
+from tests.conformance.scenarios import ASYNC, INLINE, NO_LOOP, STYLES, SYNC, at, fired, hook, play, scenario, table
+
+from interpose import Hooks, Row, allow, ask, context, deny, inject, modify
+
+CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/work/a.py"}, cwd="/work")
+
+
+def noting(calls: list[str], name: str, answer: Any = None):
+    """Return a hook that notes its call and then answers."""
+
+    def handler(event):
+        calls.append(name)
+        return answer
+
+    return handler
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# 1. The hooks for everyone plus those of the scope fired for
+
+
+def family(calls: list[str]) -> Hooks:
+    """Return an engine with a parent that has an ordinary and a locked hook, its child, and a grandchild."""
+    hooks = Hooks()
+    hooks.register("PreToolUse", noting(calls, "shared"))
+    hooks.register_scoped("parent", {"PreToolUse": [
+        {"handler": noting(calls, "parent")}, {"handler": noting(calls, "parent locked"), "locked": True},
+    ]})  # fmt: skip
+    hooks.register_scoped("child", {"PreToolUse": [noting(calls, "child")]}, parent="parent")
+    hooks.register_scoped("grandchild", {}, parent="child")
+    return hooks
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        ("parent", ["shared", "parent", "parent locked"]),
+        ("child", ["shared", "parent locked", "child"]),
+        ("grandchild", ["shared", "parent locked"]),
+        ("stranger", ["shared"]),
+    ],
+)
+def test_locked_hooks_of_an_ancestor_hold_for_its_descendants(agent, expected):
+    calls: list[str] = []
+
+    family(calls).fire_sync("PreToolUse", agent_id=agent)
+
+    assert calls == expected
+
+
+def test_an_override_holds_for_exactly_that_agent_and_not_for_its_descendants():
+    calls: list[str] = []
+    hooks = Hooks.from_mapping({
+        "hooks": {"PreToolUse": [noting(calls, "shared"), {"handler": noting(calls, "locked"), "locked": True}]},
+        "agents": [{"id": "main", "backend": {"hooks": {"PreToolUse": {"override": True, "hooks": []}}}}],
+    })  # fmt: skip
+    hooks.register_scoped("sub", {}, parent="main")
+
+    hooks.fire_sync("PreToolUse", agent_id="main")
+    hooks.fire_sync("PreToolUse", agent_id="sub")
+
+    assert calls == ["locked", "shared", "locked"]
+
+
+def test_an_override_drops_the_hooks_of_lower_layers_too():
+    calls: list[str] = []
+    hooks = Hooks.from_mapping(
+        {"agents": [{"id": "main", "backend": {"hooks": {"Stop": {"override": True, "hooks": []}}}}]}
+    )
+    for layer in ("code", "user", "project", "local"):
+        hooks.register("Stop", noting(calls, layer), layer=layer)
+
+    hooks.fire_sync("Stop", agent_id="main")
+    hooks.fire_sync("Stop", agent_id="other")
+
+    assert calls == ["code", "user", "project", "local"]
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# 2. Order: priority, then shared before scoped, then registration
+
+
+def test_order_is_priority_then_shared_before_scoped_then_registration():
+    calls: list[str] = []
+    hooks = Hooks()
+    hooks.register_scoped("a", {"Stop": [noting(calls, "scoped 1"), noting(calls, "scoped 2"),
+                                         {"handler": noting(calls, "scoped first of all"), "priority": 1}]})  # fmt: skip
+    hooks.register("Stop", noting(calls, "shared 1"))
+    hooks.register("Stop", noting(calls, "shared early"), priority=99)
+    hooks.register("Stop", noting(calls, "shared 2"))
+    hooks.register("Stop", noting(calls, "shared late"), priority=101)
+
+    hooks.fire_sync("Stop", agent_id="a")
+
+    assert calls == ["scoped first of all", "shared early", "shared 1", "shared 2", "scoped 1", "scoped 2",
+                     "shared late"]  # fmt: skip
+
+
+def test_a_disabled_hook_is_not_in_the_results():
+    hooks = Hooks()
+    hooks.register("Stop", lambda event: None, name="on")
+    hooks.register("Stop", lambda event: None, name="off", enabled=False)
+
+    assert [result.hook for result in hooks.fire_sync("Stop").results] == ["on"]
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# 3. One after another; `if`; side by side
+
+
+@table(
+    scenario("", "each hook sees what the one before it changed", at("pre:message", prompt="a"),
+             [lambda event: modify(prompt=event.prompt + "b"), lambda event: modify(prompt=event.prompt + "c")],
+             changed={"prompt": "abc"}),
+    scenario("", "if is judged at the hook's turn, on the current input: now it matches", CALL,
+             [modify(tool_input={"file_path": "/work/src/a.py"}), hook(deny("in src"), if_="Write(src/**)")],
+             changed={"tool_input": {"file_path": "/work/src/a.py"}}, decision="deny", reason="in src"),
+    scenario("", "if is judged at the hook's turn, on the current input: it no longer matches", CALL,
+             [modify(tool_input={"file_path": "/tmp/a.py"}), hook(deny("in work"), if_="Write(./**)")],
+             changed={"tool_input": {"file_path": "/tmp/a.py"}}, results=["ok", "skipped"], called=["first"]),
+    scenario("", "if names another tool: skipped", CALL, [hook(deny("no"), if_="Edit")], results=["skipped"],
+             called=[]),
+    scenario("", "what if cannot judge counts as true", at("PreToolUse", tool_name="Write", tool_input={"text": "x"}),
+             [hook(deny("not sure"), if_="Write(src/**)")], decision="deny", reason="not sure"),
+    scenario("", "what if cannot judge counts as true: no tool is named", at("PreToolUse", tool_input={}),
+             [hook(deny("not sure"), if_="Write(src/**)")], decision="deny", reason="not sure"),
+)  # fmt: skip
+def test_one_after_another(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+def side_by_side(*answers: Any, **options: Any) -> tuple[Hooks, list[Any]]:
+    """Return an engine whose parallel hooks answer only when all of them run, and what each of them was told."""
+    hooks = Hooks()
+    told: list[Any] = []
+    everybody = threading.Barrier(len(answers))
+
+    def written(answer):
+        def handler(event):
+            told.append(event.tool_input)
+            everybody.wait(5)
+            return answer
+
+        return handler
+
+    for number, answer in enumerate(answers):
+        hooks.register("PreToolUse", written(answer), name=f"parallel {number}", parallel=True, **options)
+    return hooks, told
+
+
+@pytest.mark.parametrize("style", [SYNC, NO_LOOP])
+def test_parallel_hooks_next_to_each_other_run_side_by_side_and_are_merged_in_order(style):
+    hooks, _ = side_by_side(context("0"), context("1"), context("2"))
+
+    outcome = fired(hooks, CALL, style)
+
+    assert ([result.status for result in outcome.results], outcome.context) == (["ok"] * 3, ["0", "1", "2"])
+
+
+@pytest.mark.parametrize("style", [SYNC, NO_LOOP])
+def test_parallel_hooks_run_to_completion_and_a_deny_ends_the_firing_after_them(style):
+    hooks, _ = side_by_side(deny("0"), context("1"), deny("2"))
+    hooks.register("PreToolUse", lambda event: context("later"), name="later")
+
+    outcome = fired(hooks, CALL, style)
+
+    assert (outcome.decision, outcome.reason, outcome.context) == ("deny", "0\n2", ["1"])
+    assert [result.status for result in outcome.results] == ["ok", "ok", "ok", "skipped"]
+
+
+@pytest.mark.parametrize("style", [SYNC, NO_LOOP])
+def test_a_change_asked_for_by_a_parallel_hook_has_no_effect_and_is_reported(style):
+    hooks, told = side_by_side(modify(tool_input={}), modify(tool_input={"b": 1}))
+
+    outcome = fired(hooks, CALL, style)
+
+    assert outcome.tool_input == CALL.fields["tool_input"]
+    assert told == [CALL.fields["tool_input"]] * 2
+    assert [(item.hook, item.wish) for item in outcome.ignored] == [
+        ("parallel 0", "modify tool_input"),
+        ("parallel 1", "modify tool_input"),
+    ]
+
+
+@pytest.mark.parametrize("style", [SYNC, NO_LOOP])
+def test_parallel_hooks_all_see_what_was_changed_before_them(style):
+    hooks, told = side_by_side(None, None)
+    hooks.register("PreToolUse", lambda event: modify(tool_input={"early": True}), priority=1)
+
+    fired(hooks, CALL, style)
+
+    assert told == [{"early": True}] * 2
+
+
+def test_parallel_hooks_of_different_priority_run_one_after_another():
+    calls: list[str] = []
+    hooks = Hooks()
+    hooks.register("Stop", noting(calls, "second", {"continue": False}), parallel=True, priority=2)
+    hooks.register("Stop", noting(calls, "first", {"continue": False}), parallel=True, priority=1)
+
+    hooks.fire_sync("Stop")
+
+    assert calls == ["first"]
+
+
+def test_parallel_hooks_with_another_between_them_run_one_after_another():
+    calls: list[str] = []
+    hooks = Hooks()
+    hooks.register("PreToolUse", noting(calls, "first", deny("no")), parallel=True)
+    hooks.register("PreToolUse", noting(calls, "between"))
+    hooks.register("PreToolUse", noting(calls, "last"), parallel=True)
+
+    hooks.fire_sync("PreToolUse")
+
+    assert calls == ["first"]
+
+
+def test_a_failing_parallel_guard_denies():
+    def broken(event):
+        raise RuntimeError("bug")
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: None, parallel=True)
+    hooks.register("PreToolUse", broken, parallel=True, on_error="abort")
+
+    assert hooks.fire_sync("PreToolUse").denied
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# 4. and 5. What ends a firing, and who wins
+
+SAYS: dict[str, Any] = {"deny": deny("deny"), "ask": ask("ask"), "allow": allow("allow"), "none": None}
+STRICTNESS = ["deny", "ask", "allow", "none"]
+
+
+@pytest.mark.parametrize("said", [pytest.param(said, id=" ".join(said)) for said in itertools.permutations(SAYS, 3)])
+@pytest.mark.parametrize("style", [ASYNC, INLINE])
+def test_the_strictest_wins_whatever_the_order(said, style):
+    outcome = play(CALL, [SAYS[word] for word in said], style).outcome
+
+    strictest = min(said, key=STRICTNESS.index)
+    assert (outcome.decision, outcome.reason) == (strictest, "" if strictest == "none" else strictest)
+    assert (outcome.allowed, outcome.denied) == (strictest in ("allow", "none"), strictest == "deny")
+    assert outcome.granted == (strictest == "allow")
+
+
+@table(
+    scenario("", "a deny ends the firing: the rest is skipped", CALL, [context("1"), deny("no"), context("3"), None],
+             decision="deny", reason="no", context=["1"], results=["ok", "ok", "skipped", "skipped"],
+             called=["first", "second"]),
+    scenario("", "an ask does not end it", CALL, [ask("sure?"), context("2")], decision="ask", reason="sure?",
+             context=["2"]),
+    scenario("", "continue: false ends it; on a row that can deny it is a deny whose reason is the stopReason", CALL,
+             [{"continue": False, "stopReason": "enough"}, None], decision="deny", reason="enough",
+             stop_reason="enough", continue_=False, results=["ok", "skipped"], called=["first"]),
+    scenario("", "continue: false takes an allow back", CALL,
+             [{"continue": False, "stopReason": "enough", "decision": "approve"}], decision="deny", reason="enough",
+             stop_reason="enough", continue_=False),
+    scenario("", "continue: false on a row that cannot deny ends the firing and tells the host", at("PostToolUse"),
+             [{"continue": False, "stopReason": "enough"}, None], stop_reason="enough", continue_=False,
+             results=["ok", "skipped"], called=["first"]),
+    scenario("", "continue: false on TeammateIdle with a reason keeps the teammate going (X-28)", at("TeammateIdle"),
+             [{"continue": False, "reason": "one task left"}], keep_going=True, reason="one task left"),
+    scenario("", "continue: false on TeammateIdle without a reason means nothing (X-28)", at("TeammateIdle"),
+             [{"continue": False}]),
+    scenario("", "continue: false on TaskCompleted is a deny", at("TaskCompleted"),
+             [{"continue": False, "stopReason": "untested"}], decision="deny", reason="untested",
+             stop_reason="untested", continue_=False),
+    scenario("", "a deny on a keep-going row keeps going with the reason", at("Stop"),
+             [deny("the tests fail"), deny("and lint")], keep_going=True, reason="the tests fail\nand lint"),
+    scenario("", "a deny on a context row: its reason joins the context and the wish is reported", at("Notification"),
+             [deny("mind this"), context("2")], context=["mind this", "2"], ignored=[("first", "deny")]),
+    scenario("", "a deny elsewhere is reported", at("SessionEnd"), [deny("no"), None], ignored=[("first", "deny")]),
+    scenario("", "two denies in one reply are one", CALL, [{"decision": "deny", "abort": True, "reason": "no"}],
+             decision="deny", reason="no"),
+)  # fmt: skip
+def test_what_ends_a_firing_and_who_wins(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# 6. Changes
+
+
+@table(
+    scenario("", "each named field is replaced whole, others stay", at("PreToolUse", tool_input={"a": 1, "b": 2}),
+             [modify(tool_input={"a": 3})], changed={"tool_input": {"a": 3}}),
+    scenario("", "modify, updated_input and updatedInput chain", at("PreToolUse", tool_input={"n": [0]}),
+             [lambda event: modify(tool_input={"n": [*event.tool_input["n"], 1]}),
+              lambda event: {"updated_input": {"n": [*event.tool_input["n"], 2]}},
+              lambda event: {"updatedInput": {"n": [*event.tool_input["n"], 3]}},
+              lambda event: {"hookSpecificOutput": {"hookEventName": "PreToolUse",
+                                                    "updatedInput": {"n": [*event.tool_input["n"], 4]}}}],
+             changed={"tool_input": {"n": [0, 1, 2, 3, 4]}}),
+    scenario("", "any other name has no effect and is reported, the rest of the answer counts", CALL,
+             [modify(tool_name="Read", tool_input={})], changed={"tool_input": {}},
+             ignored=[("first", "modify tool_name")]),
+    scenario("", "a deny changes nothing", CALL, [deny("no") + modify(tool_input={})], decision="deny", reason="no",
+             ignored=[("first", "modify tool_input")]),
+    scenario("", "an ask may change what is asked about", CALL, [ask("sure?") + modify(tool_input={})],
+             decision="ask", reason="sure?", changed={"tool_input": {}}),
+)  # fmt: skip
+def test_changes(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# 7. The second round: guards look at an input that changed after their turn
+
+
+def guard(what: Any = None, **options: Any):
+    return hook(what, on_error="abort", **options)
+
+
+def no_etc(event):
+    return deny("not in etc") if "/etc" in event.tool_input["file_path"] else None
+
+
+def breaks_in_etc(event):
+    if "/etc" in event.tool_input["file_path"]:
+        raise RuntimeError("bug")
+
+
+ETC = modify(tool_input={"file_path": "/etc/passwd"})
+INTO_ETC = {"tool_input": {"file_path": "/etc/passwd"}}
+AGAIN: dict[str, Any] = {"called": ["first", "second", "first"], "changed": INTO_ETC}
+
+
+def when_in_etc(answer: Any):
+    """Return what a guard says that speaks up only about the changed input."""
+    return lambda event: answer if "/etc" in event.tool_input["file_path"] else None
+
+
+@table(
+    scenario("", "a guard denies what a later hook made of the input", CALL, [guard(no_etc), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
+    scenario("", "a locked hook is a guard", CALL, [hook(no_etc, locked=True), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
+    scenario("", "its ask counts", CALL, [guard(when_in_etc(ask("sure?"))), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="ask", reason="sure?"),
+    scenario("", "its change does not, and is reported", CALL, [guard(when_in_etc(modify(tool_input={}))), ETC],
+             **AGAIN, results=["ok", "ok", "ok again"], ignored=[("first", "modify tool_input")]),
+    scenario("", "a failure denies", CALL, [guard(breaks_in_etc), ETC], **AGAIN,
+             results=["ok", "ok", "failed hook_crash again"], decision="deny",
+             reason="first failed: raised RuntimeError: bug"),
+    scenario("", "other hooks do not run again", CALL, [no_etc, ETC], changed=INTO_ETC),
+    scenario("", "without a change nobody runs again", CALL, [guard(no_etc), None]),
+    scenario("", "a guard after the change has seen the final input", CALL, [ETC, guard(no_etc)], changed=INTO_ETC,
+             decision="deny", reason="not in etc"),
+    scenario("", "a guard that made the last change itself has seen it", CALL, [guard(ETC)], changed=INTO_ETC),
+    scenario("", "after a deny there is no second round", CALL, [guard(), ETC, deny("no")], changed=INTO_ETC,
+             decision="deny", reason="no"),
+    scenario("", "the guards run on the final input, once", CALL,
+             [guard(no_etc), ETC, modify(tool_input={"file_path": "/work/b.py"})],
+             changed={"tool_input": {"file_path": "/work/b.py"}}, called=["first", "second", "third", "first"],
+             results=["ok", "ok", "ok", "ok again"]),
+    scenario("", "if is judged anew: it no longer matches", CALL, [guard(deny("no"), if_="Write(lib/**)"), ETC],
+             called=["second"], changed=INTO_ETC, results=["skipped", "ok", "skipped again"]),
+    scenario("", "if is judged anew: it matches now", CALL, [guard(deny("no"), if_="Write(//etc/**)"), ETC],
+             called=["second", "first"], changed=INTO_ETC, results=["skipped", "ok", "ok again"], decision="deny",
+             reason="no"),
+    scenario("", "on rows that can neither deny nor ask there is no second round",
+             at("post:message", output="a"), [guard(), modify(output="b")], changed={"output": "b"}),
+)  # fmt: skip
+def test_the_second_round(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(allow("fine"), id="an allow grants nothing"),
+        pytest.param(context("note"), id="context is not added"),
+        pytest.param({"systemMessage": "note", "decision": "approve"}, id="neither, said together"),
+    ],
+)
+@pytest.mark.parametrize("style", STYLES)
+def test_in_the_second_round_only_deny_and_ask_count(answer, style):
+    outcome = play(CALL, [guard(when_in_etc(answer)), ETC], style).outcome
+
+    assert (outcome.decision, outcome.granted, outcome.context) == ("none", False, [])
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_guard_that_runs_twice_does_not_say_its_context_twice(style):
+    played = play(CALL, [guard(context("note")), ETC], style)
+
+    assert (played.called, played.outcome.context) == (["first", "second", "first"], ["note"])
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_there_is_one_extra_round_at_most(style):
+    """A guard that wants to change the input every time has two turns."""
+    played = play(CALL, [guard(ETC), guard(modify(tool_input={"file_path": "/tmp/x"}))], style)
+
+    assert (played.called, played.outcome.tool_input) == (["first", "second", "first"], {"file_path": "/tmp/x"})
+    assert [result.round for result in played.outcome.results] == [1, 1, 2]
+
+
+def test_in_the_second_round_the_matcher_is_judged_anew():
+    calls: list[str] = []
+    row = Row("pre:publish", "before a post", subject="channel", can="deny", modifies="channel", fields="channel")
+    hooks = Hooks()
+    hooks.add_event(row)
+    hooks.register("pre:publish", noting(calls, "guard of a"), matcher="a", on_error="abort")
+    hooks.register("pre:publish", noting(calls, "guard of all"), on_error="abort")
+    hooks.register("pre:publish", noting(calls, "change", modify(channel="b")))
+
+    hooks.fire_sync("pre:publish", channel="a")
+
+    assert calls == ["guard of a", "guard of all", "change", "guard of all"]
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# A hook gets its own copy; a firing keeps its hooks
+
+
+def spoil(event):
+    event.tool_input["file_path"] = "/etc/passwd"
+    event["tool_name"] = "Read"
+    event.clear()
+
+
+@table(
+    scenario("", "changing the event in place changes nothing", CALL,
+             [spoil, lambda event: deny(event.tool_input["file_path"])], decision="deny", reason="/work/a.py"),
+    scenario("", "nor deeper down", at("PreToolUse", tool_input={"list": [{"a": 1}]}),
+             [lambda event: event.tool_input["list"][0].update(a=2), lambda event: deny(str(event.tool_input))],
+             decision="deny", reason="{'list': [{'a': 1}]}"),
+)  # fmt: skip
+def test_a_hook_gets_its_own_copy(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_the_host_gave_is_not_changed(style):
+    given = {"file_path": "/work/a.py", "lines": [1]}
+
+    play(at("PreToolUse", tool_name="Write", tool_input=given),
+         [lambda event: event.tool_input["lines"].append(2), modify(tool_input={})], style)  # fmt: skip
+
+    assert given == {"file_path": "/work/a.py", "lines": [1]}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_a_hook_answered_is_its_own_no_longer(style):
+    kept = {"lines": [1]}
+
+    played = play(CALL, [modify(tool_input=kept), lambda event: kept["lines"].append(2)], style)
+
+    assert played.outcome.tool_input == {"lines": [1]}
+
+
+def test_a_firing_keeps_the_set_of_hooks_that_it_began_with():
+    calls: list[str] = []
+    hooks = Hooks()
+
+    def meddles(event):
+        calls.append("meddles")
+        hooks.register("Stop", noting(calls, "new"), name="new")
+        hooks.unregister("old")
+        hooks.disable("meddles")
+
+    hooks.register("Stop", meddles, name="meddles")
+    hooks.register("Stop", noting(calls, "old"), name="old")
+    hooks.fire_sync("Stop")
+    first = calls.copy()
+    calls.clear()
+    hooks.fire_sync("Stop")
+
+    assert (first, calls) == (["meddles", "old"], ["new"])
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# Hooks that fire
+
+
+def nested(style: str, event: str = "PreToolUse") -> tuple[list[Any], list[Any]]:
+    """Return how often a hook that fires its own event was called, and what each firing decided, inner first."""
+    hooks, calls, decisions = Hooks(), [], []
+
+    def function(event):
+        calls.append(1)
+        decisions.append(hooks.fire_sync(event.hook_event_name).decision)
+
+    async def coroutine(event):
+        calls.append(1)
+        decisions.append((await hooks.fire(event.hook_event_name)).decision)
+
+    hooks.register(event, coroutine if style == ASYNC else function, inline=style == INLINE)
+    fired(hooks, at(event), style)
+    return calls, decisions
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_hook_may_fire_events_itself_to_a_depth_of_8(style):
+    calls, _ = nested(style)
+
+    assert len(calls) == 8
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_at_depth_9_the_inner_fire_returns_a_deny_where_the_row_can(style):
+    _, decisions = nested(style)
+
+    assert decisions == ["deny", *["none"] * 7]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_at_depth_9_a_row_that_cannot_deny_goes_on(style):
+    calls, decisions = nested(style, "SessionEnd")
+
+    assert (len(calls), decisions) == (8, ["none"] * 8)
+
+
+def test_firings_beside_each_other_are_not_inside_each_other():
+    async def host() -> list[str]:
+        outcomes = await asyncio.gather(*(hooks.fire("PreToolUse") for _ in range(20)))
+        return [outcome.decision for outcome in outcomes]
+
+    async def slow(event):
+        await asyncio.sleep(0)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", slow)
+
+    assert asyncio.run(host()) == ["none"] * 20
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# Granting
+
+
+@table(
+    scenario("", "allow() grants", CALL, [allow()], decision="allow", granted=True),
+    scenario("", "permissionDecision allow grants", CALL,
+             [{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}],
+             decision="allow", granted=True),
+    scenario("", "behavior allow grants", at("PermissionRequest"),
+             [{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}],
+             decision="allow", granted=True),
+    scenario("", "approve grants", CALL, [{"decision": "approve"}], decision="allow", granted=True),
+    scenario("", "decision allow grants nothing", CALL, [{"decision": "allow"}], decision="allow"),
+    scenario("", "allowed: true grants nothing", CALL, [{"allowed": True}], decision="allow"),
+    scenario("", "a grant beside an ask grants nothing", CALL, [allow(), ask("sure?")], decision="ask",
+             reason="sure?"),
+    scenario("", "no objection beside a grant leaves it", CALL, [{"decision": "allow"}, allow()], decision="allow",
+             granted=True),
+    scenario("", "silence grants nothing", CALL, [None]),
+)  # fmt: skip
+def test_granting(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# What is written with enforce false
+
+
+@table(
+    scenario("", "a hook that is not enforced is recorded and applies nothing, and skips nothing",
+             CALL, [hook(deny("no") + context("note"), enforce=False), context("2")], context=["2"]),
+    scenario("", "its change is not applied", CALL, [hook(modify(tool_input={}), enforce=False)]),
+    scenario("", "its failure denies nothing", CALL, [hook(RuntimeError("bug"), enforce=False, on_error="abort"), None],
+             results=["failed hook_crash", "ok"]),
+    scenario("", "the whole configuration can be so", CALL, [deny("no"), modify(tool_input={}), inject("x")],
+             settings={"enforce": False}, ignored=[("third", "inject")]),
+)  # fmt: skip
+def test_what_is_not_enforced_has_no_effect(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+@pytest.mark.parametrize(("settings", "options"), [({"enforce": False}, {}), ({}, {"enforce": False})])
+def test_shadow_is_what_would_have_been_decided(settings, options):
+    outcome = play(CALL, [hook(ask("sure?"), **options), hook(deny("no"), **options), None], SYNC, **settings).outcome
+
+    assert (outcome.allowed, outcome.reason) == (True, "")
+    assert outcome.shadow is not None
+    assert (outcome.shadow.decision, outcome.shadow.reason, outcome.shadow.allowed) == ("deny", "no", False)
+    assert [(result.decision, result.enforced) for result in outcome.results[:2]] == [("ask", False), ("deny", False)]
+
+
+def test_what_is_enforced_counts_beside_what_is_not():
+    outcome = play(CALL, [hook(deny("shadow"), enforce=False), ask("sure?")], SYNC).outcome
+
+    assert (outcome.decision, outcome.reason) == ("ask", "sure?")
+    assert outcome.shadow is not None
+    assert outcome.shadow.decision == "deny"
+
+
+def test_without_shadow_rules_there_is_no_shadow():
+    assert play(CALL, [deny("no")], SYNC).outcome.shadow is None
