@@ -6,6 +6,7 @@ again at an input that changed after their turn; what was said is merged into on
 
 from __future__ import annotations
 
+from .faults import describe
 from .firing import Firing
 from .lanes import Lanes
 from .model import Outcome
@@ -26,7 +27,24 @@ async def conduct(firing: Firing, lanes: Lanes) -> Outcome:
         while firing.position < len(firing.steps) and not firing.over:
             await lanes.enter(firing)
         if firing.silent:
-            return firing.outcome()
+            break
         firing.skip_the_rest()
         if not firing.second_round():
-            return firing.outcome()
+            break
+    outcome = firing.outcome()
+    if firing.engine.recorder is None:
+        return outcome
+    return await _recorded(firing, lanes, outcome)
+
+
+async def _recorded(firing: Firing, lanes: Lanes, outcome: Outcome) -> Outcome:
+    """Give the outcome to the recorder before anybody acts on it; a required record that cannot be made denies."""
+    recorder = firing.engine.recorder
+    try:
+        waiting = recorder(outcome) if recorder is not None else None
+        if waiting is not None:
+            await lanes.wait(waiting)
+    except Exception as error:
+        firing.note_lost_record(describe(error), required=bool(getattr(recorder, "required", False)))
+        return firing.outcome()
+    return outcome

@@ -7,6 +7,7 @@ will not end keeps its chain; the firing goes on in a new one, and the old one f
 
 from __future__ import annotations
 
+import os
 from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
@@ -14,25 +15,26 @@ from inspect import isawaitable
 from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
-from uuid import uuid4
 
-from .decide import Ran, on_failure, only_stricter, weigh
 from .faults import describe, log, raised_on_purpose
 from .lanes import GRACE, MOST_KEPT, Lanes, kept
-from .ledger import Ledger
-from .model import Hook, Status
+from .ledger import BREAKER_FAILURES, Ledger
+from .model import Hook
 from .payload import copiers
-from .plan import Plan, under_ceiling
-from .replies import Failure, Reply
+from .plan import Plan
+from .replies import Failure
 from .step import Engine, Route, Step
 
-__all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Firing", "depth"]
+__all__ = ["Firing", "depth"]
 
-BREAKER_FAILURES = 10
-BREAKER_SECONDS = 30.0
 
-depth: ContextVar[int] = ContextVar("interpose_depth", default=0)
-"""How many firings this code runs inside of."""
+def _inherited_depth() -> int:
+    given = os.environ.get("INTERPOSE_DEPTH", "")
+    return int(given) if given.isascii() and given.isdigit() else 0
+
+
+depth: ContextVar[int] = ContextVar("interpose_depth", default=_inherited_depth())  # noqa: B039 - a number
+"""How many firings this code runs inside of, those of the processes around it included."""
 
 
 class Firing(Ledger):
@@ -46,11 +48,7 @@ class Firing(Ledger):
     cancelled_error: ClassVar[type[BaseException] | tuple[()]] = ()
     """What asyncio raises in a task that is cancelled; known once asyncio is in use."""
 
-    phase = 1
-    # Time. A second phase has an allowance of its own instead of the step's timeout.
-    allowance = 0.0
     due = 0.0
-    step_started = 0.0
     # The chain: where it runs, and what the lanes need to end it.
     lane = ""
     lanes: Lanes | None = None
@@ -61,8 +59,6 @@ class Firing(Ledger):
     awaitable: Any = None
     claim: list[None] = []  # noqa: RUF012 - nobody has a claim to this one
     broken: BaseException | None = None
-    run_id = ""
-    """Names the run of the current step in messages."""
 
     def __init__(self, engine: Engine, route: Route, given: Mapping[str, Any]) -> None:
         self.engine = engine
@@ -206,11 +202,11 @@ class Firing(Ledger):
             self.step_started = self.now
             self._time_out(step, "the firing's total time was used up before its turn")
         elif not _judged(hook, self.fields):
-            self._skip(step, {"if": hook.condition})
+            self.skip(step, {"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
-            self._break(step)
+            self.break_off(step)
         elif hook.once and self.round == 1 and not _won(health.once):
-            self._skip(step, {"once": "it has run"})
+            self.skip(step, {"once": "it has run"})
         elif kept.count >= MOST_KEPT:
             self.refuse(Failure("kept_limit", f"{MOST_KEPT} tasks and threads are kept by hooks that hang"))
         elif hook.background:
@@ -244,62 +240,14 @@ class Firing(Ledger):
             self.stage = 0
         return True
 
-    # What becomes of a step.
-
     def _conclude(self, step: Step, value: Any) -> None:
         """Say what becomes of a step whose hook has ended."""
         if self.stage or self.now > self.step_deadline:
             self._time_out(step)
         elif value is None:
-            self._silence(step)
+            self.conclude_silence(step)
         else:
-            self._settle(step, value)
-
-    def _silence(self, step: Step) -> None:
-        step.health.failures = 0
-        self.note_silence(step, self.now - self.step_started)
-        self.tell("hook_response", step.hook, outcome="success")
-        self._next()
-
-    def _settle(self, step: Step, value: Any) -> None:
-        reply = value if type(value) is Failure else self._read(step, value)
-        if isinstance(reply, Failure):
-            self._fail(step, reply)
-        elif reply.again is not None and self.phase == 2:
-            self._fail(step, Failure("bad_output", "answered async a second time"))
-        elif reply.again is not None:
-            self.phase, self.allowance = 2, under_ceiling(reply.again, self.engine.settings)
-        else:
-            step.hook.health.failures = 0
-            effect = weigh(self.row, reply, may_change=self.round == 1 and not step.hook.parallel)
-            problem = reply.problem
-            self._write(
-                step,
-                "ok" if problem is None else "failed",
-                effect=effect if self.round == 1 else only_stricter(effect),
-                error=None if problem is None else problem.error,
-                reply=reply,
-                evidence=reply.evidence,
-            )
-
-    def _read(self, step: Step, value: Any) -> Reply | Failure:
-        try:
-            return step.read(self.row, value)
-        except Exception as error:  # an answer whose own methods break
-            return Failure("bad_reply", f"the answer cannot be read: {type(error).__name__}")
-
-    def _fail(self, step: Step, failure: Failure, status: Status = "failed") -> None:
-        hook, health = step.hook, step.hook.health
-        health.failures += 1
-        health.open_until = self.now + BREAKER_SECONDS
-        if hook.once and not health.once:
-            health.once.append(None)
-        effect = on_failure(self.row, hook, failure, step.policy)
-        health.denied_last = effect is not None
-        error = failure.error
-        level = "debug" if step.policy == "skip" else "error"
-        log(level, "hook %s at %s failed (%s): %s", hook.label, self.row.name, error.code, error, trace=error.trace)
-        self._write(step, status, effect=effect, error=error, evidence=failure.evidence)
+            self.settle(step, value)
 
     def _time_out(self, step: Step, text: str = "") -> None:
         due = self.due if self.stage else self.step_deadline
@@ -307,44 +255,7 @@ class Firing(Ledger):
             self.task.uncancel()
         self.stage = 0
         text = text or f"no answer within {due - self.step_started:.3g} s"
-        self._fail(step, Failure("timeout", text), "timeout")
-
-    def _break(self, step: Step) -> None:
-        """Do at once what this hook's failures have meant so far: deny, or go on without it."""
-        hook = step.hook
-        failure = Failure("breaker_open", f"failed {hook.health.failures} times in a row; not waited for")
-        denies = hook.health.denied_last or step.policy == "abort"
-        effect = on_failure(self.row, hook, failure, "abort") if denies else None
-        self.step_started = self.now
-        self._write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
-
-    def _skip(self, step: Step, why: dict[str, Any]) -> None:
-        self.step_started = self.now
-        self._write(step, "skipped", evidence=why)
-
-    def refuse(self, failure: Failure) -> None:
-        """Fail the step whose turn it is: there is nothing to run it in."""
-        self.step_started = self.now
-        self._fail(self.steps[self.position], failure)
-
-    def refuse_all(self, failure: Failure) -> None:
-        """Run nothing, through no fault of the hooks; a deny where the event can be denied."""
-        while not self.over and self.position < len(self.steps):
-            step = self.steps[self.position]
-            effect = on_failure(self.row, step.hook, failure, "abort")
-            self._write(step, "failed", effect=effect, error=failure.error)
-
-    def _write(self, step: Step, status: Status, **what: Any) -> None:
-        """Write down what became of a step, tell of it, and go on to the next."""
-        duration = self.now - self.step_started
-        self.note(step, Ran(step.hook, status, duration, round=self.round, enforced=step.enforced, **what))
-        if status != "skipped":
-            self.tell("hook_response", step.hook, outcome="success" if status == "ok" else "error")
-        self._next()
-
-    def _next(self) -> None:
-        self.position += 1
-        self.phase, self.allowance = 1, 0.0
+        self.fail(step, Failure("timeout", text), "timeout")
 
     # What the lanes use.
 
@@ -396,28 +307,16 @@ class Firing(Ledger):
         """Go on after a parallel group."""
         self.now = monotonic()
         self.absorb(parts)
-        self._next()
+        self.next()
 
     def _detach(self, step: Step) -> None:
         """Start a hook in the background; what it says reaches the session's next firing."""
         part = self.sub(Step(self.engine, replace(step.hook, background=False, judge=None, once=False, parallel=True)))
         part.total_deadline = self.now + step.timeout + 1
         self.step_started = self.now
-        self._write(step, "ok", evidence={"background": True})
+        self.write(step, "ok", evidence={"background": True})
         if self.lanes is not None:
             self.lanes.detach(part)
-
-    def tell(self, subtype: str, hook: Hook, **more: Any) -> None:
-        """Send a lifecycle message, if anybody listens; every run that ends has begun."""
-        if self.engine.tell is None:
-            return
-        if not self.run_id:
-            self.run_id = str(uuid4())
-            if subtype != "hook_started":
-                self.engine.tell("hook_started", hook, self, {})
-        self.engine.tell(subtype, hook, self, more)
-        if subtype == "hook_response":
-            self.run_id = ""
 
 
 def _won(claim: list[None]) -> bool:

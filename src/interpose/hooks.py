@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from .errors import BadEvent, BadHook, UnknownEvent
 from .events import TABLE, Row, Table
 from .firing import Firing
 from .lanes import BlockingLanes, Lanes
+from .ledger import Ledger
 from .model import Hook, Outcome, Settings
 from .observe.lifecycle import Observer, Observers, Subscription, message
 from .payload import Template
@@ -28,6 +29,7 @@ from .step import Engine, Read, Route
 __all__ = ["Hooks"]
 
 _MOST_ROUTES = 4096
+Recorder = Callable[[Outcome], Awaitable[None] | None]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -61,13 +63,18 @@ class Hooks(Engine):
         )
         self.session_id = session_id or str(uuid4())
         self.off = os.environ.get("INTERPOSE_OFF", "")
-        self.tell: Callable[[str, Hook, Firing, dict[str, Any]], None] | None = None
+        self.tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None = None
         self.late: dict[str, list[Ran]] = {}
+        self.recorder: Recorder | None = None
         self._table = events
         self._observers = Observers()
         self._blocking: BlockingLanes | None = None
         self._registry = Registry(self.settings.max_hooks_per_point, self._forget)
         self._forget()
+        if redirect_output:
+            from .observe.prints import redirect_prints
+
+            redirect_prints()
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], *, events: Table = TABLE, **settings: Any) -> Hooks:
@@ -156,6 +163,15 @@ class Hooks(Engine):
         """Tell a callable of every hook that starts, reports progress and answers."""
         return self._observers.add(observer, self._forget)
 
+    def record(self, recorder: Recorder | None) -> None:
+        """Give every outcome to one recorder before the host gets it; what it returns is waited for.
+
+        Unlike an observer it may make a firing wait. If it raises, the outcome says so; with a true attribute
+        ``required`` it denies.
+        """
+        self.recorder = recorder
+        self._forget()
+
     # Firing.
 
     async def fire(self, event: str, /, **fields: Any) -> Outcome:
@@ -165,7 +181,7 @@ class Hooks(Engine):
             route = routes[fields[subject]]
         except (KeyError, TypeError):  # not seen before, or a mistake that is found now
             route = self._route(event, fields)
-            if self.off or self.late:
+            if self.off or self.late or self.recorder:
                 return await conduct(Firing(self, route, fields), self._loop_lanes())
         if route.steps:
             return await conduct(Firing(self, route, fields), self._loop_lanes())
@@ -214,7 +230,7 @@ class Hooks(Engine):
             raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
         route = self._find(row, subject, scope or None)
         plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
-        if subject and plain and not self.off and not self.late:
+        if subject and plain and not (self.off or self.late or self.recorder):
             routes = self._quick.setdefault(event, (row.subject or "", {}))[1]
             if len(routes) < _MOST_ROUTES:
                 routes[subject] = route
@@ -273,7 +289,9 @@ class Hooks(Engine):
 
     def _blocking_lanes(self) -> BlockingLanes:
         if self._blocking is None:
-            self._blocking = BlockingLanes(self._on_background_loop, self._detach_on_background_loop)
+            self._blocking = BlockingLanes(
+                self._on_background_loop, self._detach_on_background_loop, self._wait_on_background_loop
+            )
         return self._blocking
 
     def _on_background_loop(self, firing: Firing) -> None:
@@ -289,7 +307,15 @@ class Hooks(Engine):
 
         background.start(lambda: self._loop_lanes().detach(firing), copy_context())
 
-    def _tell(self, subtype: str, hook: Hook, firing: Firing, more: dict[str, Any]) -> None:
+    def _wait_on_background_loop(self, awaitable: Awaitable[None]) -> None:
+        from .loop import background
+
+        async def wait() -> None:
+            await awaitable
+
+        background.run(wait())
+
+    def _tell(self, subtype: str, hook: Hook, firing: Ledger, more: dict[str, Any]) -> None:
         self._observers.tell(message(
             subtype, hook_id=firing.run_id, hook_name=hook.label, event=firing.row.name,
             session_id=firing.session_id, **more,

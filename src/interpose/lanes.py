@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from _thread import allocate_lock
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context, copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,6 +36,9 @@ class Lanes(Protocol):
 
     def enter(self, firing: Firing) -> Coroutine[Any, Any, None]:
         """Run steps from where the firing stands until its lane ends or a hook is given up."""
+
+    async def wait(self, awaitable: Awaitable[None]) -> None:
+        """Wait for something that is not a hook."""
 
     def keep(self, task: Any) -> None:
         """Leave a task to itself whose hook will not end."""
@@ -170,13 +173,23 @@ class BlockingLanes:
     ``elsewhere`` takes what needs a loop: it runs a coroutine on one, in another thread, and waits.
     """
 
-    def __init__(self, elsewhere: Callable[[Firing], None], detach: Callable[[Firing], None]) -> None:
+    def __init__(
+        self,
+        elsewhere: Callable[[Firing], None],
+        detach: Callable[[Firing], None],
+        wait: Callable[[Awaitable[None]], None],
+    ) -> None:
         self._elsewhere = elsewhere
         self._detach = detach
+        self._wait = wait
 
     def detach(self, firing: Firing) -> None:
         """Run a firing in the background, on a loop elsewhere."""
         self._detach(firing)
+
+    async def wait(self, awaitable: Awaitable[None]) -> None:
+        """Wait for it on a loop elsewhere."""
+        self._wait(awaitable)
 
     def keep(self, task: Any) -> None:
         """Never needed here: tasks run on a loop, which has lanes of its own."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
-from .decide import Ran, Silent, add_late, merge, quiet
+from .decide import Ran, Silent, add_late, merge, on_failure, only_stricter, quiet, weigh
 from .events import Row
-from .model import Outcome
+from .faults import log
+from .model import Hook, Outcome, Status
 from .payload import Copiers, Template, copiers
+from .plan import under_ceiling
+from .replies import Failure, Reply
 from .step import Engine, Step
 
-__all__ = ["Ledger"]
+__all__ = ["BREAKER_FAILURES", "Ledger"]
+
+BREAKER_FAILURES = 10
+BREAKER_SECONDS = 30.0
+"""A hook that fails so often in a row is not waited for again for so long."""
 
 
 class Ledger:
@@ -20,11 +28,18 @@ class Ledger:
     """
 
     round = 1
+    phase = 1
+    allowance = 0.0
+    """How long a second phase has, instead of the step's own timeout."""
+    now: float
+    step_started = 0.0
     over = False
     changed = 0
     """The input's version: how often it was changed."""
     silent = True
     """Whether no hook had anything to say so far, and none failed."""
+    run_id = ""
+    """Names the run of the current step in messages."""
     _rest: dict[str, str] | None = None
     _guards: list[tuple[Step, int]] = []  # noqa: RUF012 - never written to; the first guard makes a list of its own
 
@@ -46,6 +61,110 @@ class Ledger:
         if self._rest is None:
             self._rest = self.template.rest(self.fields)
         return self._rest
+
+    # What becomes of a step.
+
+    def conclude_silence(self, step: Step) -> None:
+        """Go on after a hook that had nothing to say."""
+        step.health.failures = 0
+        self.note_silence(step, self.now - self.step_started)
+        self.tell("hook_response", step.hook, outcome="success")
+        self.next()
+
+    def settle(self, step: Step, value: Any) -> None:
+        """Read an answer and let it take effect; an answer that asks for a second call leaves the step as it is."""
+        reply = value if type(value) is Failure else self._read(step, value)
+        if isinstance(reply, Failure):
+            self.fail(step, reply)
+        elif reply.again is not None and self.phase == 2:
+            self.fail(step, Failure("bad_output", "answered async a second time"))
+        elif reply.again is not None:
+            self.phase, self.allowance = 2, under_ceiling(reply.again, self.engine.settings)
+        else:
+            step.hook.health.failures = 0
+            effect = weigh(self.row, reply, may_change=self.round == 1 and not step.hook.parallel)
+            problem = reply.problem
+            self.write(
+                step,
+                "ok" if problem is None else "failed",
+                effect=effect if self.round == 1 else only_stricter(effect),
+                error=None if problem is None else problem.error,
+                reply=reply,
+                evidence=reply.evidence,
+            )
+
+    def _read(self, step: Step, value: Any) -> Reply | Failure:
+        try:
+            return step.read(self.row, value)
+        except Exception as error:  # an answer whose own methods break
+            return Failure("bad_reply", f"the answer cannot be read: {type(error).__name__}")
+
+    def fail(self, step: Step, failure: Failure, status: Status = "failed") -> None:
+        """Do what the failure of a hook means: deny, or go on."""
+        hook, health = step.hook, step.hook.health
+        health.failures += 1
+        health.open_until = self.now + BREAKER_SECONDS
+        if hook.once and not health.once:
+            health.once.append(None)
+        effect = on_failure(self.row, hook, failure, step.policy)
+        health.denied_last = effect is not None
+        error = failure.error
+        level = "debug" if step.policy == "skip" else "error"
+        log(level, "hook %s at %s failed (%s): %s", hook.label, self.row.name, error.code, error, trace=error.trace)
+        self.write(step, status, effect=effect, error=error, evidence=failure.evidence)
+
+    def break_off(self, step: Step) -> None:
+        """Do at once what this hook's failures have meant so far: deny, or go on without it."""
+        hook = step.hook
+        failure = Failure("breaker_open", f"failed {hook.health.failures} times in a row; not waited for")
+        denies = hook.health.denied_last or step.policy == "abort"
+        effect = on_failure(self.row, hook, failure, "abort") if denies else None
+        self.step_started = self.now
+        self.write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
+
+    def skip(self, step: Step, why: dict[str, Any]) -> None:
+        """Pass over a hook, and say why."""
+        self.step_started = self.now
+        self.write(step, "skipped", evidence=why)
+
+    def refuse(self, failure: Failure) -> None:
+        """Fail the step whose turn it is: there is nothing to run it in."""
+        self.step_started = self.now
+        self.fail(self.steps[self.position], failure)
+
+    def refuse_all(self, failure: Failure) -> None:
+        """Run nothing, through no fault of the hooks; a deny where the event can be denied."""
+        while not self.over and self.position < len(self.steps):
+            step = self.steps[self.position]
+            effect = on_failure(self.row, step.hook, failure, "abort")
+            self.write(step, "failed", effect=effect, error=failure.error)
+
+    def write(self, step: Step, status: Status, **what: Any) -> None:
+        """Write down what became of a step, tell of it, and go on to the next."""
+        duration = self.now - self.step_started
+        self.note(step, Ran(step.hook, status, duration, round=self.round, enforced=step.enforced, **what))
+        if status != "skipped":
+            self.tell("hook_response", step.hook, outcome="success" if status == "ok" else "error")
+        self.next()
+
+    def next(self) -> None:
+        """Turn to the next step."""
+        self.position += 1
+        self.phase, self.allowance = 1, 0.0
+
+    def tell(self, subtype: str, hook: Hook, **more: Any) -> None:
+        """Send a lifecycle message, if anybody listens; every run that ends has begun."""
+        if self.engine.tell is None:
+            return
+        if not self.run_id:
+            self.run_id = str(uuid4())
+            if subtype != "hook_started":
+                self.engine.tell("hook_started", hook, self, {})
+        self.engine.tell(subtype, hook, self, more)
+        if subtype == "hook_response":
+            self.run_id = ""
+
+    # How it is written down.
 
     def note_silence(self, step: Step, duration: float) -> None:
         """Write down that a hook had nothing to say."""
@@ -75,6 +194,13 @@ class Ledger:
                     self.note(part.steps[0], ran)
                 else:
                     self.note_silence(part.steps[0], ran[1])
+
+    def note_lost_record(self, failure: Failure, *, required: bool) -> None:
+        """Write down that the record of this firing was lost."""
+        recorder = Hook(row=self.row, handler=None, type="recorder", label="recorder")
+        effect = on_failure(self.row, recorder, failure, "abort") if required else None
+        self.ran.append(Ran(recorder, "failed", 0.0, effect, failure.error))
+        self.silent = False
 
     def skip_the_rest(self) -> None:
         """Write down the hooks whose turn never came."""

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from asyncio import CancelledError
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -138,6 +138,10 @@ class LoopLanes:
         firing.lanes = self
         while not firing.over and firing.position < len(firing.steps):
             await self.enter(firing)
+
+    async def wait(self, awaitable: Awaitable[None]) -> None:
+        """Wait for something that is not a hook."""
+        await awaitable
 
     def keep(self, task: asyncio.Task[Any]) -> None:
         """Leave a task to itself whose hook will not end: nobody waits for it, not even the end of the loop."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .decide import Ran
 from .events import Row
-from .model import Hook, Settings
+from .model import Hook, Outcome, Settings
 from .payload import Template
 from .plan import Plan, deadline, error_policy, is_guard
 from .replies import Failure, Reply
 
 if TYPE_CHECKING:
-    from .firing import Firing
+    from .ledger import Ledger
 
 __all__ = ["Engine", "Read", "Route", "Step"]
 
@@ -26,8 +26,10 @@ class Engine(Protocol):
     settings: Settings
     off: str
     """Why enforcement is switched off, or nothing."""
-    tell: Callable[[str, Hook, Firing, dict[str, Any]], None] | None
+    tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None
     """Where lifecycle messages go, if anybody listens."""
+    recorder: Callable[[Outcome], Awaitable[None] | None] | None
+    """Is given every outcome before the host; what it returns is waited for."""
     late: dict[str, list[Ran]]
     """What hooks in the background said since, by session."""
 
