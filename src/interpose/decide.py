@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .events import Row
 from .model import Decision, Hook, HookError, Ignored, Injection, Outcome, Result, Status
-from .payload import Template, copied
+from .payload import Template, plain_copy
 from .replies import Failure, Reply, clean
 
 __all__ = ["Effect", "Ran", "Silent", "add_late", "merge", "on_failure", "only_stricter", "quiet", "weigh"]
@@ -186,7 +186,7 @@ def _weigh_changes(row: Row, reply: Reply, effect: Effect, may_change: bool) -> 
         if grantable and row.changes_need_allow:
             grantable = effect.decision == "allow" and effect.granted
         if grantable:
-            effect.changes[name] = copied(value)
+            effect.changes[name] = plain_copy(value)
         else:
             effect.ignored.append(f"modify {clean(str(name))}")
 

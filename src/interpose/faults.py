@@ -4,38 +4,57 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from types import CoroutineType
 from typing import Any
 
 from .payload import Uncopyable
 from .replies import Failure, HookFailed
 
-__all__ = ["describe", "log", "raised_on_purpose"]
+__all__ = ["describe", "is_awaitable", "is_one_of", "log", "raised_on_purpose", "type_name"]
 
 _LONGEST = 2000
 
 
+def is_one_of(error: BaseException, *kinds: type[BaseException]) -> bool:
+    """Say what an exception really is; ``isinstance`` would ask the exception."""
+    return issubclass(type(error), kinds)
+
+
+def is_awaitable(value: object) -> bool:
+    """Say whether a value can be awaited, without asking the value."""
+    kind = type(value)
+    return issubclass(kind, CoroutineType) or any("__await__" in vars(one) for one in type.mro(kind))
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, whatever its metaclass says."""
+    name: str = type.__dict__["__name__"].__get__(type(value))
+    return name
+
+
 def describe(error: BaseException) -> Failure:
     """Return the failure that an exception of a hook stands for."""
-    if isinstance(error, HookFailed):
+    if isinstance(error, HookFailed) and type(error) is HookFailed:
         return error.failure
-    if isinstance(error, Uncopyable):
-        return Failure("payload", f"the input cannot be copied: {error}")
-    if isinstance(error, MemoryError):
-        return Failure("hook_crash", "MemoryError: out of memory")
-    text = f"raised {_said(error)}"
-    if isinstance(error, BaseExceptionGroup):
-        members = [_said(member, 200) for member in error.exceptions[:10]]
-        text = f"{text}: {'; '.join(members)}"
-    return Failure("hook_crash", text[:_LONGEST], trace=_trace(error))
+    try:
+        if type(error) is Uncopyable:
+            return Failure("payload", f"the input cannot be copied: {error}")
+        text = f"raised {_said(error)}"
+        if is_one_of(error, BaseExceptionGroup):
+            members = BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:10]
+            text = f"{text}: {'; '.join(_said(member, 200) for member in members)}"
+        return Failure("hook_crash", text[:_LONGEST], trace=_trace(error))
+    except BaseException:  # an exception that fights being looked at
+        return Failure("hook_crash", f"raised {type_name(error)}")
 
 
 def _said(error: BaseException, longest: int = _LONGEST) -> str:
-    name = type(error).__name__
+    name = type_name(error)
     try:
-        said = str(error)
+        said = str.__str__(str(error))[:longest]
     except BaseException:  # an exception whose own text breaks
         return name
-    return f"{name}: {said[:longest]}" if said else name
+    return f"{name}: {said}" if said else name
 
 
 def _trace(error: BaseException) -> str:
@@ -43,31 +62,34 @@ def _trace(error: BaseException) -> str:
 
     parts = []
     for link in _chain(error):
-        try:
-            parts.append("".join(format_tb(link.__traceback__, limit=-8)) + _said(link, 300))
-        except Exception:
-            parts.append(type(link).__name__)
+        trace = BaseException.__dict__["__traceback__"].__get__(link)
+        parts.append("".join(format_tb(trace, limit=-8)) + _said(link, 300))
     return "\n".join(reversed(parts))[-8000:]
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Follow causes, as the interpreter keeps them, for a few links."""
+    cause = BaseException.__dict__["__cause__"].__get__
+    context = BaseException.__dict__["__context__"].__get__
+    suppressed = BaseException.__dict__["__suppress_context__"].__get__
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen and len(seen) < 5:
         seen.add(id(current))
         yield current
-        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+        link = cause(current)
+        current = link if link is not None else None if suppressed(current) else context(current)
 
 
 def raised_on_purpose(error: BaseException) -> bool:
     """Say whether a ``raise`` statement made this exception, rather than a signal or the end of a coroutine."""
-    trace = error.__traceback__
+    trace = BaseException.__dict__["__traceback__"].__get__(error)
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None or trace.tb_lasti < 0:
         return True
     code = trace.tb_frame.f_code.co_code
-    return trace.tb_lasti < len(code) and code[trace.tb_lasti] == _raise_opcode()
+    return bool(trace.tb_lasti < len(code) and code[trace.tb_lasti] == _raise_opcode())
 
 
 def _raise_opcode() -> int:

@@ -11,12 +11,11 @@ import os
 from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from inspect import isawaitable
 from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
 
-from .faults import describe, log, raised_on_purpose
+from .faults import describe, is_awaitable, is_one_of, log, raised_on_purpose
 from .lanes import GRACE, MOST_KEPT, Lanes, kept
 from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
@@ -45,7 +44,7 @@ class Firing(Ledger):
     class: making a firing is on the way of every action.
     """
 
-    cancelled_error: ClassVar[type[BaseException] | tuple[()]] = ()
+    cancelled_error: ClassVar[tuple[type[BaseException], ...]] = ()
     """What asyncio raises in a task that is cancelled; known once asyncio is in use."""
 
     due = 0.0
@@ -150,7 +149,7 @@ class Firing(Ledger):
                         value = self._call(step)
                     except BaseException as error:
                         value = self._caught(error, token)
-                if value is not None and isawaitable(value):
+                if value is not None and is_awaitable(value):
                     if self.lane == "thread" or not self.has_loop:
                         self._hand_over(value, step)
                         return
@@ -222,9 +221,9 @@ class Firing(Ledger):
         if token != self.token:
             return None
         if self.lane != "thread":
-            if isinstance(error, self.cancelled_error) and self._cancelled_from_outside():
+            if is_one_of(error, *self.cancelled_error) and self._cancelled_from_outside():
                 raise error
-            if isinstance(error, (KeyboardInterrupt, GeneratorExit)) and not raised_on_purpose(error):
+            if is_one_of(error, KeyboardInterrupt, GeneratorExit) and not raised_on_purpose(error):
                 raise error
         return describe(error)
 

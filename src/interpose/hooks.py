@@ -283,7 +283,7 @@ class Hooks(Engine):
         """Load asyncio's lanes at the first firing that needs them, and stand aside for them."""
         from .loop import CancelledError, lanes_of_this_loop
 
-        Firing.cancelled_error = CancelledError
+        Firing.cancelled_error = (CancelledError,)
         self._loop_lanes = lanes_of_this_loop  # type: ignore[method-assign]
         return lanes_of_this_loop()
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from .decide import Ran, Silent, add_late, merge, on_failure, only_stricter, quiet, weigh
 from .events import Row
-from .faults import log
+from .faults import log, type_name
 from .model import Hook, Outcome, Status
 from .payload import Copiers, Template, copiers
 from .plan import under_ceiling
@@ -81,8 +81,12 @@ class Ledger:
         elif reply.again is not None:
             self.phase, self.allowance = 2, under_ceiling(reply.again, self.engine.settings)
         else:
-            step.hook.health.failures = 0
-            effect = weigh(self.row, reply, may_change=self.round == 1 and not step.hook.parallel)
+            try:
+                effect = weigh(self.row, reply, may_change=self.round == 1 and not step.hook.parallel)
+            except BaseException as error:  # a reply with rubbish in it
+                self.fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"))
+                return
+            step.health.failures = 0
             problem = reply.problem
             self.write(
                 step,
@@ -96,8 +100,8 @@ class Ledger:
     def _read(self, step: Step, value: Any) -> Reply | Failure:
         try:
             return step.read(self.row, value)
-        except Exception as error:  # an answer whose own methods break
-            return Failure("bad_reply", f"the answer cannot be read: {type(error).__name__}")
+        except BaseException as error:  # an answer whose own methods break
+            return Failure("bad_reply", f"the answer cannot be read: {type_name(error)}")
 
     def fail(self, step: Step, failure: Failure, status: Status = "failed") -> None:
         """Do what the failure of a hook means: deny, or go on."""

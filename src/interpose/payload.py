@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from .events import Row
 
-__all__ = ["Copiers", "Event", "Template", "Uncopyable", "copied", "copiers", "event_type"]
+__all__ = ["Copiers", "Event", "Template", "Uncopyable", "copied", "copiers", "event_type", "plain_copy"]
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 
@@ -40,6 +40,19 @@ def copied(value: Any) -> Any:
         return {key: item if type(item) in _ATOMS else copied(item) for key, item in value.items()}
     if kind is list:
         return [item if type(item) in _ATOMS else copied(item) for item in value]
+    return deepcopy(value)
+
+
+def plain_copy(value: Any) -> Any:
+    """Return a copy whose containers and texts are plain ones, without the methods that a subclass may have."""
+    if type(value) in _ATOMS:
+        return value
+    if isinstance(value, dict):
+        return {plain_copy(key): plain_copy(item) for key, item in dict.items(value)}
+    if isinstance(value, list):
+        return [plain_copy(item) for item in list.__iter__(value)]
+    if isinstance(value, str):
+        return str.__str__(value)
     return deepcopy(value)
 
 

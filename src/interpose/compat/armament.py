@@ -229,7 +229,7 @@ def _in_the_engines_words(answer: Mapping[str, Any]) -> dict[str, Any]:
         # Anything but a clear no goes to the engine, which knows what cannot be understood.
         said["abort"] = next((value for value in aborts if value is not None and value is not False), False)
         output = said.get("output")
-        if said["abort"] and not said.get("reason") and isinstance(output, str):
+        if not said.get("reason") and isinstance(output, str):
             said["reason"] = output
     changes = [value for value in (said.pop("modified", None), said.pop("modify", None)) if value is not None]
     if changes:
@@ -242,7 +242,7 @@ def _result(row: Row, outcome: Outcome) -> HookSystemResult:
     words = {name: word for word, name in row.words.items()}
     modified = {}
     for result in outcome.results:
-        if result.reply is None or result.decision == "deny" or not result.enforced or result.round > 1:
+        if result.reply is None or result.decision == "deny" or not result.enforced:
             continue
         for key in result.reply.changes:
             name = row.words.get(key, key)

@@ -25,8 +25,7 @@ _MOST_KEYS = 10_000
 def read(row: Row, answer: object) -> Reply | Failure:
     """Read what a callable returned, or a decoded JSON answer."""
     if type(answer) is Reply:
-        misfit = _misfit(row, answer.changes)
-        return Failure("bad_output", misfit) if misfit else answer
+        return _check(row, answer)
     if not isinstance(answer, Mapping):
         return Failure(
             "bad_reply",
@@ -34,9 +33,70 @@ def read(row: Row, answer: object) -> Reply | Failure:
         )
     try:
         said = _exact(answer)
-    except Exception as error:  # a mapping whose own methods break
-        return Failure("bad_reply", f"returned a mapping that cannot be read: {type(error).__name__}")
+    except BaseException as error:  # a mapping whose own methods break
+        return Failure("bad_reply", f"returned a mapping that cannot be read: {_kind(error)}")
     return _Reader(row, said).reply()
+
+
+def _check(row: Row, reply: Reply) -> Reply | Failure:
+    """Look through a reply that was made by hand."""
+    decision = reply.decision
+    if decision is not None and (type(decision) is not str or decision not in _STRICTNESS):
+        return Failure("bad_decision", f"decision: {_shown(decision)} is no decision; say allow, ask or deny")
+    for name in ("grants", "continue_"):
+        value = getattr(reply, name)
+        if type(value) is not bool and not (name == "continue_" and value is None):
+            return Failure("bad_decision", f"{name}: {_shown(value)} where true or false is expected")
+    for name, sound in _SOUND.items():
+        if not sound(getattr(reply, name)):
+            return Failure("bad_reply", f"{name}: {_shown(getattr(reply, name))} cannot be used")
+    if misfit := _misfit(row, reply.changes):
+        return Failure("bad_output", misfit)
+    return reply
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
+def _is_flag(value: object) -> bool:
+    return type(value) is bool
+
+
+def _are_texts(value: object) -> bool:
+    return type(value) is tuple and all(type(item) is str for item in value)
+
+
+def _is_object(value: object) -> bool:
+    return type(value) is dict and all(type(key) is str for key in value)
+
+
+def _are_injections(value: object) -> bool:
+    return type(value) is tuple and all(
+        type(item) is Injection and type(item.content) is str and item.strategy in STRATEGIES for item in value
+    )
+
+
+def _is_time(value: object) -> bool:
+    return value is None or (type(value) is float and 0 < value < float("inf"))
+
+
+_SOUND: dict[str, Callable[[object], bool]] = {
+    "reason": _is_text,
+    "changes": _is_object,
+    "context": _are_texts,
+    "messages": _are_texts,
+    "inject": _are_injections,
+    "suppress": _is_flag,
+    "stop_reason": _is_text,
+    "interrupt": _is_flag,
+    "keep_going": _is_flag,
+    "extra": _is_object,
+    "ignored": _are_texts,
+    "again": _is_time,
+    "problem": lambda value: value is None or type(value) is Failure,
+    "evidence": _is_object,
+}
 
 
 class _Reader:
@@ -97,19 +157,19 @@ class _Reader:
     # One method for each thing that can be said.
 
     def _decide(self, key: str, value: object, reason: str = "", *, grants: bool, in_place: bool = True) -> None:
-        if value is None or value == "":
+        if value is None or (type(value) is str and not value):
             return
-        decision = _DECISIONS.get(value) if isinstance(value, str) else None
+        decision = _DECISIONS.get(value) if type(value) is str else None
         if decision is None:
             self.misstated.append(f"{key}: {_shown(value)} is no decision; say allow, ask or deny")
             return
-        if value == "defer":
+        if type(value) is str and value == "defer":
             self.extra["defer"] = True
         if decision == "allow" and not in_place:
             self.ignored.append(f"{key} allow: not where an allow is read")
             return
         self.decisions.append((decision, reason))
-        if decision == "allow" and (grants or value == "approve"):
+        if decision == "allow" and (grants or (type(value) is str and value == "approve")):
             self.grants = True
 
     def _decision(self, key: str, value: object) -> None:
@@ -173,10 +233,11 @@ class _Reader:
             if not isinstance(item, Mapping):
                 self.wrong.append(f"inject: {_kind(item)} where content and strategy are expected")
                 continue
-            content, strategy = item.get("content"), item.get("strategy", STRATEGIES[0])
-            if not isinstance(content, str):
+            said = _exact(item)
+            content, strategy = said.get("content"), said.get("strategy", STRATEGIES[0])
+            if type(content) is not str:
                 self.wrong.append(f"inject.content: {_kind(content)} where text is expected")
-            elif strategy not in STRATEGIES:
+            elif type(strategy) is not str or strategy not in STRATEGIES:
                 self.wrong.append(f"inject.strategy: {_shown(strategy)}; there are {', '.join(STRATEGIES)}")
             else:
                 self.inject.append(Injection(content, strategy))
@@ -185,9 +246,9 @@ class _Reader:
         if not self._flag(key, value):
             return
         seconds = self.said.get("asyncTimeout")
-        if seconds is None or seconds == 0:
+        if seconds is None or (type(seconds) in (int, float) and seconds == 0):
             seconds = 30.0
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < float("inf"):
+        if type(seconds) not in (int, float) or not 0 < seconds < float("inf"):
             self.wrong.append(f"asyncTimeout: {_shown(seconds)} where seconds are expected")
             return
         self.again = float(seconds)
@@ -200,7 +261,7 @@ class _Reader:
             return
         said = _exact(value)
         named = said.pop("hookEventName", None)
-        in_place = named == self.row.name or (isinstance(named, str) and named in self.row.aliases)
+        in_place = type(named) is str and (named == self.row.name or named in self.row.aliases)
         if not in_place:
             self.wrong.append(f"hookSpecificOutput.hookEventName: {_shown(named)} where {self.row.name} is expected")
         reason = self._text(said, "permissionDecisionReason")
@@ -230,6 +291,8 @@ class _Reader:
 
     def _behavior_of(self, value: Mapping[str, Any], *, in_place: bool) -> None:
         said = _exact(value)
+        if said.get("behavior") is None:
+            self.misstated.append("decision: an object without a behavior is no decision; say allow, ask or deny")
         self._decide("behavior", said.pop("behavior", None), self._text(said, "message"), grants=True,
                      in_place=in_place)  # fmt: skip
         said.pop("message", None)
@@ -296,7 +359,7 @@ def _misfit(row: Row, changes: Mapping[str, Any]) -> str:
 
 
 def _kind(value: object) -> str:
-    return "nothing" if value is None else type(value).__name__
+    return "nothing" if value is None else str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def _shown(value: object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
+from types import CodeType
 from typing import Any
 
 from ..errors import BadHook
@@ -48,36 +50,39 @@ def _required_parameters(function: Callable[..., Any]) -> int | None:
 def is_async(function: Any) -> bool:
     """Say whether calling it gives a coroutine, as far as that can be seen beforehand."""
     import inspect
-    from functools import partial
 
-    while isinstance(function, partial):
-        function = function.func
+    function = _innermost(function)
     if inspect.iscoroutinefunction(function):
         return True
     return inspect.iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004 - looked at, not called
 
 
 def label_of(function: Any) -> str:
-    """Return a name to show, without running any code of the callable's own."""
-    from functools import partial
-
-    while isinstance(function, partial):
-        function = function.func
-    for attribute in ("__qualname__", "__name__"):
-        name = getattr(function, attribute, None) if not isinstance(function, type) else function.__qualname__
-        if type(name) is str:
-            return name.replace("<locals>.", "")
-    return type(function).__qualname__
+    """Return a name to show, whatever the callable says about itself."""
+    function = _innermost(function)
+    try:
+        name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    except Exception:
+        name = None
+    if type(name) is not str:
+        name = str(type.__dict__["__qualname__"].__get__(type(function)))
+    return name.replace("<locals>.", "")
 
 
 def source_of(function: Any) -> str:
     """Return where a callable was written, if that is known."""
-    from functools import partial
+    try:
+        inner = _innermost(function)
+        code = getattr(getattr(inner, "__func__", inner), "__code__", None)
+    except Exception:
+        return ""
+    return f"{code.co_filename}:{code.co_firstlineno}" if type(code) is CodeType else ""
 
-    while isinstance(function, partial):
+
+def _innermost(function: Any) -> Any:
+    while type(function) is partial:
         function = function.func
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+    return function
 
 
 class LazyFunction:
