@@ -15,7 +15,7 @@ from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
 
-from .faults import describe, is_awaitable, is_one_of, log, raised_on_purpose
+from .faults import describe, is_awaitable, is_one_of, log, raised_on_purpose, type_name
 from .lanes import GRACE, MOST_KEPT, Lanes, kept
 from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
@@ -74,7 +74,7 @@ class Firing(Ledger):
     # The chain.
 
     def chain(self) -> Coroutine[Any, Any, None]:
-        """Return the coroutine that runs the steps of the lane the firing has come to."""
+        """Return the coroutine that runs the steps of the lane that the firing has come to."""
         return (
             self._sprint(self.token)
             if self.steps[self.position].plain and self._may_sprint()
@@ -109,8 +109,10 @@ class Firing(Ledger):
                         value = await value
                 except BaseException as error:
                     value = self._caught(error, token)
+                if token != self.token:
+                    return  # too late: the firing has gone on without this chain
                 now = monotonic()
-                if value is not None or now > limit or self.stage or token != self.token:
+                if value is not None or now > limit or self.stage:
                     self.now = now
                     await self._advance(token, value)
                     return
@@ -129,43 +131,43 @@ class Firing(Ledger):
 
         ``answers`` has that of the first step, if it has been called already.
         """
+        lane = self.lane  # it may be another's by the time a hook that was given up comes back
+        depth.set(self.depth)
         try:
-            depth.set(self.depth)
             while not self.over and self.position < len(self.steps):
                 step = self.steps[self.position]
                 if answers:
                     value, answers = answers[0], ()
-                elif step.lane != self.lane and self.awaitable is None:
+                elif step.lane != lane and self.awaitable is None:
                     return
                 elif not self._may_begin(step):
                     continue
                 else:
-                    value = None
                     self.step_started = self.now
                     self.step_deadline = min(self.now + (self.allowance or step.timeout), self.total_deadline)
-                    if self.lane == "thread":
-                        self.claim = [None]  # whoever takes it says what came first, the answer or the deadline
+                    self.claim = claim = [None]  # whoever takes it says what came first, the answer or the deadline
                     try:
                         value = self._call(step)
                     except BaseException as error:
                         value = self._caught(error, token)
+                    if lane == "thread" and not (token == self.token and _won(claim)):
+                        _too_late(value)
+                        return
                 if value is not None and is_awaitable(value):
-                    if self.lane == "thread" or not self.has_loop:
+                    if lane == "thread" or not self.has_loop:
                         self._hand_over(value, step)
                         return
                     try:
                         value = await value
                     except BaseException as error:
                         value = self._caught(error, token)
-                if token != self.token or (self.lane == "thread" and not _won(self.claim)):
-                    if self.lane == "thread":
-                        kept.give_back()
+                if token != self.token:
                     return  # too late: the firing has gone on without this chain
                 self.now = monotonic()
                 self._conclude(step, value)
         finally:
             waiter = self.waiter
-            if waiter is not None and token == self.token and self.lane != "thread" and not waiter.done():
+            if waiter is not None and token == self.token and lane != "thread" and not waiter.done():
                 waiter.set_result(None)
 
     def _call(self, step: Step) -> Any:
@@ -183,14 +185,10 @@ class Firing(Ledger):
 
     def _hand_over(self, value: Any, step: Step) -> None:
         """Leave a coroutine, which came back from a function that looked synchronous, to a lane with a loop."""
-        if self.lane != "thread" or _won(self.claim):
-            self.awaitable = value
-            if getattr(step.call, "awaits", False):
-                step.lane = "task"  # now that it is imported
-            self.allowance = max(0.001, self.step_deadline - monotonic())
-        else:
-            kept.give_back()
-            value.close()
+        self.awaitable = value
+        self.allowance = max(0.001, self.step_deadline - monotonic())
+        if getattr(step.call, "awaits", False):
+            step.lane = "task"  # now that it is imported
 
     def _may_begin(self, step: Step) -> bool:
         """Look at everything that can keep a hook from running at its turn; write down why."""
@@ -325,6 +323,17 @@ def _won(claim: list[None]) -> bool:
     except IndexError:
         return False
     return True
+
+
+def _too_late(value: Any) -> None:
+    """Let go of a thread's answer that nobody waits for any more."""
+    kept.give_back()
+    close = getattr(value, "close", None) if is_awaitable(value) else None
+    try:
+        if close is not None:
+            close()
+    except BaseException as error:
+        log("debug", "what a hook returned too late cannot be closed: %s", type_name(error))
 
 
 def _judged(hook: Hook, fields: dict[str, Any]) -> bool:

@@ -156,11 +156,12 @@ def drive(chain: Coroutine[Any, Any, None]) -> None:
 
 def thread_job(firing: Firing, context: Context) -> Callable[[], None]:
     """Return the job that runs a firing's steps in a thread, in the caller's context."""
-    chain = firing.chain()
+    token = firing.token
 
     def job() -> None:
         try:
-            context.run(drive, chain)
+            if token == firing.token:
+                context.run(drive, firing.chain())
         except BaseException as error:
             firing.broken = error
 
@@ -200,6 +201,7 @@ class BlockingLanes:
         must_be_awaited = firing.awaitable is not None or (step.lane == "inline" and step.hook.options.get("awaits"))
         firing.lane = lane = "task" if must_be_awaited else step.lane
         firing.has_loop = False
+        firing.step_deadline = firing.total_deadline  # until the chain has begun: the last step's would be over
         if lane == "inline":
             copy_context().run(drive, firing.chain())
         elif lane == "thread":

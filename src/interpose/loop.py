@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import threading
+import weakref
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import Context, copy_context
@@ -43,6 +44,7 @@ class LoopLanes:
     def enter(self, firing: Firing) -> Coroutine[Any, Any, None]:
         """Run the steps of the next lane to its end, or until a hook is given up."""
         firing.has_loop = True
+        firing.step_deadline = firing.total_deadline  # until the chain has begun: the last step's would be over
         firing.lane = lane = "task" if firing.awaitable is not None else firing.steps[firing.position].lane
         return _LANES[lane](self, firing)
 
@@ -146,7 +148,10 @@ class LoopLanes:
     def keep(self, task: asyncio.Task[Any]) -> None:
         """Leave a task to itself whose hook will not end: nobody waits for it, not even the end of the loop."""
         kept.take()
-        task.add_done_callback(_ended_after_all)
+        # It ends, or its loop does and takes it along; either is the end of it.
+        give_back = weakref.finalize(task, kept.give_back)
+        give_back.atexit = False
+        task.add_done_callback(lambda ended: _ended_after_all(ended, give_back))
         # asyncio.run() would otherwise cancel it once more and wait for it for ever.
         asyncio._unregister_task(task)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -215,8 +220,8 @@ class _InContext:
                 return
 
 
-def _ended_after_all(task: asyncio.Task[Any]) -> None:
-    kept.give_back()
+def _ended_after_all(task: asyncio.Task[Any], give_back: Callable[[], Any]) -> None:
+    give_back()
     if not task.cancelled():
         task.exception()  # read, so that asyncio does not complain about it
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from types import NoneType
-from typing import Any
+from typing import Any, Self
 
 from ..decide import weigh
 from ..dialects import native
@@ -91,6 +90,28 @@ class HookJSONOutput:
     sync: SyncHookJSONOutput | None = None
     async_: AsyncHookJSONOutput | None = None
     raw: Any = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, answer: Any) -> Self:
+        """Return what a hook answered, in whichever form: one of these objects, a mapping, a reply, or nothing."""
+        match answer:
+            case cls():
+                return answer if answer.raw is not None else replace(answer, raw=answer)
+            case SyncHookJSONOutput():
+                return cls(sync=answer, raw=answer)
+            case AsyncHookJSONOutput():
+                return cls(async_=answer, raw=answer)
+            case Reply():
+                return cls(sync=_sync_of(answer), raw=answer)
+            case None:
+                return cls()
+            case Mapping() if answer.get("async") or answer.get("async_"):
+                return cls(async_=AsyncHookJSONOutput(async_timeout=answer.get("asyncTimeout", 0)), raw=answer)
+            case Mapping():
+                said = {name: answer[key] for name, word in _WORDS.items() for key in (name, word) if key in answer}
+                return cls(sync=SyncHookJSONOutput(**said), raw=answer)
+            case _:
+                raise TypeError(f"{type(answer).__name__} is not what a hook answers")
 
     @property
     def decision(self) -> str:
@@ -172,7 +193,7 @@ class Runner:
 def process_pre_tool_use_results(results: Iterable[Any]) -> str:
     """Return what the first result that carries a decision says: ``deny``, ``allow`` or ``ask``; else ``ask``."""
     row = TABLE["PreToolUse"]
-    for result in map(_output_of, results):
+    for result in map(HookJSONOutput.of, results):
         if result.sync is None:
             continue
         reply = native.read(row, _words_of(result, row))
@@ -190,13 +211,13 @@ def process_pre_tool_use_results(results: Iterable[Any]) -> str:
 
 def process_stop_results(results: Iterable[Any]) -> bool:
     """Say whether the loop goes on: any result has ``continue: true``."""
-    return any(result.sync is not None and result.sync.continue_ is True for result in map(_output_of, results))
+    return any(result.sync is not None and result.sync.continue_ is True for result in map(HookJSONOutput.of, results))
 
 
 def collect_additional_context(results: Iterable[Any]) -> str:
     """Return the texts for the next system message, one below the other: each result's message, then its context."""
     texts = []
-    for result in map(_output_of, results):
+    for result in map(HookJSONOutput.of, results):
         if result.sync is not None:
             specific = result.sync.hook_specific_output
             more = specific.get("additionalContext") if isinstance(specific, Mapping) else None
@@ -235,35 +256,12 @@ def _enter(event: Event) -> Arguments:
 
 def _leave(event: Event, _: Arguments, answer: Any) -> Reply:
     """Tell the engine whether to go on and whether to call again; what else was said is for the host to read."""
-    if not isinstance(answer, _FORMS):
+    try:
+        output = HookJSONOutput.of(answer)
+    except TypeError:
         return understood(event.row, answer, answer)  # no answer at all, which is for the engine to say
-    output = _output_of(answer)
     reply = understood(event.row, _words_of(output, event.row), output)
     return Reply(continue_=reply.continue_, again=reply.again, evidence=reply.evidence)
-
-
-_FORMS = (HookJSONOutput, SyncHookJSONOutput, AsyncHookJSONOutput, Mapping, Reply, NoneType)
-
-
-def _output_of(answer: Any) -> HookJSONOutput:
-    """Return an answer as an output, whichever of its forms it has."""
-    if not isinstance(answer, _FORMS):
-        raise TypeError(f"{type(answer).__name__} is not what a hook answers")
-    if isinstance(answer, HookJSONOutput):
-        return answer if answer.raw is not None else replace(answer, raw=answer)
-    if isinstance(answer, SyncHookJSONOutput):
-        return HookJSONOutput(sync=answer, raw=answer)
-    if isinstance(answer, AsyncHookJSONOutput):
-        return HookJSONOutput(async_=answer, raw=answer)
-    if isinstance(answer, Reply):
-        return _output_of_reply(answer)
-    if answer is None:
-        return HookJSONOutput()
-    if answer.get("async") or answer.get("async_"):
-        seconds = answer.get("asyncTimeout", 0)
-        return HookJSONOutput(async_=AsyncHookJSONOutput(async_timeout=seconds), raw=answer)
-    said = {name: answer[key] for name, word in _WORDS.items() for key in (name, word) if key in answer}
-    return HookJSONOutput(sync=SyncHookJSONOutput(**said), raw=answer)
 
 
 def _words_of(output: HookJSONOutput, row: Row) -> dict[str, Any]:
@@ -285,16 +283,16 @@ def _output_of_result(result: Result) -> HookJSONOutput | None:
     if "said" in result.evidence:
         output: HookJSONOutput = result.evidence["said"]
         return output
-    return _output_of_reply(result.reply) if result.reply is not None else HookJSONOutput(sync=SyncHookJSONOutput())
+    return HookJSONOutput.of(result.reply or {})
 
 
-def _output_of_reply(reply: Reply) -> HookJSONOutput:
+def _sync_of(reply: Reply) -> SyncHookJSONOutput:
     """Return what was said in the engine's own words, or by a command."""
-    return HookJSONOutput(sync=SyncHookJSONOutput(
+    return SyncHookJSONOutput(
         continue_=reply.continue_,
         suppress_output=reply.suppress or None,
         stop_reason=reply.stop_reason,
         decision="approve" if reply.grants else reply.decision or "",
         system_message="\n".join(reply.context),
         reason=reply.reason,
-    ))  # fmt: skip
+    )
