@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import CoroutineType
+from contextvars import ContextVar
+from types import CodeType, CoroutineType
 from typing import Any
 
 from .payload import Uncopyable
@@ -34,9 +35,11 @@ def type_name(value: object) -> str:
 
 def describe(error: BaseException) -> Failure:
     """Return the failure that an exception of a hook stands for."""
-    if isinstance(error, HookFailed) and type(error) is HookFailed:
-        return error.failure
     try:
+        if type(error) is HookFailed:
+            return error.failure
+        if is_one_of(error, MemoryError):
+            return Failure("hook_crash", "MemoryError: out of memory")
         if type(error) is Uncopyable:
             return Failure("payload", f"the input cannot be copied: {error}")
         text = f"raised {_said(error)}"
@@ -82,26 +85,49 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def raised_on_purpose(error: BaseException) -> bool:
-    """Say whether a ``raise`` statement made this exception, rather than a signal or the end of a coroutine."""
+    """Say whether a hook's own code made this exception, rather than a signal or the end of a coroutine."""
+    handler, innermost = _interrupt_handler(), None
     trace = BaseException.__dict__["__traceback__"].__get__(error)
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or trace.tb_lasti < 0:
+    while trace is not None:
+        if handler is not None and trace.tb_frame.f_code is handler:
+            return False
+        innermost, trace = trace, trace.tb_next
+    if innermost is None or innermost.tb_lasti < 0:
         return True
-    code = trace.tb_frame.f_code.co_code
-    return bool(trace.tb_lasti < len(code) and code[trace.tb_lasti] == _raise_opcode())
+    code = innermost.tb_frame.f_code.co_code
+    opcode = code[innermost.tb_lasti] if innermost.tb_lasti < len(code) else -1
+    # What comes out of an await was put there by somebody; a signal strikes between two instructions.
+    return opcode in _opcodes("RAISE_VARARGS", *(() if is_one_of(error, GeneratorExit) else ("SEND", "YIELD_VALUE")))
 
 
-def _raise_opcode() -> int:
+def _opcodes(*names: str) -> set[int]:
     import opcode
 
-    return opcode.opmap["RAISE_VARARGS"]
+    return {opcode.opmap[name] for name in names if name in opcode.opmap}
+
+
+def _interrupt_handler() -> CodeType | None:
+    """Return the code of a signal handler that the host has written for Ctrl-C."""
+    import signal
+    from functools import partial
+
+    handler: Any = signal.getsignal(signal.SIGINT)
+    while isinstance(handler, partial):
+        handler = handler.func
+    code = getattr(getattr(handler, "__func__", handler), "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+_logging: ContextVar[bool] = ContextVar("interpose_logging", default=False)
 
 
 def log(level: str, text: str, *arguments: Any, trace: str = "") -> None:
-    """Write to the ``interpose`` logger; a handler that breaks cannot break us."""
+    """Write to the ``interpose`` logger; a handler that breaks, or fires hooks itself, cannot break us."""
+    if _logging.get():
+        return  # a handler of the log fires hooks: what they do must not wait for that handler
     import logging
 
+    before = _logging.set(True)
     try:
         logger = logging.getLogger("interpose")
         getattr(logger, level)(text, *arguments)
@@ -109,6 +135,8 @@ def log(level: str, text: str, *arguments: Any, trace: str = "") -> None:
             logger.debug("%s", trace)
     except Exception as error:
         try:
-            sys.stderr.write(f"interpose: logging failed: {type(error).__name__}\n")
+            sys.stderr.write(f"interpose: logging failed: {type_name(error)}\n")
         except Exception:
             return
+    finally:
+        _logging.reset(before)

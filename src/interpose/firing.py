@@ -143,7 +143,7 @@ class Firing(Ledger):
                 elif not self._may_begin(step):
                     continue
                 else:
-                    self.step_started = self.now
+                    self.step_started = self.now = monotonic()
                     self.step_deadline = min(self.now + (self.allowance or step.timeout), self.total_deadline)
                     self.claim = claim = [None]  # whoever takes it says what came first, the answer or the deadline
                     try:
@@ -226,13 +226,15 @@ class Firing(Ledger):
         return describe(error)
 
     def _cancelled_from_outside(self) -> bool:
-        """Say whether somebody else than the deadline has cancelled this chain's task."""
-        ours = 1 if self.stage else 0
-        if self.task is None:
-            return False  # it has not been suspended yet: nobody could have
-        if self.task.cancelling() <= self.cancelling + ours:
+        """Say whether it was the host that was cancelled, and not the hook."""
+        if self.lane != "inline" or not self.has_loop:
+            # The task is the firing's own: if the host is cancelled, this chain is given up first.
+            while self.task is not None and self.task.cancelling() > (1 if self.stage else 0):
+                self.task.uncancel()
             return False
-        if ours:
+        if self.task.cancelling() <= self.cancelling + (1 if self.stage else 0):
+            return False
+        if self.stage:
             self.task.uncancel()
             self.stage = 0
         return True

@@ -24,6 +24,7 @@ from .observe.lifecycle import Observer, Observers, Subscription, message
 from .payload import Template
 from .plan import make_plan
 from .registry import Registry
+from .replies import HookFailed
 from .step import Engine, Read, Route
 
 __all__ = ["Hooks"]
@@ -300,7 +301,10 @@ class Hooks(Engine):
         async def enter() -> None:
             await self._loop_lanes().enter(firing)
 
-        background.run(enter())
+        try:
+            background.run(enter())
+        except HookFailed as error:
+            firing.refuse(error.failure)
 
     def _detach_on_background_loop(self, firing: Firing) -> None:
         from .loop import background

@@ -51,23 +51,39 @@ class Kept:
     """Counts the tasks and threads that hooks keep which would not end."""
 
     def __init__(self) -> None:
-        self._lock = allocate_lock()
-        self.count = 0
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._tasks: set[Any] = set()
 
     def take(self) -> None:
-        """One more is kept."""
+        """One more thread is kept."""
         with self._lock:
-            self.count += 1
+            self._threads += 1
 
-    def give_back(self, *_: object) -> None:
-        """One of them has ended after all."""
+    def give_back(self) -> None:
+        """A thread has ended after all."""
         with self._lock:
-            self.count -= 1
+            self._threads -= 1
+
+    def take_task(self, task: Any) -> None:
+        """One more task is kept, until it ends or its loop does."""
+        with self._lock:
+            self._tasks.add(task)
+        task.add_done_callback(self._give_back_task)
+
+    def _give_back_task(self, task: Any) -> None:
+        with self._lock:
+            self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # read, so that asyncio does not complain about it
 
     @property
-    def full(self) -> bool:
-        """Whether no further hook may be started."""
-        return self.count >= MOST_KEPT
+    def count(self) -> int:
+        """How many there are; a task whose loop was closed is none any more."""
+        if self._tasks:
+            with self._lock:
+                self._tasks = {task for task in self._tasks if not task.get_loop().is_closed()}
+        return self._threads + len(self._tasks)
 
 
 class _Worker:

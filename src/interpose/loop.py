@@ -33,10 +33,12 @@ class LoopLanes:
     One ticking timer looks at all running firings: a timer for each hook would cost more than most hooks.
     """
 
-    __slots__ = ("_detached", "_firings", "_loop", "_ticking")
+    __slots__ = ("_detached", "_firings", "_loop_reference", "_ticking")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+        # Weakly: whoever knows these lanes must not keep a loop that is over.
+        key = id(loop)
+        self._loop_reference = weakref.ref(loop, lambda _: _lanes.pop(key, None))
         self._firings: set[Firing] = set()
         self._ticking = False
         self._detached: set[asyncio.Task[None]] = set()
@@ -65,7 +67,7 @@ class LoopLanes:
             await waiter
         except asyncio.CancelledError:
             firing.let_go()
-            await _end(task)
+            await self._end(task)
             raise
         finally:
             self._firings.discard(firing)
@@ -108,16 +110,15 @@ class LoopLanes:
 
     async def _inline(self, firing: Firing) -> None:
         """Run hooks in the caller's own task, but in a copy of its context: what they set there is not the host's."""
-        firing.task, firing.stage = None, 0
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("an inline hook needs a task to run in")
+        firing.task, firing.stage, firing.cancelling = task, 0, task.cancelling()
         chain, context = firing.chain(), copy_context()
         try:
             waits_for = context.run(chain.send, None)
         except StopIteration:
             return
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("an inline hook needs a task to run in")
-        firing.task, firing.cancelling = task, task.cancelling()
         self._watch(firing)
         try:
             await _InContext(context, chain, waits_for)
@@ -132,7 +133,7 @@ class LoopLanes:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
             for task in tasks:
-                await _end(task)
+                await self._end(task)
             raise
         firing.join(parts)
 
@@ -147,14 +148,19 @@ class LoopLanes:
 
     def keep(self, task: asyncio.Task[Any]) -> None:
         """Leave a task to itself whose hook will not end: nobody waits for it, not even the end of the loop."""
-        kept.take()
-        # It ends, or its loop does and takes it along; either is the end of it.
-        give_back = weakref.finalize(task, kept.give_back)
-        give_back.atexit = False
-        task.add_done_callback(lambda ended: _ended_after_all(ended, give_back))
+        kept.take_task(task)
         # asyncio.run() would otherwise cancel it once more and wait for it for ever.
         asyncio._unregister_task(task)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+    async def _end(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task and give it a moment; one that will not end is left behind."""
+        task.cancel()
+        done, _ = await asyncio.wait([task], timeout=GRACE)
+        if not done:
+            self.keep(task)
+        elif not task.cancelled():
+            task.exception()
 
     def detach(self, firing: Firing) -> None:
         """Run a firing in the background; keep what it says for the session's next one."""
@@ -166,6 +172,13 @@ class LoopLanes:
         task = self._loop.create_task(run())
         self._detached.add(task)
         task.add_done_callback(self._detached.discard)
+
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = self._loop_reference()
+        if loop is None:
+            raise RuntimeError("the event loop is gone")
+        return loop
 
     # The watch.
 
@@ -220,32 +233,19 @@ class _InContext:
                 return
 
 
-def _ended_after_all(task: asyncio.Task[Any], give_back: Callable[[], Any]) -> None:
-    give_back()
-    if not task.cancelled():
-        task.exception()  # read, so that asyncio does not complain about it
-
-
 def _wake(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
         waiter.set_result(None)
 
 
-async def _end(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and give it a moment; one that will not end is left behind."""
-    task.cancel()
-    done, _ = await asyncio.wait([task], timeout=GRACE)
-    if done and not task.cancelled():
-        task.exception()
-
-
-_lanes: dict[asyncio.AbstractEventLoop, LoopLanes] = {}
+_lanes: dict[int, LoopLanes] = {}
+"""By the identity of the loop, as long as that lives."""
 
 
 def lanes_of_this_loop() -> LoopLanes:
     """Return the lanes of the running loop."""
     try:
-        return _lanes[asyncio.get_running_loop()]
+        return _lanes[id(asyncio.get_running_loop())]
     except (KeyError, RuntimeError):
         return _make_lanes()
 
@@ -255,9 +255,7 @@ def _make_lanes() -> LoopLanes:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
-    for other in [other for other in _lanes if other.is_closed()]:
-        _lanes.pop(other, None)
-    made = _lanes[loop] = LoopLanes(loop)
+    made = _lanes[id(loop)] = LoopLanes(loop)
     return made
 
 
@@ -282,7 +280,11 @@ class Background:
                 return other.run(chain)
             finally:
                 other.stop()
-        loop = self._running_loop()
+        try:
+            loop = self._running_loop()
+        except RuntimeError as error:  # no thread to be had, or the interpreter is shutting down
+            chain.close()
+            raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
         done = threading.Event()
         tasks: list[asyncio.Task[Any]] = []
 
@@ -315,9 +317,14 @@ class Background:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="interpose-loop", daemon=True)
-                self._thread.start()
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=loop.run_forever, name="interpose-loop", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    loop.close()
+                    raise
+                self._loop, self._thread = loop, thread
             return self._loop
 
 

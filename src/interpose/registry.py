@@ -7,7 +7,9 @@ go through one lock, from any thread.
 from __future__ import annotations
 
 import itertools
+import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -73,6 +75,7 @@ class Registry:
 
     def __init__(self, limit: int, changed: Callable[[], None]) -> None:
         self._lock = threading.RLock()
+        _registries.add(self)
         self._numbers = itertools.count(1)
         self._limit = limit
         self._changed = changed
@@ -164,6 +167,19 @@ class Registry:
         merged = {**self.snapshot.hooks, **{event: tuple(listed) for event, listed in hooks.items()}}
         self.snapshot = Snapshot({event: listed for event, listed in merged.items() if listed}, dict(scopes))
         self._changed()
+
+
+_registries: weakref.WeakSet[Registry] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    # A thread of the parent may have held a lock; it is not here to let go of it.
+    for registry in list(_registries):
+        registry._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _may_touch(layer: str, hook: Hook) -> bool:

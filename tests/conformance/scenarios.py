@@ -181,10 +181,11 @@ def _written(
 
     def speak(event: Any) -> Any:
         called.append(name)
-        heard.append(dict(event))
         if isinstance(what, BaseException):
             raise what
-        return what(event) if callable(what) and not isinstance(what, Reply) else what
+        answer = what(event) if callable(what) and not isinstance(what, Reply) else what
+        heard.append(dict(event))
+        return answer
 
     def function(event: Any) -> Any:
         answer = speak(event)

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+from copy import copy
 from typing import Any
 
 import pytest
 
 from interpose import BadHook, ConfigError, Outcome, TooManyHooks, UnknownEvent, UnknownHook, deny, modify
+from interpose import context as note
 from interpose.compat.armament import POINTS, HookSystem, HookSystemResult
 
 NOTHING = HookSystemResult(aborted=False, reason=None, modified={}, output=None)
@@ -77,7 +79,7 @@ def test_a_misspelt_point_is_answered_with_the_nearest_one():
 
 
 def test_a_point_can_be_narrowed_to_one_tool():
-    """S0-4 S0-85: pre:tool:shell is pre:tool for the tool shell."""
+    """S0-4: pre:tool:shell is pre:tool for the tool shell."""
     system, ran = HookSystem(), []
     system.register("pre:tool:shell", lambda context: ran.append(context.tool))
 
@@ -140,12 +142,13 @@ def test_a_context_has_no_other_fields_than_its_point():
 
     def handler(context):
         told.append([hasattr(context, "prompt"), hasattr(context, "_private"), len(context) == len(list(context))])
+        told.append(copy(context).tool)
 
     system.register("pre:tool", handler)
 
     execute(system, "pre:tool")
 
-    assert told == [[False, False, True]]
+    assert told == [[False, False, True], "shell"]
 
 
 def test_a_handler_that_returns_nothing_neither_aborts_nor_modifies():
@@ -193,6 +196,15 @@ def test_options_may_be_a_mapping_or_keywords():
     listed = [(hook.name, hook.priority, hook.on_error) for hook in system.get_all()]
 
     assert listed == [("a", 5, "skip"), ("b", 6, "abort")]
+
+
+def test_a_keyword_is_stronger_than_the_mapping():
+    """S0-44 S0-88: for options as for settings."""
+    system = HookSystem({"maxHooksPerPoint": 1}, maxHooksPerPoint=2)
+    system.register("pre:tool", print, {"priority": 5}, priority=6)
+    system.register("pre:tool", print)
+
+    assert [hook.priority for hook in system.get_all()] == [6, 100]
 
 
 def test_an_option_that_does_not_exist_is_refused():
@@ -324,7 +336,10 @@ def test_after_an_abort_neither_later_hooks_nor_the_action_run():
         (lambda context: context.abort("no") or modify(args=[]), "no"),
         (lambda _: {"aborted": True, "modified": {}, "output": "blocked by policy"}, "blocked by policy"),
         (lambda _: {"aborted": True, "reason": "no", "output": "blocked"}, "no"),
+        (lambda _: {"aborted": True, "output": {"code": 7}}, None),
         (lambda _: {"abort": False, "aborted": True}, None),
+        (lambda _: {"abort": None, "aborted": True}, None),
+        (lambda _: {"abort": True, "aborted": False}, None),
         (lambda _: deny("no"), "no"),
     ],
 )
@@ -336,6 +351,7 @@ def test_every_way_of_saying_it_aborts(handler, reason):
     result = execute(system, "pre:tool")
 
     assert (result.aborted, result.reason, result.modified) == (True, reason, {})
+    assert [r.status for r in account(result).results] == ["ok"]
 
 
 @pytest.mark.parametrize("answer", [{"aborted": "yes"}, {"aborted": 0}, {"abort": "no"}, "abort", 5])
@@ -431,8 +447,9 @@ def test_what_is_not_named_stays_as_it_was():
         lambda _, value: {"modify": {"prompt": value}},
         lambda _, value: {"aborted": False, "modified": {"prompt": value}},
         lambda _, value: modify(prompt=value),
+        lambda context, value: context.modify("prompt", value) or note("beside a reply"),
     ],
-    ids=["through the context", "on the page", "in the words of the result", "as a reply"],
+    ids=["through the context", "on the page", "in the words of the result", "as a reply", "beside a reply"],
 )
 def test_a_later_hook_sees_what_an_earlier_one_changed_however_it_was_said(say):
     """S0-60 X-36 X-37: changes chain, and the result has the last state."""
@@ -500,7 +517,7 @@ def test_a_change_that_is_no_mapping_changes_nothing_and_is_a_failure(answer):
     result = execute(system, "pre:message", prompt="a")
 
     assert result == NOTHING
-    assert [r.status for r in account(result).results] == ["failed"]
+    assert [r.error and r.error.code for r in account(result).results] == ["bad_output"]
 
 
 def test_a_changed_action_that_is_then_aborted_shows_the_changes_before_the_abort():
@@ -518,6 +535,18 @@ def test_an_output_that_a_handler_gives_is_in_the_result():
     system.register("pre:tool", lambda _: {"aborted": True, "modified": {}, "output": {"code": 7}, "reason": "no"})
 
     assert execute(system, "pre:tool") == HookSystemResult(True, "no", {}, {"code": 7})
+
+
+def test_where_enforcement_is_switched_off_nothing_is_aborted_or_modified(monkeypatch):
+    """X-37: and the outcome says so."""
+    monkeypatch.setenv("INTERPOSE_OFF", "locked out")
+    system = HookSystem()
+    system.register("pre:message", lambda context: context.modify("prompt", "b"))
+    system.register("pre:message", lambda context: context.abort("no"))
+
+    result = execute(system, "pre:message", prompt="a")
+
+    assert (result, account(result).extra) == (NOTHING, {"off": "locked out"})
 
 
 # Errors.
@@ -666,9 +695,10 @@ def test_a_hook_that_runs_longer_than_the_timeout_in_milliseconds_is_cut_off():
     ]
 
 
-def test_one_hook_more_than_the_limit_is_refused():
+@pytest.mark.parametrize("settings", [{"maxHooksPerPoint": 1}, {"max_hooks_per_point": 1}])
+def test_one_hook_more_than_the_limit_is_refused(settings):
     """S0-90."""
-    system = HookSystem(maxHooksPerPoint=1)
+    system = HookSystem(settings)
     system.register("pre:tool", print)
     system.register("pre:message", print)
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from interpose import BadEvent, BadHook, ConfigError, UnknownEvent, allow, ask, context, deny
+from interpose import BadEvent, BadHook, ConfigError, Hooks, UnknownEvent, allow, ask, context, deny
 from interpose.compat.goat import (
     AsyncHookJSONOutput,
     HookCallbackMatcher,
     HookJSONOutput,
+    Results,
     Runner,
     SyncHookJSONOutput,
     collect_additional_context,
@@ -134,7 +135,10 @@ def test_hooks_that_fire_events_themselves_see_each_their_own_input():
         await runner.fire("Notification", {"message": f"inside {input['tool_name']}"})
         got.append(input)
 
-    outer_runner = runner_of(outer)
+    async def after(input, _id, _context):
+        got.append(input)
+
+    outer_runner = runner_of(outer, after)
 
     async def host():
         await asyncio.gather(*(outer_runner.fire("PreToolUse", {"tool_name": name}) for name in "ab"))
@@ -142,7 +146,8 @@ def test_hooks_that_fire_events_themselves_see_each_their_own_input():
     asyncio.run(host())
 
     assert sorted(map(str, got)) == [
-        "{'message': 'inside a'}", "{'message': 'inside b'}", "{'tool_name': 'a'}", "{'tool_name': 'b'}",
+        "{'message': 'inside a'}", "{'message': 'inside b'}",
+        *["{'tool_name': 'a'}"] * 2, *["{'tool_name': 'b'}"] * 2,
     ]  # fmt: skip
 
 
@@ -236,10 +241,9 @@ def test_an_output_is_a_union_of_a_sync_and_an_async_part(answer, expected):
     assert fire(runner_of(says(answer))) == [expected]
 
 
-def test_a_result_has_the_answer_as_it_was_given():
+@pytest.mark.parametrize("answer", [{"decision": "approve", "x-mine": [1]}, sync(decision="approve"), deny("no")])
+def test_a_result_has_the_answer_as_it_was_given(answer):
     """S2-84: nothing of it is lost."""
-    answer = {"decision": "approve", "x-mine": [1]}
-
     [result] = fire(runner_of(says(answer)))
 
     assert result.raw is answer
@@ -256,12 +260,49 @@ def test_the_older_words_of_a_decision_are_mapped(said, decision):
 
 
 def test_an_output_is_written_without_what_was_not_said():
-    """S2-82: what is false is said, what is empty is not."""
+    """S2-58 S2-82: what is false is said, what is empty is not."""
     said = SyncHookJSONOutput(continue_=False, reason="r")
 
     assert said.to_dict() == {"continue": False, "reason": "r"}
     assert EMPTY.to_dict() == {}
-    assert HookJSONOutput(async_=AsyncHookJSONOutput(async_timeout=5)).to_dict() == {"async": True, "asyncTimeout": 5}
+    assert HookJSONOutput(async_=AsyncHookJSONOutput()).to_dict() == {"async": True, "asyncTimeout": 0}
+    assert HookJSONOutput(said, AsyncHookJSONOutput(async_=False)).to_dict() == said.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds"),
+    [({"async": True}, 0), ({"async_": True, "asyncTimeout": 5}, 5), (AsyncHookJSONOutput(True, 7), 7)],
+)
+def test_an_async_answer_has_an_async_part_only(answer, seconds):
+    """S2-82: whatever else stands beside it."""
+    output = HookJSONOutput.of({**answer, "reason": "later"} if isinstance(answer, dict) else answer)
+
+    assert output == HookJSONOutput(async_=AsyncHookJSONOutput(async_=True, async_timeout=seconds))
+
+
+def test_a_matcher_without_anything_said_is_for_every_tool_and_has_no_timeout():
+    """S2-77 S2-90: and no hooks."""
+    assert HookCallbackMatcher() == HookCallbackMatcher(matcher="", hooks=(), timeout=0, commands=())
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (None, {}),
+        ({"decision": "deny", "reason": "no"}, {"decision": "deny", "reason": "no"}),
+        ({"continue": False, "stopReason": "s"}, {"continue": False, "stopReason": "s"}),
+        ({"systemMessage": "a", "suppressOutput": True}, {"systemMessage": "a", "suppressOutput": True}),
+        (context("a", "b"), {"systemMessage": "a\nb"}),
+    ],
+)
+def test_what_was_said_to_the_engine_itself_is_a_result_like_any_other(answer, expected):
+    """S2-84 X-21: as commands do; one that says nothing is one empty result."""
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda _: answer)
+
+    [result] = Results(hooks.fire_sync("PreToolUse"))
+
+    assert (result.sync is not None, result.to_dict()) == (True, expected)
 
 
 # Firing.
@@ -393,12 +434,22 @@ def test_an_answer_that_cannot_be_understood_is_a_block(answer):
 def test_an_allow_for_another_event_is_a_failure():
     """S2-92: an allow counts in its place only; a part that names no event is for this one."""
     elsewhere = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "permissionDecision": "allow"}}
-    unnamed = {"hookSpecificOutput": {"permissionDecision": "allow"}}
+    unnamed = {"hookEventName": "", "permissionDecision": "allow"}
 
-    results = fire(runner_of(says(elsewhere), says(unnamed)))
+    results = fire(runner_of(says(elsewhere), says({"hookSpecificOutput": unnamed})))
 
-    assert results == [sync(hook_specific_output={"permissionDecision": "allow"})]
+    assert results == [sync(hook_specific_output=unnamed)]
     assert process_pre_tool_use_results(results) == "allow"
+
+
+@pytest.mark.parametrize("answer", [{"decision": "block"}, {"decision": "Deny"}])
+def test_where_enforcement_is_switched_off_no_answer_counts(monkeypatch, answer):
+    """S2-84: all hooks run, the outcome has what they said."""
+    monkeypatch.setenv("INTERPOSE_OFF", "locked out")
+
+    results = fire(runner_of(says({"continue": False}), says(answer)))
+
+    assert (results, len(results.outcome.results), results.outcome.extra) == ([], 2, {"off": "locked out"})
 
 
 # A second call.

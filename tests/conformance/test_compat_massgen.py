@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from interpose import BadHook, ConfigError, UnknownEvent, ask, deny, inject
+from interpose import BadHook, ConfigError, UnknownEvent, ask, deny, inject, modify
 from interpose.compat.massgen import (
     FunctionHook,
     FunctionHookManager,
@@ -160,7 +160,9 @@ def test_a_result_comes_back_from_json_as_it_was():
 
 def test_what_a_mapping_says_beyond_a_result_is_left_out():
     """S4-28: as the original reads it."""
-    assert HookResult.from_dict({"reason": "r", "outcome": 5, "hookSpecificOutput": {}}) == HookResult(reason="r")
+    read = HookResult.from_dict({"reason": "r", "outcome": 5, "hookSpecificOutput": {}})
+
+    assert (read, read.outcome) == (HookResult(reason="r"), None)
 
 
 def test_errors_are_kept_beside_an_allow():
@@ -252,6 +254,10 @@ def test_a_pattern_hook_keeps_its_name_matcher_and_timeout():
     given = PythonCallableHook("n", breaks, "Write", 5, fail_closed=True)
     default = PythonCallableHook("n", breaks)
 
+    class Own(PatternHook):
+        execute = Older.execute
+
+    assert (Own("n").matcher, Own("n").timeout) == ("*", 30)
     assert (given.name, given.matcher, given.timeout, given.fail_closed) == ("n", "Write", 5, True)
     assert (default.matcher, default.timeout, default.fail_closed) == ("*", 30, False)
 
@@ -267,6 +273,11 @@ def test_a_hook_that_does_not_match_allows_without_being_called():
 # A callable as a hook.
 
 
+def specific(**said: str) -> dict[str, Any]:
+    """An answer in the words of the Claude Agent SDK."""
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}
+
+
 @pytest.mark.parametrize(
     ("answer", "result"),
     [
@@ -278,7 +289,12 @@ def test_a_hook_that_does_not_match_allows_without_being_called():
         ({"allowed": True, "inject": {"content": "x"}}, HookResult(inject={"content": "x"})),
         ({"decision": "deny", "reason": "no"}, HookResult.deny("no")),
         ({"abort": True, "reason": "no"}, HookResult.deny("no")),
+        (specific(permissionDecision="deny", permissionDecisionReason="no"), HookResult.deny("no")),
+        (specific(permissionDecision="deny"), HookResult.deny()),
+        (specific(permissionDecision="ask", permissionDecisionReason="sure?"), HookResult.ask("sure?")),
         ({}, HookResult()),
+        (modify(tool_input={"b": 2}), HookResult(updated_input={"b": 2})),
+        (modify(args={"b": 2}), HookResult(updated_input={"b": 2})),
         (deny("no"), HookResult.deny("no")),
         (ask("sure?"), HookResult.ask("sure?")),
         (inject("x"), HookResult(inject={"content": "x", "strategy": "tool_result"})),
@@ -302,6 +318,38 @@ def test_a_callable_answers_with_a_result_a_mapping_a_reply_or_nothing(answer, r
 def test_an_answer_that_cannot_be_understood_is_a_deny(answer):
     """X-5 X-1: never taken for an allow."""
     assert execute(PythonCallableHook("h", lambda _: answer)).decision == "deny"
+
+
+@pytest.mark.parametrize("answer", [HookResult.deny("no"), deny("no"), {"decision": "deny", "reason": "no"}])
+def test_alone_a_hook_says_what_it_says_also_after_the_tool(answer):
+    """X-5: that a deny comes too late there is seen where all hooks are put together."""
+    hook = PythonCallableHook("h", lambda _: answer)
+    manager = manager_of(lambda _: answer, kind=POST)
+
+    together = execute_hooks(manager, POST)
+
+    assert execute(hook, context={"hook_type": "PostToolUse"}) == HookResult.deny("no")
+    assert (together.allowed, [(run["decision"], run["reason"]) for run in together.executed_hooks]) == (
+        True, [("deny", "no")],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rest", "wrong"),
+    [
+        ({"inject": 5}, "inject: int where content and strategy are expected"),
+        ({"inject": {"content": 5}, "hook_errors": 5}, "inject.content: int where text is expected"),
+    ],
+)
+def test_a_deny_counts_although_the_rest_of_the_answer_cannot_be_read(rest, wrong):
+    """X-4 X-5: with its own reason; what was wrong is kept beside it."""
+    answer = {"decision": "deny", "reason": "no", **rest}
+
+    alone = execute(PythonCallableHook("first", lambda _: answer))
+    together = execute_hooks(manager_of(lambda _: answer))
+
+    for result in (alone, together):
+        assert (result.decision, result.reason, result.hook_errors) == ("deny", "no", [f"Hook first failed: {wrong}"])
 
 
 def test_a_hook_s_own_result_is_not_changed_by_reading_it():
@@ -375,8 +423,44 @@ def test_what_cannot_be_copied_may_stand_in_the_context():
 
     execute_hooks(manager, context=context)
 
-    assert got == [{"hook_type": "PreToolUse", "agent_id": "a", "backend": backend, "mine": True}]
+    assert got == [{"agent_id": "a", "backend": backend, "hook_type": "PreToolUse", "mine": True}]
     assert context == {"agent_id": "a", "backend": backend}
+
+
+def test_what_a_hook_fires_itself_does_not_show_in_the_hooks_after_it():
+    """S4-13: each is told of its own call."""
+    got: list[tuple[str, Any]] = []
+
+    class Looks(PatternHook):
+        async def execute(self, function_name, arguments, context=None, **kwargs):
+            got.append((arguments, context["who"]))
+            return HookResult.allow()
+
+    class Fires(PatternHook):
+        async def execute(self, function_name, arguments, context=None, **kwargs):
+            inner = GeneralHookManager()
+            inner.register_global_hook(PRE, Looks("inside"))
+            return await inner.execute_hooks(PRE, "inner", '{"n": 2}', {"who": "inner"})
+
+    manager = GeneralHookManager()
+    manager.register_global_hook(PRE, Fires("fires"))
+    manager.register_global_hook(PRE, Looks("after"))
+
+    execute_hooks(manager, arguments='{"n": 1}', context={"who": "outer"})
+
+    assert got == [('{"n": 2}', "inner"), ('{"n": 1}', "outer")]
+
+
+def test_the_manager_says_which_type_of_hook_it_is():
+    """S4-14: whatever the context says; an older type is told by the name of today."""
+    got: list[HookEvent] = []
+    manager = manager_of(got.append)
+    manager.register_global_hook(HookType.POST_CALL, PythonCallableHook("older", got.append))
+
+    execute_hooks(manager, context={"hook_type": "PostToolUse"})
+    execute_hooks(manager, HookType.POST_CALL, tool_output="out")
+
+    assert [(event.hook_type, event.tool_output) for event in got] == [("PreToolUse", None), ("PostToolUse", "out")]
 
 
 # Failure.
@@ -442,9 +526,19 @@ def test_a_failure_is_logged(caplog):
     assert ["hook h at PreToolUse failed" in record.getMessage() for record in caplog.records] == [True]
 
 
+def test_a_hook_that_is_no_longer_waited_for_is_an_error_too():
+    """X-4: the engine gives up on one that failed ten times in a row, and says so."""
+    manager = manager_of(breaks)
+
+    results = [execute_hooks(manager) for _ in range(11)]
+
+    assert results[-1].hook_errors == ["Hook first failed: failed 10 times in a row; not waited for"]
+    assert [run["decision"] for run in results[-1].executed_hooks] == ["error"]
+
+
 def test_errors_of_single_hooks_reach_the_whole():
     """X-4: what a result brings along, and what went wrong in running one, in their order."""
-    manager = manager_of(lambda _: HookResult(hook_errors=["from a child"]), breaks)
+    manager = manager_of(lambda _: HookResult(hook_errors=["from a child"]), breaks, lambda _: {"hook_errors": 5})
 
     assert execute_hooks(manager).hook_errors == [
         "from a child", "Hook second failed: raised RuntimeError: hook crashed",
@@ -667,6 +761,7 @@ def test_an_ask_stays_an_ask_beside_allows():
     result = execute_hooks(manager_of(lambda _: HookResult.ask("sure?"), lambda _: HookResult.allow()))
 
     assert (result.allowed, result.decision, result.reason) == (True, "ask", "sure?")
+    assert execute_hooks(manager_of(lambda _: HookResult.ask())).reason is None
 
 
 def test_changed_inputs_chain_and_the_last_is_the_result_s():
@@ -715,12 +810,15 @@ def test_a_denied_call_has_no_changed_input():
     assert (result.updated_input, result.modified_args) == (None, None)
 
 
-@pytest.mark.parametrize("modified", ["not json", "[1]", 5])
+@pytest.mark.parametrize("modified", ["not json", "[1]", "null", 5])
 def test_changed_arguments_that_are_no_json_object_are_a_failure(modified):
-    """S4-44: and change nothing."""
+    """S4-44: and change nothing; a deny beside them stays a deny."""
     result = execute_hooks(manager_of(lambda _: HookResult(modified_args=modified)), arguments='{"n": 1}')
+    denied = execute_hooks(manager_of(lambda _: HookResult(allowed=False, modified_args=modified)))
 
-    assert (result.modified_args, result.hook_errors) == (None, ["Hook first failed: modified_args: not a JSON object"])
+    wrong = f"Hook first failed: updated_input: {type(modified).__name__} where an object is expected"
+    assert (result.modified_args, result.hook_errors) == (None, [wrong])
+    assert (denied.decision, denied.hook_errors) == ("deny", [wrong])
 
 
 @pytest.mark.parametrize(
@@ -787,6 +885,7 @@ NO_ANSWER = "Hook first failed: returned int, which is no answer; return nothing
         (lambda _: HookResult.deny("no"), "deny", "no"),
         (lambda _: {"abort": True, "reason": "no"}, "deny", "no"),
         (lambda _: ask("sure?"), "ask", "sure?"),
+        (lambda _: specific(permissionDecision="ask", permissionDecisionReason="sure?"), "ask", "sure?"),
         (lambda _: 5, "deny", NO_ANSWER),
     ],
 )  # fmt: skip
@@ -815,6 +914,21 @@ def test_what_massgen_has_no_word_for_is_in_the_engine_s_account():
     assert result.outcome is not None
     assert result.outcome.context == ["note"]
     assert [(item.hook, item.wish) for item in result.outcome.ignored] == [("second", "inject")]
+
+
+def test_where_enforcement_is_switched_off_every_call_is_allowed(monkeypatch):
+    """X-10: the record says what was decided, the engine's account that it did not count."""
+    monkeypatch.setenv("INTERPOSE_OFF", "locked out")
+    hook = PythonCallableHook("h", lambda _: HookResult.deny("no"))
+    manager = GeneralHookManager()
+    manager.register_global_hook(PRE, hook)
+
+    alone, together = execute(hook), execute_hooks(manager)
+
+    assert (alone, together.decision, [run["decision"] for run in together.executed_hooks]) == (
+        HookResult(), "allow", ["deny"],
+    )  # fmt: skip
+    assert [result.outcome and result.outcome.extra for result in (alone, together)] == [{"off": "locked out"}] * 2
 
 
 def test_a_subclass_that_executes_in_its_own_way_is_asked_its_own_way():

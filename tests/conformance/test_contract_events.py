@@ -1,9 +1,13 @@
 """The contract on events: the table, its names, its fields, and what a hook may do at each row."""
 
+import json
+import os
+from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
-from tests.conformance.scenarios import ASYNC, NO_LOOP, SILENCE, SYNC, at, play, scenario, table
+from tests.conformance.scenarios import ASYNC, NO_LOOP, SILENCE, SYNC, at, fired, play, scenario, table
 from tests.conformance.wishes import WISHES, effect
 
 from interpose import BadEvent, Hooks, Row, UnknownEvent, allow, deny, modify
@@ -82,6 +86,9 @@ def test_a_wish_has_its_effect_where_the_row_grants_it_and_is_reported_where_it_
              ignored=[("first", "interrupt")]),
     scenario("", "an unknown field cannot be modified", at("PreToolUse"), [modify(nonsense=1)],
              ignored=[("first", "modify nonsense")]),
+    scenario("", "PreCompact: custom_instructions of an event-specific output (X-31)", at("PreCompact"),
+             [{"hookSpecificOutput": {"hookEventName": "PreCompact", "custom_instructions": "keep the plan"}}],
+             changed={"custom_instructions": "keep the plan"}),
     scenario("", "the special outputs of newer events pass through extra", at("WorktreeCreate", name="w"),
              [{"worktreePath": "/w"}], extra={"worktreePath": "/w"}),
 )  # fmt: skip
@@ -202,6 +209,54 @@ def test_the_point_words_work_on_the_event_in_modify_and_on_the_outcome():
     assert read == [("shell", "shell", "shell", {"a": 1}, {"a": 1}), ("shell", {}, "r", "r")]
     assert (first.args, first.tool_input, first.tool) == ({"changed": True}, {"changed": True}, "shell")
     assert (second.result, second.tool_response) == ("changed", "changed")
+
+
+# What is read must not depend on how: some fields are found out only when somebody looks.
+READINGS: dict[str, Callable[[Any], Any]] = {
+    "dict()": dict,
+    "unpacked": lambda event: {**event},
+    "as keywords": lambda event: dict(**event),
+    "key by key": lambda event: {key: event[key] for key in event},
+    "by get": lambda event: {key: event.get(key) for key in event.keys()},  # noqa: SIM118
+    "by items": lambda event: dict(event.items()),
+    "by values": lambda event: dict(zip(event, event.values(), strict=True)),
+    "by attributes": lambda event: {key: getattr(event, key) for key in event},
+    "joined": lambda event: {} | event,
+    "copied": lambda event: event.copy(),
+    "copied deeply": lambda event: dict(deepcopy(event)),
+    "as JSON": lambda event: json.loads(json.dumps(event)),
+}
+
+
+@pytest.mark.parametrize("read", READINGS.values(), ids=READINGS)
+@pytest.mark.parametrize("style", [ASYNC, NO_LOOP])
+def test_an_event_reads_as_a_mapping_and_as_attributes(read, style):
+    seen = []
+    hooks = Hooks(session_id="s")
+    hooks.register("PreToolUse", lambda event: seen.append(read(event)))
+
+    fired(hooks, at("PreToolUse", tool_name="Bash", tool_use_id="t1"), style)
+
+    assert seen == [{"session_id": "s", "transcript_path": "", "cwd": os.getcwd(), "hook_event_name": "PreToolUse",
+                     "tool_name": "Bash", "tool_input": {}, "tool_use_id": "t1"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["session_id", "cwd", "tool_input", "tool_use_id"])
+def test_an_event_has_a_field_that_nobody_has_read_yet(name):
+    seen = []
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: seen.append((name in event, len(event), event == dict(event))))
+
+    hooks.fire_sync("PreToolUse")
+
+    assert seen == [(True, 7, True)]
+
+
+def test_a_field_that_there_is_not_is_an_error_of_the_hook_and_says_what_there_is():
+    (result,) = play(at("Stop"), [lambda event: event.tool_name], SYNC).outcome.results
+
+    assert result.error is not None
+    assert ("Stop has no field 'tool_name'" in result.error, "stop_hook_active" in result.error) == (True, True)
 
 
 def test_missing_fields_get_their_default_and_then_match_every_matcher():

@@ -165,6 +165,7 @@ def test_wants_says_whether_any_hook_would_be_looked_at():
             hooks.wants("PreToolUse"),
             hooks.wants("Stop", agent_id="scout"),
             hooks.wants("Stop", agent_id="other"),
+            hooks.wants("Stop"),
             hooks.wants("Setup"),
         ]
 
@@ -172,8 +173,8 @@ def test_wants_says_whether_any_hook_would_be_looked_at():
     hooks.disable("bash")
     after = wanted()
 
-    assert before == [True, True, False, True, True, False, False]
-    assert after == [False, False, False, False, True, False, False]
+    assert before == [True, True, False, True, True, False, True, False]
+    assert after == [False, False, False, False, True, False, True, False]
     with pytest.raises(UnknownEvent):
         hooks.wants("PreToolUze")
 

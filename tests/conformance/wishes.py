@@ -7,7 +7,7 @@ Rights are the words of the table of events: ``deny``, ``ask``, ``allow``, ``con
 from collections.abc import Collection
 from typing import Any
 
-from interpose import allow, ask, deny, modify
+from interpose import Reply, allow, ask, deny, modify
 
 VALUES: dict[str, Any] = {
     "tool_input": {"changed": True},
@@ -29,6 +29,7 @@ WISHES: dict[str, Any] = {
     "suppress": {"suppressOutput": True},
     "context": {"systemMessage": "note"},
     "inject": {"inject": {"content": "note", "strategy": "user_message"}},
+    "keep going": Reply(keep_going=True),
     "continue": {"continue": True},
     "stop": {"continue": False, "stopReason": "enough"},
     **{f"modify {name}": modify({name: value}) for name, value in VALUES.items()},
@@ -60,6 +61,8 @@ def effect(wish: str, rights: Collection[str], *, continue_counts: bool = False)
             return {"context": ["note"]}
         case "inject" if "inject" in rights:
             return {"inject": [("note", "user_message")]}
+        case "keep going" if "keep going" in rights:
+            return {"keep_going": True}
         case "continue":
             return {"keep_going": True} if continue_counts else {}
         case "stop":

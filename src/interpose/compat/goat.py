@@ -274,7 +274,9 @@ def _words_of(output: HookJSONOutput, row: Row) -> dict[str, Any]:
 
 
 def _output_of_result(result: Result) -> HookJSONOutput | None:
-    """Return what a hook answered; nothing for one that failed, unless its failure is a deny."""
+    """Return what a hook answered that counts; nothing for one that failed, unless its failure is a deny."""
+    if not result.enforced:
+        return None
     if result.error is not None:
         denied = SyncHookJSONOutput(decision="block", reason=result.reason)
         return HookJSONOutput(sync=denied) if result.decision == "deny" else None

@@ -12,6 +12,7 @@ from ..handlers.python import LazyFunction, is_async, label_of, source_of, unifi
 from ..matching import compile_condition, compile_matcher
 from ..model import Hook
 from ..registry import LAYERS
+from ..replies import clean
 
 __all__ = ["ERROR_BEHAVIORS", "declare", "seconds"]
 
@@ -68,7 +69,7 @@ def declare(
         handler=handler,
         type=kind,
         name=name or None,
-        label=name or label_of(handler) if callable(handler) else name or str(handler),
+        label=clean(name or (label_of(handler) if callable(handler) else str(handler))),
         matcher=matcher or "",
         matches=compile_matcher(matcher),
         condition=if_,

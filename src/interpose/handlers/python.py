@@ -36,7 +36,7 @@ def _required_parameters(function: Callable[..., Any]) -> int | None:
 
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some functions written in C
+    except Exception:  # some functions written in C, and objects that answer no question
         return None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = sum(p.default is p.empty for p in positional)
@@ -52,9 +52,12 @@ def is_async(function: Any) -> bool:
     import inspect
 
     function = _innermost(function)
-    if inspect.iscoroutinefunction(function):
-        return True
-    return inspect.iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004 - looked at, not called
+    try:
+        if inspect.iscoroutinefunction(function):
+            return True
+        return inspect.iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004 - not called
+    except Exception:  # it does not say; what comes back will
+        return False
 
 
 def label_of(function: Any) -> str:

@@ -6,7 +6,9 @@ raises or never reads loses messages (counted), and cannot slow or break a firin
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
@@ -89,6 +91,11 @@ class Observers:
     """Everyone who listens to one engine."""
 
     def __init__(self) -> None:
+        self.forget()
+        _all_observers.add(self)
+
+    def forget(self) -> None:
+        """Listen to nobody: after a fork the observers' threads are the parent's."""
         self._subscriptions: tuple[Subscription, ...] = ()
         self._lock = threading.Lock()
 
@@ -113,6 +120,18 @@ class Observers:
         """Send a message to all of them."""
         for subscription in self._subscriptions:
             subscription.put(dict(message))
+
+
+_all_observers: weakref.WeakSet[Observers] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for observers in list(_all_observers):
+        observers.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def message(subtype: str, *, hook_id: str, hook_name: str, event: str, session_id: str, **more: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from ...hooks import Hooks
 from ...model import Injection, Outcome, Result
 from ...payload import Event
-from ...replies import HookFailed, Reply
+from ...replies import Reply
 from .._calling import Arguments, understood
 from .nouns import HookEvent, HookResult, HookType
 
@@ -88,10 +88,9 @@ def hand_to_function(event: Event) -> Arguments:
     """Return what a plain function is called with: a HookEvent."""
     context = _call.get().context
     after = event["hook_event_name"] == "PostToolUse"
-    hook_type = context.get("hook_type") or event["hook_event_name"]
     return (
         HookEvent(
-            hook_type=hook_type.value if isinstance(hook_type, HookType) else hook_type,
+            hook_type=event["hook_event_name"],
             session_id=event["session_id"],
             orchestrator_id=event["orchestrator_id"],
             agent_id=context.get("agent_id"),
@@ -109,8 +108,8 @@ def _text(output: Any) -> str | None:
 
 def reply(event: Event, _: Arguments, answer: Any) -> Any:
     """Return what the engine is to make of an answer: a HookResult, a mapping, a reply of its own, or nothing."""
-    if answer is None or isinstance(answer, Reply):
-        return answer
+    if answer is None:
+        return None
     if isinstance(answer, HookResult):
         words = answer.to_dict()
         # Its account of earlier hooks is not something that it says.
@@ -119,14 +118,14 @@ def reply(event: Event, _: Arguments, answer: Any) -> Any:
         return understood(event.row, _todays(words), answer)
     if isinstance(answer, Mapping):
         return understood(event.row, _todays(dict(answer)), HookResult.from_dict(dict(answer)))
-    return understood(event.row, answer, answer)  # no answer at all, which is for the engine to say
+    return understood(event.row, answer, answer)  # a reply, or no answer at all: the engine knows
 
 
 def _todays(words: dict[str, Any]) -> dict[str, Any]:
     """Say what older results said elsewhere in the words of today."""
     modified = words.pop("modified_args", None)
     if modified is not None:
-        words["updated_input"] = _object(modified)
+        words["updated_input"] = _object_in(modified)
     metadata = words.pop("metadata", None)
     if not words.get("reason") and isinstance(metadata, Mapping):
         words["reason"] = metadata.get("reason")
@@ -136,31 +135,29 @@ def _todays(words: dict[str, Any]) -> dict[str, Any]:
     return words
 
 
-def _object(text: Any) -> dict[str, Any]:
+def _object_in(text: Any) -> Any:
+    """Return the object that a JSON text holds; what is none stays as it is, for the engine to refuse."""
     try:
         value = json.loads(text)
     except (TypeError, ValueError):
-        value = None
-    if not isinstance(value, dict):
-        raise HookFailed("bad_output", "modified_args: not a JSON object")
-    return value
+        return text
+    return value if isinstance(value, dict) else text
 
 
 # From the engine to the host.
 
 
 def single(outcome: Outcome) -> HookResult:
-    """Return what the only hook of a firing answered; an allow if it did not run."""
+    """Return what the only hook of a firing answered; an allow if it did not run, or if nothing is enforced."""
     ran = next(iter(outcome.results), None)
-    if ran is None:
+    if ran is None or not ran.enforced:
         return HookResult(outcome=outcome)
-    if ran.error is not None:
-        failed = HookResult.deny(_failure(ran)) if ran.decision == "deny" else HookResult()
-        return replace(failed, hook_errors=[_failure(ran)], outcome=outcome)
     said = replace(_said(ran), outcome=outcome)
+    if ran.error is not None:
+        said = replace(said, hook_errors=[*_errors(said), _failure(ran)])
     if ran.decision == "deny":
-        return replace(said, allowed=False, reason=said.reason or ran.reason or None)
-    return replace(said, decision="ask") if ran.decision == "ask" else said
+        return replace(said, allowed=False, reason=_reason(ran))
+    return replace(said, decision="ask", reason=_reason(ran)) if ran.decision == "ask" else said
 
 
 def aggregate(outcome: Outcome, tool_input: dict[str, Any]) -> HookResult:
@@ -185,17 +182,16 @@ def _note(result: HookResult, ran: Result, kind: str) -> None:
     """Write one run down: that it was, how it ended, and what went wrong in it."""
     said = _said(ran)
     decision: str = ran.decision if ran.decision in ("deny", "ask") else said.decision
-    reason = said.reason or ran.reason or None
     if ran.error is not None:
-        decision, reason = ran.decision if ran.decision == "deny" else "error", _failure(ran)
-        result.add_error(reason)
-    for error in said.hook_errors:
-        result.add_error(error)
-    content = (said.inject or {}).get("content") or None
+        decision = ran.decision if ran.decision == "deny" else "error"
+        result.add_error(_failure(ran))
+    result.hook_errors.extend(_errors(said))
+    content = said.inject.get("content") if isinstance(said.inject, Mapping) else None
+    content = content if isinstance(content, str) and content else None
     preview = content
     if content is not None and len(content) > _LONGEST_PREVIEW:
         preview = content[:_LONGEST_PREVIEW] + "..."
-    result.add_executed_hook(ran.hook, kind, decision, reason, ran.duration * 1000, preview, content)
+    result.add_executed_hook(ran.hook, kind, decision, _reason(ran), ran.duration * 1000, preview, content)
 
 
 def _said(ran: Result) -> HookResult:
@@ -203,28 +199,37 @@ def _said(ran: Result) -> HookResult:
     said = ran.evidence.get("said")
     if isinstance(said, HookResult):
         return said
-    if ran.reply is None or ran.error is not None:
+    if ran.reply is None:
         return HookResult()
     spoken: Reply = ran.reply
     return HookResult(
         decision=spoken.decision or "allow",
         reason=spoken.reason or None,
-        updated_input=spoken.changes.get("tool_input"),
+        updated_input=spoken.changes.get("tool_input", spoken.changes.get("args")),
         inject=_combined(spoken.inject),
     )
 
 
+def _errors(said: HookResult) -> list[str]:
+    # A hook's own mapping may hold anything there.
+    return [str(error) for error in said.hook_errors] if isinstance(said.hook_errors, list) else []
+
+
 def _failure(ran: Result) -> str:
-    return (
-        f"Hook {ran.hook} timed out: {ran.error}" if ran.status == "timeout" else f"Hook {ran.hook} failed: {ran.error}"
-    )
+    how = "timed out" if ran.status == "timeout" else "failed"
+    return f"Hook {ran.hook} {how}: {ran.error}"
+
+
+def _reason(ran: Result) -> str | None:
+    """Return what a hook gave as its reason; where it failed without an answer, how."""
+    if ran.error is not None and ran.reply is None:
+        return _failure(ran)
+    return ran.reason or _said(ran).reason or None
 
 
 def _why_denied(outcome: Outcome) -> str:
     decisive = next(ran for ran in outcome.results if ran.decision == "deny")
-    if decisive.error is not None:
-        return _failure(decisive)
-    return outcome.reason or f"Denied by hook {decisive.hook}"
+    return _reason(decisive) or f"Denied by hook {decisive.hook}"
 
 
 def _combined(injections: Sequence[Injection]) -> dict[str, Any] | None:

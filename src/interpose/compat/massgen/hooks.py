@@ -51,13 +51,7 @@ class EngineHook(PatternHook):
     """A hook that the engine runs by itself. With ``fail_closed`` its failure forbids the call."""
 
     def __init__(
-        self,
-        name: str,
-        handler: Any,
-        matcher: str = "*",
-        timeout: float = 30,
-        fail_closed: bool = False,
-        type: str = "python",
+        self, name: str, handler: Any, matcher: str, timeout: float, fail_closed: bool, *, type: str = "python"
     ) -> None:
         super().__init__(name, matcher, timeout)
         self.fail_closed = fail_closed

@@ -82,7 +82,7 @@ class GeneralHookManager:
         tool_output: str | None = None,
     ) -> HookResult:
         """Run the hooks that hold for the agent and match the function; return what they came to."""
-        told = {"hook_type": hook_type.value, **context}
+        told = {**context, "hook_type": hook_type.value}
         if tool_output is not None:
             told["tool_output"] = tool_output
         engine = self._engine(context.get("agent_id"), hook_type)
@@ -154,8 +154,8 @@ def _hook(place: str, item: Any) -> FunctionHook:
         if key not in _KEYS:
             raise BadHook(f"{place}.{key} is not a key of a hook", hint=nearest(str(key), _KEYS))
     kind = item.get("type") or "python"
-    options = {key: item[key] for key in ("matcher", "timeout", "fail_closed") if item.get(key) is not None}
     name = f"{kind}_{item['handler']}"
+    options = item.get("matcher") or "*", item.get("timeout") or 30, item.get("fail_closed") or False
     if kind == "python":
-        return PythonCallableHook(name, item["handler"], **options)
-    return EngineHook(name, item["handler"], type=kind, **options)
+        return PythonCallableHook(name, item["handler"], *options)
+    return EngineHook(name, item["handler"], *options, type=kind)

@@ -1,0 +1,114 @@
+"""The seams of the engine that later parts stand on: each is shown from the start."""
+
+import asyncio
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from interpose import Hooks, Outcome, deny
+
+CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+
+def test_sync_hooks_are_fired_without_loading_asyncio():
+    program = (
+        "import sys\n"
+        "from interpose import Hooks, deny\n"
+        "hooks = Hooks()\n"
+        "hooks.register('PreToolUse', lambda event: deny('no'))\n"
+        "print(hooks.fire_sync('PreToolUse', tool_name='Bash').reason, 'asyncio' in sys.modules)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "no False\n"
+
+
+class Recorder:
+    """Keeps outcomes; waits for a gate if it has one."""
+
+    def __init__(self, gate: asyncio.Event | None = None) -> None:
+        self.gate = gate
+        self.outcomes: list[Outcome] = []
+
+    def __call__(self, outcome: Outcome) -> Any:
+        self.outcomes.append(outcome)
+        return self.gate.wait() if self.gate else None
+
+
+def test_the_recorder_gets_every_outcome_also_of_firings_that_no_hook_wants():
+    hooks, recorder = Hooks(), Recorder()
+    hooks.register("PreToolUse", lambda event: deny("no"), matcher="Bash")
+    hooks.record(recorder)
+
+    given = [hooks.fire_sync("PreToolUse", **CALL), hooks.fire_sync("Stop"), asyncio.run(hooks.fire("Stop"))]
+
+    assert recorder.outcomes == given
+
+
+def test_a_firing_waits_for_its_recorder():
+    async def main() -> list[bool]:
+        gate = asyncio.Event()
+        hooks = Hooks()
+        hooks.record(Recorder(gate))
+        firing = asyncio.create_task(hooks.fire("PreToolUse", **CALL))
+        done, _ = await asyncio.wait([firing], timeout=0.05)
+        waited = not done
+        gate.set()
+        await firing
+        return [waited, firing.done()]
+
+    assert asyncio.run(main()) == [True, True]
+
+
+@pytest.mark.parametrize(("required", "decision"), [(False, "none"), (True, "deny")])
+def test_a_record_that_is_lost_shows_in_the_outcome_and_denies_if_it_is_required(required, decision):
+    class Broken:
+        def __call__(self, outcome: Outcome) -> None:
+            raise OSError("disk full")
+
+    broken = Broken()
+    broken.required = required  # type: ignore[attr-defined]
+    hooks = Hooks()
+    hooks.record(broken)
+
+    outcome = hooks.fire_sync("PreToolUse", **CALL)
+
+    assert outcome.decision == decision
+    assert [(one.hook, one.status, str(one.error)) for one in outcome.results] == [
+        ("recorder", "failed", "raised OSError: disk full")
+    ]
+
+
+def test_what_hooks_print_goes_to_the_log_if_the_host_wants_its_output_for_itself():
+    program = (
+        "import logging, sys\n"
+        "logging.basicConfig(level='INFO', stream=sys.stderr, format='%(message)s')\n"
+        "from interpose import Hooks\n"
+        "hooks = Hooks(redirect_output=True)\n"
+        "hooks.register('Stop', lambda event: print('from a thread'))\n"
+        "hooks.register('Stop', lambda event: print('inline'), inline=True)\n"
+        "hooks.fire_sync('Stop')\n"
+        "print('protocol')\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert (done.stdout, done.stderr) == ("protocol\n", "a hook printed: from a thread\na hook printed: inline\n")
+
+
+@pytest.mark.parametrize(("given", "denied"), [("7", False), ("8", True), ("rubbish", False)])
+def test_depth_is_counted_across_processes(given, denied, monkeypatch):
+    monkeypatch.setenv("INTERPOSE_DEPTH", given)
+    program = (
+        "from interpose import Hooks\n"
+        "hooks = Hooks()\n"
+        "hooks.register('PreToolUse', lambda event: None)\n"
+        "print(hooks.fire_sync('PreToolUse', tool_name='Bash').denied)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"{denied}\n"

@@ -1,0 +1,113 @@
+"""The contract on the second round: guards look once more at an input that changed after their turn."""
+
+from typing import Any
+
+import pytest
+from tests.conformance.scenarios import STYLES, at, hook, play, scenario, table
+
+from interpose import Hooks, Row, allow, ask, context, deny, modify
+
+CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/work/a.py"}, cwd="/work")
+
+
+def guard(what: Any = None, **options: Any):
+    return hook(what, on_error="abort", **options)
+
+
+def no_etc(event):
+    return deny("not in etc") if "/etc" in event.tool_input["file_path"] else None
+
+
+def breaks_in_etc(event):
+    if "/etc" in event.tool_input["file_path"]:
+        raise RuntimeError("bug")
+
+
+ETC = modify(tool_input={"file_path": "/etc/passwd"})
+INTO_ETC = {"tool_input": {"file_path": "/etc/passwd"}}
+AGAIN: dict[str, Any] = {"called": ["first", "second", "first"], "changed": INTO_ETC}
+
+
+def when_in_etc(answer: Any):
+    """Return what a guard says that speaks up only about the changed input."""
+    return lambda event: answer if "/etc" in event.tool_input["file_path"] else None
+
+
+@table(
+    scenario("", "a guard denies what a later hook made of the input", CALL, [guard(no_etc), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
+    scenario("", "a locked hook is a guard", CALL, [hook(no_etc, locked=True), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
+    scenario("", "its ask counts", CALL, [guard(when_in_etc(ask("sure?"))), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="ask", reason="sure?"),
+    scenario("", "its change does not, and is reported", CALL, [guard(when_in_etc(modify(tool_input={}))), ETC],
+             **AGAIN, results=["ok", "ok", "ok again"], ignored=[("first", "modify tool_input")]),
+    scenario("", "a failure denies", CALL, [guard(breaks_in_etc), ETC], **AGAIN,
+             results=["ok", "ok", "failed hook_crash again"], decision="deny",
+             reason="first failed: raised RuntimeError: bug"),
+    scenario("", "other hooks do not run again", CALL, [no_etc, ETC], changed=INTO_ETC),
+    scenario("", "without a change nobody runs again", CALL, [guard(no_etc), None]),
+    scenario("", "a guard after the change has seen the final input", CALL, [ETC, guard(no_etc)], changed=INTO_ETC,
+             decision="deny", reason="not in etc"),
+    scenario("", "a guard that made the last change itself has seen it", CALL, [guard(ETC)], changed=INTO_ETC),
+    scenario("", "after a deny there is no second round", CALL, [guard(), ETC, deny("no")], changed=INTO_ETC,
+             decision="deny", reason="no"),
+    scenario("", "the guards run on the final input, once", CALL,
+             [guard(no_etc), ETC, modify(tool_input={"file_path": "/work/b.py"})],
+             changed={"tool_input": {"file_path": "/work/b.py"}}, called=["first", "second", "third", "first"],
+             results=["ok", "ok", "ok", "ok again"]),
+    scenario("", "if is judged anew: it no longer matches", CALL, [guard(deny("no"), if_="Write(lib/**)"), ETC],
+             called=["second"], changed=INTO_ETC, results=["skipped", "ok", "skipped again"]),
+    scenario("", "if is judged anew: it matches now", CALL, [guard(deny("no"), if_="Write(//etc/**)"), ETC],
+             called=["second", "first"], changed=INTO_ETC, results=["skipped", "ok", "ok again"], decision="deny",
+             reason="no"),
+    scenario("", "on rows that can neither deny nor ask there is no second round",
+             at("post:message", output="a"), [guard(), modify(output="b")], changed={"output": "b"}),
+)  # fmt: skip
+def test_the_second_round(scenario, style):
+    assert scenario.play(style) == scenario.effect
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(allow("fine"), id="an allow grants nothing"),
+        pytest.param(context("note"), id="context is not added"),
+        pytest.param({"systemMessage": "note", "decision": "approve"}, id="neither, said together"),
+    ],
+)
+@pytest.mark.parametrize("style", STYLES)
+def test_in_the_second_round_only_deny_and_ask_count(answer, style):
+    outcome = play(CALL, [guard(when_in_etc(answer)), ETC], style).outcome
+
+    assert (outcome.decision, outcome.granted, outcome.context) == ("none", False, [])
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_guard_that_runs_twice_does_not_say_its_context_twice(style):
+    played = play(CALL, [guard(context("note")), ETC], style)
+
+    assert (played.called, played.outcome.context) == (["first", "second", "first"], ["note"])
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_there_is_one_extra_round_at_most(style):
+    """A guard that wants to change the input every time has two turns."""
+    played = play(CALL, [guard(ETC), guard(modify(tool_input={"file_path": "/tmp/x"}))], style)
+
+    assert (played.called, played.outcome.tool_input) == (["first", "second", "first"], {"file_path": "/tmp/x"})
+    assert [result.round for result in played.outcome.results] == [1, 1, 2]
+
+
+def test_in_the_second_round_the_matcher_is_judged_anew():
+    calls: list[str] = []
+    row = Row("pre:publish", "before a post", subject="channel", can="deny", modifies="channel", fields="channel")
+    hooks = Hooks()
+    hooks.add_event(row)
+    hooks.register("pre:publish", lambda event: calls.append("guard of a"), matcher="a", on_error="abort")
+    hooks.register("pre:publish", lambda event: calls.append("guard of all"), on_error="abort")
+    hooks.register("pre:publish", lambda event: modify(channel="b"))
+
+    hooks.fire_sync("pre:publish", channel="a")
+
+    assert calls == ["guard of a", "guard of all", "guard of all"]

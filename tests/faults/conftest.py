@@ -1,0 +1,79 @@
+"""After every test of this folder: no thread, no descriptor, no count of kept hooks is left."""
+
+import gc
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.faults.hosts import eventually
+
+from interpose import Hooks
+from interpose.lanes import kept
+
+LONGEST_TEST = 10.0
+MOST_IDLE_THREADS = 8
+OUR_THREADS = ("interpose-hook", "interpose-loop")
+DESCRIPTORS = next((path for path in (Path("/proc/self/fd"), Path("/dev/fd")) if path.is_dir()), None)
+
+
+def open_descriptors() -> int:
+    """How many files, sockets and pipes this process has open."""
+    return len(os.listdir(DESCRIPTORS)) if DESCRIPTORS is not None else 0
+
+
+def hook_threads() -> int:
+    """How many threads there are for hooks to run in."""
+    return sum(thread.name == "interpose-hook" for thread in threading.enumerate())
+
+
+def other_threads() -> set[threading.Thread]:
+    """The threads that are not there for hooks."""
+    return {thread for thread in threading.enumerate() if thread.name not in OUR_THREADS}
+
+
+@pytest.fixture(scope="session")
+def background_loop() -> None:
+    """The loop of hosts without a loop, which stays once it runs: started before anything is counted."""
+
+    async def hook(event: object) -> None:
+        return None
+
+    hooks = Hooks()
+    hooks.register("Stop", hook)
+    hooks.fire_sync("Stop")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(background_loop: None) -> Iterator[None]:
+    """Compare what is there after a test with what was there before it."""
+    threads, descriptors, kept_before = other_threads(), open_descriptors(), kept.count
+
+    yield
+
+    gc.collect()  # a coroutine that nobody awaited complains now, and not in the next test
+    assert eventually(lambda: kept.count == kept_before), f"{kept.count} tasks and threads are kept"
+    assert eventually(lambda: hook_threads() <= MOST_IDLE_THREADS), f"{hook_threads()} threads wait for hooks"
+    assert eventually(lambda: other_threads() <= threads), f"threads that are left: {other_threads() - threads}"
+    assert eventually(lambda: open_descriptors() <= descriptors), f"{open_descriptors() - descriptors} more descriptors"
+
+
+@pytest.fixture(autouse=True)
+def nothing_hangs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Interrupt a test in which the host waits for ever, so that it fails and the others run."""
+
+    def interrupt(*_: object) -> None:
+        raise AssertionError("the host waits for ever")
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, getattr(request.module, "LONGEST_TEST", LONGEST_TEST), 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

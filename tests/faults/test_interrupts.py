@@ -1,0 +1,360 @@
+"""Ctrl-C and cancellation that are meant for the host, and those that a hook makes up."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.faults.hosts import BUSY, CALL, WAYS, Program, Way, eventually, run, until, within
+
+from interpose import Hooks, Outcome, context
+from interpose.lanes import kept
+
+# A real Ctrl-C: the program runs a hook, gets SIGINT, and must end as an interrupted program does.
+
+PREAMBLE = """
+import asyncio, os, signal, sys, threading, time
+from interpose import Hooks
+
+hooks = Hooks()
+
+def fire_without_a_loop():
+    return hooks.fire_sync("PreToolUse", tool_name="Bash")
+
+def fire_with_asyncio_run():
+    return asyncio.run(hooks.fire("PreToolUse", tool_name="Bash"))
+
+def fire_on_a_plain_loop():
+    return asyncio.new_event_loop().run_until_complete(hooks.fire("PreToolUse", tool_name="Bash"))
+
+def running():
+    os.write(1, b"running\\n")  # a whole line at once, also from two threads
+
+def blocks(event):
+    running()
+    threading.Event().wait(60)
+
+def computes(event):
+    running()
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        pass
+
+async def awaits(event):
+    running()
+    await asyncio.sleep(60)
+
+async def blocks_the_loop(event):
+    running()
+    time.sleep(60)
+
+def raise_it(number, frame):
+    raise KeyboardInterrupt
+"""
+
+EPILOGUE = """
+try:
+    outcome = {fire}()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    sys.exit(130)
+print("not interrupted", outcome)
+"""
+
+INTERRUPTED = {
+    "a function in a thread": ("hooks.register('PreToolUse', blocks)", "fire_without_a_loop"),
+    "a coroutine elsewhere": ("hooks.register('PreToolUse', awaits)", "fire_without_a_loop"),
+    "an inline function that waits": ("hooks.register('PreToolUse', blocks, inline=True)", "fire_without_a_loop"),
+    "an inline function that computes": ("hooks.register('PreToolUse', computes, inline=True)", "fire_without_a_loop"),
+    "hooks side by side": (
+        "for _ in 'ab': hooks.register('PreToolUse', blocks, parallel=True)",
+        "fire_without_a_loop",
+    ),
+    "asyncio, a function in a thread": ("hooks.register('PreToolUse', blocks)", "fire_with_asyncio_run"),
+    "asyncio, a coroutine": ("hooks.register('PreToolUse', awaits)", "fire_with_asyncio_run"),
+    "asyncio, an inline coroutine": ("hooks.register('PreToolUse', awaits, inline=True)", "fire_with_asyncio_run"),
+    "a plain loop, a coroutine": ("hooks.register('PreToolUse', awaits)", "fire_on_a_plain_loop"),
+    "a plain loop, a coroutine that blocks": ("hooks.register('PreToolUse', blocks_the_loop)", "fire_on_a_plain_loop"),
+    "a plain loop, an inline function": (
+        "hooks.register('PreToolUse', computes, inline=True)",
+        "fire_on_a_plain_loop",
+    ),
+}
+
+
+@pytest.mark.parametrize(("register", "fire"), INTERRUPTED.values(), ids=INTERRUPTED.keys())
+@pytest.mark.parametrize("handler", ["default", "of the host's own"])
+def test_ctrl_c_reaches_the_host_while_a_hook_runs(register: str, fire: str, handler: str) -> None:
+    """Fault 122: also where the host has a handler in Python, whose exception looks like any other."""
+    own = "signal.signal(signal.SIGINT, raise_it)" if handler != "default" else ""
+
+    with Program("\n".join([PREAMBLE, own, register, EPILOGUE.format(fire=fire)])) as host:
+        assert host.line() == "running"
+        with within(5):
+            host.send(signal.SIGINT)
+            status, said, complained = host.end()
+
+    assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
+
+
+def test_a_second_ctrl_c_ends_a_hook_that_blocks_the_loop() -> None:
+    """Fault 122: the first one only cancels the host's task, which this hook does not let run."""
+    register = """
+async def blocks_twice(event):
+    handler = signal.getsignal(signal.SIGINT)
+
+    def heard(number, frame):
+        signal.signal(signal.SIGINT, handler)
+        running()
+        handler(number, frame)
+
+    signal.signal(signal.SIGINT, heard)
+    running()
+    time.sleep(60)
+    time.sleep(60)
+
+hooks.register("PreToolUse", blocks_twice)
+"""
+
+    with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_with_asyncio_run")])) as host, within(5):
+        assert host.line() == "running"
+        host.send(signal.SIGINT)
+        assert host.line() == "running"  # the first has been heard: the two cannot arrive as one
+        host.send(signal.SIGINT)
+        status, said, complained = host.end()
+
+    assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
+
+
+def test_a_hook_that_raises_keyboard_interrupt_does_not_interrupt_the_host() -> None:
+    """Fault 122: however it does that; the process was sent no signal."""
+
+    def raises(event: Any) -> None:
+        raise KeyboardInterrupt
+
+    def raises_again(event: Any) -> None:
+        try:
+            raises(event)
+        except KeyboardInterrupt:
+            seen.append(event)
+            raise
+
+    def raises_in_a_block(event: Any) -> None:
+        with lock:
+            try:
+                raises(event)
+            finally:
+                del event
+
+    lock, seen = threading.Lock(), []
+    for way in WAYS:
+        for body in (raises, raises_again, raises_in_a_block):
+            outcome = way.outcome(body)
+
+            assert [result.status for result in outcome.results] == ["failed"]
+
+
+def test_a_keyboard_interrupt_out_of_a_future_does_not_interrupt_the_host() -> None:
+    """Fault 122: put there by the hook itself, it comes out of no ``raise``."""
+
+    async def hook(event: Any) -> None:
+        future = asyncio.get_running_loop().create_future()
+        future.set_exception(KeyboardInterrupt())
+        await future
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook)
+
+    try:
+        outcome = run(hooks.fire("PreToolUse", **CALL))
+    except KeyboardInterrupt:
+        pytest.fail("the host was interrupted", pytrace=False)
+
+    assert [result.status for result in outcome.results] == ["failed"]
+
+
+# Cancellation of the host's own task.
+
+
+async def cancelled_while(hooks: Hooks, running: Callable[[], bool]) -> bool:
+    """Fire in a task, cancel that as soon as a hook runs; say whether the cancellation came back."""
+    firing = asyncio.create_task(hooks.fire("PreToolUse", **CALL))
+    await until(running)
+    firing.cancel()
+    try:
+        await firing
+    except asyncio.CancelledError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("inline", [False, True], ids=["", "inline"])
+@pytest.mark.parametrize("parallel", [False, True], ids=["", "side by side"])
+def test_cancelling_the_host_cancels_the_coroutine_and_comes_back(inline: bool, parallel: bool) -> None:
+    """Fault 149: the hook may clean up, nothing after it runs, and the host gets its CancelledError."""
+    if inline and parallel:
+        pytest.skip("an inline hook is not parallel")
+    log: list[str] = []
+
+    async def hook(event: Any) -> None:
+        log.append("began")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            log.append("cancelled")
+            raise
+        finally:
+            await asyncio.sleep(0)
+            log.append("cleaned")
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook, inline=inline, parallel=parallel)
+    if parallel:
+        hooks.register("PreToolUse", hook, name="twin", parallel=True)
+    hooks.register("PreToolUse", lambda event: log.append("next"), priority=200)
+
+    with within(BUSY):
+        assert run(cancelled_while(hooks, lambda: log.count("began") == 1 + parallel))
+
+    times = 1 + parallel
+    assert sorted(log) == sorted(["began", "cancelled", "cleaned"] * times)
+
+
+def test_cancelling_the_host_leaves_a_thread_behind_and_comes_back() -> None:
+    """Fault 149: a thread cannot be cancelled; the host does not wait for it."""
+    release, began, ran = threading.Event(), threading.Event(), []
+    hooks = Hooks()
+
+    @hooks.on("PreToolUse")
+    def stuck(event: Any) -> None:
+        began.set()
+        release.wait(5)
+
+    hooks.register("PreToolUse", ran.append, name="next")
+
+    with within(BUSY):
+        assert run(cancelled_while(hooks, began.is_set))
+    release.set()
+
+    assert eventually(lambda: kept.count == 0)
+    assert ran == []
+
+
+def test_cancelling_the_host_while_a_hook_swallows_cancellation_comes_back() -> None:
+    """Fault 149: and the loop can end afterwards."""
+    began: list[int] = []
+
+    async def deaf(event: Any) -> None:
+        began.append(1)
+        while True:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                continue
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", deaf)
+
+    with within(BUSY):
+        assert asyncio.run(cancelled_while(hooks, lambda: bool(began)))
+
+    assert eventually(lambda: kept.count == 0)
+
+
+def test_a_firing_inside_a_time_limit_of_the_host_ends_with_it() -> None:
+    """Fault 149: ``asyncio.timeout`` around a firing gives TimeoutError, and the task is as good as new."""
+
+    async def slow(event: Any) -> None:
+        await asyncio.sleep(60)
+
+    async def host() -> int:
+        hooks = Hooks()
+        hooks.register("PreToolUse", slow)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await hooks.fire("PreToolUse", **CALL)
+        task = asyncio.current_task()
+        return task.cancelling() if task else 0
+
+    with within(0.05 + BUSY):
+        assert run(host()) == 0
+
+
+def test_cancelling_the_host_after_a_deadline_passed_still_comes_back() -> None:
+    """Fault 149: the hook was cancelled for its deadline already; this one is the host's."""
+    cancelled: list[int] = []
+
+    async def slow_to_end(event: Any) -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.append(1)
+            await asyncio.sleep(60)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", slow_to_end, timeout=0.05)
+
+    with within(BUSY):
+        assert run(cancelled_while(hooks, lambda: bool(cancelled)))
+
+
+def test_an_inline_hook_that_is_past_its_deadline_does_not_hide_the_hosts_cancellation() -> None:
+    """Fault 149: both happen to one task; the host's is not taken for the deadline's."""
+    began: list[int] = []
+
+    async def hook(event: Any) -> None:
+        began.append(1)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            began.append(2)
+            await asyncio.sleep(60)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook, timeout=0.05, inline=True)
+
+    with within(0.05 + BUSY):
+        assert run(cancelled_while(hooks, lambda: 2 in began))
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way.loop], ids=str)
+def test_a_hook_that_raises_cancelled_error_does_not_cancel_the_host(way: Way) -> None:
+    """Fault 123: nobody has cancelled anything; it is a failure, and the task goes on."""
+
+    def body(event: Any) -> None:
+        raise asyncio.CancelledError("made up")
+
+    async def host() -> tuple[Outcome, int]:
+        hooks = Hooks()
+        way.register(hooks, body)
+        way.register(hooks, lambda event: context("next"))
+        outcome = await hooks.fire("PreToolUse", **CALL)
+        await asyncio.sleep(0)
+        task = asyncio.current_task()
+        return outcome, task.cancelling() if task else 0
+
+    outcome, cancelling = run(host())
+
+    assert [result.status for result in outcome.results] == ["failed", "ok"]
+    assert cancelling == 0
+
+
+def test_a_hook_that_cancels_its_own_task_harms_nobody_else() -> None:
+    """Fault 123: the chain's task is not the host's, and the next hook runs."""
+
+    async def cancels_itself(event: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(60)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", cancels_itself)
+    hooks.register("PreToolUse", lambda event: context("next"))
+
+    with within(BUSY):
+        outcome = run(hooks.fire("PreToolUse", **CALL))
+
+    assert [result.status for result in outcome.results] == ["failed", "ok"]

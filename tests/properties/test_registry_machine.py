@@ -1,0 +1,245 @@
+"""Registering, switching, scoping and firing in any order, against a model that a child could have written."""
+
+import fnmatch
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from interpose import Hooks, TooManyHooks, UnknownHook
+
+EVENTS = ("PreToolUse", "PostToolUse")
+LAYERS = ("code", "user", "project", "local")  # high to low
+LIMIT = 6
+
+names = st.sampled_from(["a", "b", "c", None])
+scopes = st.sampled_from([None, "agent", "child", "stranger"])
+matchers = st.sampled_from(["", "*", "Bash", "Ba*", "Bash|Edit", "[!B]*"])
+priorities = st.sampled_from([10, 100, 100, 200])
+layers = st.sampled_from(LAYERS)
+events = st.sampled_from(EVENTS)
+subjects = st.sampled_from(["Bash", "Edit", "Bath", ""])
+
+
+@dataclass
+class Entry:
+    """One hook, as the model knows it."""
+
+    event: str
+    name: str | None
+    scope: str | None
+    layer: str
+    matcher: str
+    priority: int
+    locked: bool
+    number: int
+    mark: int
+    enabled: bool = True
+
+    def same_place(self, other: "Entry") -> bool:
+        """Whether registering one replaces the other."""
+        mine, others = (
+            (self.event, self.name, self.scope, self.layer),
+            (other.event, other.name, other.scope, other.layer),
+        )
+        return self.name is not None and mine == others
+
+
+@dataclass
+class Model:
+    """All hooks in a list, and every question answered by looking at each of them."""
+
+    entries: list[Entry] = field(default_factory=list)
+    parents: dict[str, str | None] = field(default_factory=dict)
+    count: int = 0
+
+    def fits(self, new: Entry) -> bool:
+        if any(new.same_place(entry) for entry in self.entries):
+            return True
+        return sum(e.event == new.event and e.scope == new.scope for e in self.entries) < LIMIT
+
+    def add(self, new: Entry) -> None:
+        for place, entry in enumerate(self.entries):
+            if new.same_place(entry):
+                new.number = entry.number
+                self.entries[place] = new
+                return
+        self.count += 1
+        new.number = self.count
+        self.entries.append(new)
+
+    def touchable(self, name: str, layer: str) -> list[Entry]:
+        return [e for e in self.entries if e.name == name and LAYERS.index(layer) <= LAYERS.index(e.layer)]
+
+    def ancestors(self, scope: str) -> set[str]:
+        found: set[str] = set()
+        parent = self.parents.get(scope)
+        while parent is not None and parent not in found:
+            found.add(parent)
+            parent = self.parents.get(parent)
+        return found
+
+    def holds(self, entry: Entry, scope: str | None) -> bool:
+        if scope is None or entry.scope is None or entry.scope == scope:
+            return True
+        return entry.locked and entry.scope in self.ancestors(scope)
+
+    def runs(self, event: str, subject: str, scope: str | None) -> list[int]:
+        def matches(entry: Entry) -> bool:
+            globs = entry.matcher.split("|")
+            return (
+                not subject or entry.matcher in ("", "*") or any(fnmatch.fnmatchcase(subject, glob) for glob in globs)
+            )
+
+        chosen = [e for e in self.entries if e.event == event and e.enabled and self.holds(e, scope) and matches(e)]
+        return [e.mark for e in sorted(chosen, key=lambda e: (e.priority, e.scope is not None, e.number))]
+
+
+class Machine(RuleBasedStateMachine):
+    """Does the same to the engine and to the model, and compares what runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hooks = Hooks(max_hooks_per_point=LIMIT)
+        self.model = Model()
+        self.marks = 0
+        self.ran: list[int] = []
+        self.handles: list[tuple[Any, Entry]] = []
+
+    @initialize()
+    def a_family(self) -> None:
+        """Scopes with parents: the child's is the agent's."""
+        self.hooks.register_scoped("agent", {})
+        self.hooks.register_scoped("child", {}, parent="agent")
+        self.model.parents = {"agent": None, "child": "agent"}
+
+    def body(self) -> tuple[int, Callable[[Any], None]]:
+        """A hook that leaves a mark of its own."""
+        self.marks += 1
+        mark = self.marks
+        return mark, lambda event: self.ran.append(mark)
+
+    @rule(
+        event=events,
+        name=names,
+        scope=scopes,
+        layer=layers,
+        matcher=matchers,
+        priority=priorities,
+        locked=st.booleans(),
+    )
+    def register(
+        self, event: str, name: str | None, scope: str | None, layer: str, matcher: str, priority: int, locked: bool
+    ) -> None:
+        mark, body = self.body()
+        entry = Entry(event, name, scope, layer, matcher, priority, locked, 0, mark)
+        options: dict[str, Any] = {
+            "name": name, "scope": scope, "layer": layer, "matcher": matcher, "priority": priority, "locked": locked,
+            "inline": True,
+        }  # fmt: skip
+        if not self.model.fits(entry):
+            with pytest.raises(TooManyHooks):
+                self.hooks.register(event, body, **options)
+            return
+        handle = self.hooks.register(event, body, **options)
+        self.model.add(entry)
+        self.handles.append((handle, entry))
+
+    @rule(name=st.sampled_from(["a", "b", "c", "nobody"]), layer=layers)
+    def unregister(self, name: str, layer: str) -> None:
+        touched = self.model.touchable(name, layer)
+        if not touched:
+            with pytest.raises(UnknownHook):
+                self.hooks.unregister(name, layer=layer)
+            return
+        self.hooks.unregister(name, layer=layer)
+        self.model.entries = [entry for entry in self.model.entries if entry not in touched]
+
+    @rule(data=st.data())
+    def unregister_by_handle(self, data: st.DataObject) -> None:
+        if not self.handles:
+            return
+        handle, entry = self.handles.pop(data.draw(st.integers(0, len(self.handles) - 1)))
+        there = [other for other in self.model.entries if other.number == entry.number and other.event == entry.event]
+        if not there:
+            with pytest.raises(UnknownHook):
+                self.hooks.unregister(handle)
+            return
+        self.hooks.unregister(handle)
+        self.model.entries.remove(there[0])
+
+    @rule(name=st.sampled_from(["a", "b", "c", "nobody"]), layer=layers, on=st.booleans())
+    def switch(self, name: str, layer: str, on: bool) -> None:
+        touched = self.model.touchable(name, layer)
+        act = self.hooks.enable if on else self.hooks.disable
+        if not touched:
+            with pytest.raises(UnknownHook):
+                act(name, layer=layer)
+            return
+        act(name, layer=layer)
+        for entry in touched:
+            entry.enabled = on
+
+    @rule(scope=st.sampled_from(["agent", "child", "stranger"]), event=events, priority=priorities)
+    def register_scoped(self, scope: str, event: str, priority: int) -> None:
+        mark, body = self.body()
+        entry = Entry(event, None, scope, "code", "", priority, False, 0, mark)
+        hooks = {event: [{"handler": body, "priority": priority, "inline": True}]}
+        if not self.model.fits(entry):
+            with pytest.raises(TooManyHooks):
+                self.hooks.register_scoped(scope, hooks)
+            return
+        self.hooks.register_scoped(scope, hooks)
+        self.model.parents[scope] = None
+        self.model.add(entry)
+
+    @rule(scope=st.sampled_from(["agent", "child", "stranger", "nobody"]))
+    def unregister_scoped(self, scope: str) -> None:
+        self.hooks.unregister_scoped(scope)
+        self.model.entries = [entry for entry in self.model.entries if entry.scope != scope]
+        self.model.parents.pop(scope, None)
+
+    @rule(parent=st.sampled_from([None, "agent", "child"]), event=events, subject=subjects)
+    def inside_a_scope(self, parent: str | None, event: str, subject: str) -> None:
+        """A scope as a block: there inside, gone afterwards."""
+        mark, body = self.body()
+        with self.hooks.scope("guest", {event: [{"handler": body, "inline": True}]}, parent=parent):
+            self.model.parents["guest"] = parent
+            self.model.add(Entry(event, None, "guest", "code", "", 100, False, 0, mark))
+            self.fire(event, subject, "guest")
+        self.model.entries = [entry for entry in self.model.entries if entry.scope != "guest"]
+        self.model.parents.pop("guest", None)
+
+    @rule(event=events, subject=subjects, scope=st.sampled_from([None, "agent", "child", "stranger", "nobody"]))
+    def fire(self, event: str, subject: str, scope: str | None) -> None:
+        self.ran.clear()
+        fields: dict[str, Any] = {"tool_name": subject} if scope is None else {"tool_name": subject, "agent_id": scope}
+        expected = self.model.runs(event, subject, scope)
+
+        outcome = self.hooks.fire_sync(event, **fields)
+
+        assert self.ran == expected
+        assert len(outcome.results) == len(expected)
+        if subject:
+            assert self.hooks.wants(event, subject, scope) is bool(expected)
+
+    @invariant()
+    def the_same_hooks_are_registered(self) -> None:
+        registered = sorted((hook.event, hook.name or "", hook.scope or "", hook.enabled) for hook in self.hooks)
+        expected = sorted((e.event, e.name or "", e.scope or "", e.enabled) for e in self.model.entries)
+        assert registered == expected
+
+    @invariant()
+    def a_name_is_enabled_if_any_of_its_hooks_is(self) -> None:
+        for name in ("a", "b", "c"):
+            found = [entry.enabled for entry in self.model.entries if entry.name == name]
+            if found:
+                assert self.hooks.is_enabled(name) is any(found)
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(max_examples=60, stateful_step_count=30)

@@ -1,0 +1,164 @@
+"""What is true of every answer, be it an answer or not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.properties.strategies import ALPHABET, fire, json_values, replies, rows, things, words
+
+from interpose import Reply, Row
+from interpose.dialects import native
+from interpose.events import TABLE
+from interpose.replies import Failure, clean
+
+PRE = TABLE["PreToolUse"]
+
+KEYS = [
+    "decision", "permissionDecision", "behavior", "abort", "allowed", "continue", "continue_", "suppressOutput",
+    "stopReason", "systemMessage", "modify", "updated_input", "updatedInput", "inject", "async", "async_",
+    "asyncTimeout", "hookSpecificOutput", "permissionDecisionReason", "reason", "hookEventName", "interrupt",
+    "additionalContext", "updatedToolOutput", "message", "content", "strategy", "tool_input",
+]  # fmt: skip
+
+answers = st.recursive(
+    things | st.sampled_from(["allow", "deny", "ask", "approve", "block", "defer", "Deny", "PreToolUse", True, False]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS) | words, inner, max_size=4),
+    max_leaves=10,
+)
+"""Anything, and often something that looks like an answer."""
+
+mappings = st.dictionaries(st.sampled_from(KEYS), answers, max_size=5)
+
+
+def says_allow(value: object) -> bool:
+    """Whether there is anything in an answer that an allow could have been read from."""
+    if isinstance(value, Mapping):
+        return value.get("allowed") is True or any(says_allow(item) for item in value.values())
+    return isinstance(value, str) and value in ("allow", "approve")
+
+
+def says_at_the_top(value: Mapping[str, Any], *words: str) -> bool:
+    """Whether an answer has one of these decisions where decisions are read, whatever stands beside it."""
+    spelled = [value.get(key) for key in ("decision", "permissionDecision", "behavior")]
+    return any(isinstance(word, str) and word in words for word in spelled)
+
+
+@given(rows, answers)
+def test_reading_never_raises(row: Row, answer: object) -> None:
+    assert isinstance(native.read(row, answer), (Reply, Failure))
+
+
+@given(rows, answers)
+def test_reading_never_changes_the_answer(row: Row, answer: object) -> None:
+    shown = repr(answer)
+
+    native.read(row, answer)
+
+    assert repr(answer) == shown
+
+
+@given(rows, answers)
+def test_an_allow_is_never_read_from_an_answer_that_has_none(row: Row, answer: object) -> None:
+    reply = native.read(row, answer)
+
+    if isinstance(reply, Reply) and reply.decision == "allow":
+        assert says_allow(answer)
+    if isinstance(reply, Reply) and reply.grants:
+        assert reply.decision == "allow"
+
+
+@given(answers)
+def test_what_is_no_answer_denies(answer: object) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: answer, "on_error": "skip"}])
+
+    if answer is None:
+        assert outcome.decision == "none"
+    elif not isinstance(answer, Mapping):
+        assert outcome.denied
+    elif not says_allow(answer):
+        assert not outcome.granted
+        assert outcome.decision != "allow"
+
+
+@given(mappings)
+def test_a_deny_is_not_lost_through_rubbish_beside_it(answer: dict[str, Any]) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: answer, "on_error": "skip"}])
+
+    if says_at_the_top(answer, "deny", "block") or answer.get("abort") is True or answer.get("allowed") is False:
+        assert outcome.denied
+    elif says_at_the_top(answer, "ask", "defer"):
+        assert outcome.decision in ("ask", "deny")
+    elif answer.get("continue") is False or answer.get("continue_") is False:
+        # Something else that cannot be read makes it a failure, of which the outcome tells.
+        assert outcome.denied or outcome.results[0].status == "failed"
+
+
+@given(mappings)
+def test_a_guards_answer_that_cannot_be_read_denies(answer: dict[str, Any]) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: answer, "on_error": "abort"}])
+
+    if outcome.results[0].status == "failed":
+        assert not outcome.allowed
+        assert outcome.results[0].error is not None
+    else:
+        assert outcome.results[0].status == "ok"
+
+
+@given(rows, st.data())
+def test_a_reply_is_read_as_itself(row: Row, data: st.DataObject) -> None:
+    reply = data.draw(replies(row))
+
+    assert native.read(row, reply) is reply
+
+
+@given(st.data())
+def test_saying_both_is_as_strict_as_the_stricter_and_loses_nothing(data: st.DataObject) -> None:
+    one, other = data.draw(replies(PRE)), data.draw(replies(PRE))
+
+    both = one + other
+
+    order = [None, "allow", "ask", "deny"]
+    assert order.index(both.decision) == max(order.index(one.decision), order.index(other.decision))
+    assert both.context == one.context + other.context
+    assert both.inject == one.inject + other.inject
+    assert both.messages == one.messages + other.messages
+    assert set(both.changes) == set(one.changes) | set(other.changes)
+    assert both.suppress == (one.suppress or other.suppress)
+    assert (both.continue_ is False) == (one.continue_ is False or other.continue_ is False)
+
+
+@given(st.data())
+def test_saying_both_grants_only_if_nobody_is_stricter(data: st.DataObject) -> None:
+    one, other = data.draw(replies(PRE)), data.draw(replies(PRE))
+
+    outcome = fire(PRE, [{"handler": lambda event: one + other}])
+
+    if "deny" in (one.decision, other.decision) or "ask" in (one.decision, other.decision):
+        assert not outcome.granted
+
+
+# Text that is safe to show.
+
+any_text = st.text(ALPHABET, max_size=30) | st.text("\x1b[]0;m\x07\\\r\n\t\u202e\ud800a", max_size=30)
+
+
+@given(any_text)
+def test_clean_text_has_no_control_characters_and_can_be_encoded(text: str) -> None:
+    shown = clean(text)
+
+    shown.encode("utf-8")
+    assert not [mark for mark in shown if (mark < " " and mark not in "\n\t") or "\x7f" <= mark <= "\x9f"]
+    assert clean(shown) == shown
+
+
+@given(st.text("abc äöü\n\t.,", max_size=30))
+def test_clean_leaves_ordinary_text_alone(text: str) -> None:
+    assert clean(text) == text
+
+
+@given(json_values)
+def test_whatever_stands_in_extra_reaches_the_host(value: Any) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: {"x-mine": value}}])
+
+    assert outcome.extra == {"x-mine": value}

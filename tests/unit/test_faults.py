@@ -1,0 +1,158 @@
+"""What can be said about code that broke."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from interpose.faults import describe, log, raised_on_purpose
+from interpose.replies import HookFailed
+
+
+def caught(action: Callable[[], Any]) -> BaseException:
+    """What an action raises."""
+    try:
+        action()
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def fail_with(error: BaseException) -> Any:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("boom"), "raised ValueError: boom"),
+        (ValueError(), "raised ValueError"),
+        (SystemExit(3), "raised SystemExit: 3"),
+        (KeyError("x"), "raised KeyError: 'x'"),
+        (ExceptionGroup("two", [ValueError("a"), KeyError("b")]),
+         "raised ExceptionGroup: two (2 sub-exceptions): ValueError: a; KeyError: 'b'"),
+    ],
+)  # fmt: skip
+def test_an_exception_is_described_by_its_class_and_its_text(error: BaseException, text: str) -> None:
+    failure = describe(error)
+
+    assert (failure.code, failure.text) == ("hook_crash", text)
+
+
+def test_a_failure_that_was_raised_is_that_failure() -> None:
+    error = HookFailed("payload", "no copy")
+
+    assert describe(error) is error.failure
+
+
+def test_the_trace_has_the_functions_and_the_causes_in_the_order_they_happened() -> None:
+    def first() -> None:
+        raise KeyError("the cause")
+
+    def second() -> None:
+        try:
+            first()
+        except KeyError as error:
+            raise ValueError("the effect") from error
+
+    trace = describe(caught(second)).trace
+
+    assert trace.index("in first") < trace.index("KeyError: 'the cause'") < trace.index("ValueError: the effect")
+
+
+def test_a_context_that_was_hidden_stays_hidden() -> None:
+    def hides() -> None:
+        try:
+            fail_with(KeyError("secret"))
+        except KeyError:
+            raise ValueError("shown") from None
+
+    assert "secret" not in describe(caught(hides)).trace
+
+
+def test_long_texts_long_traces_and_long_chains_are_cut() -> None:
+    error: BaseException = ValueError("x" * 100_000)
+    for _ in range(1000):
+        link = ValueError("y" * 1000)
+        link.__cause__, error = error, link
+
+    failure = describe(error)
+
+    assert len(failure.text) <= 2000
+    assert len(failure.trace) <= 8000
+
+
+# Who raised it.
+
+
+def interrupted_by_a_signal() -> None:
+    import signal
+
+    signal.raise_signal(signal.SIGINT)
+    for _ in range(1000):
+        pass
+
+
+def test_a_raise_statement_is_on_purpose() -> None:
+    def again() -> None:
+        try:
+            fail_with(KeyboardInterrupt())
+        except KeyboardInterrupt:
+            seen.append("caught")
+            raise
+
+    seen: list[str] = []
+
+    assert raised_on_purpose(caught(lambda: fail_with(KeyboardInterrupt())))
+    assert raised_on_purpose(caught(again))
+    assert raised_on_purpose(KeyboardInterrupt())  # never raised at all
+
+
+def test_a_signal_is_not_on_purpose() -> None:
+    assert not raised_on_purpose(caught(interrupted_by_a_signal))
+
+
+def test_the_end_of_a_coroutine_is_not_on_purpose() -> None:
+    seen: list[BaseException] = []
+
+    def generator() -> Any:
+        try:
+            yield
+        except GeneratorExit as error:
+            seen.append(error)
+            raise
+
+    running = generator()
+    next(running)
+    running.close()
+
+    assert not raised_on_purpose(seen[0])
+
+
+# The log.
+
+
+def test_a_line_goes_to_the_logger_of_the_package(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="interpose"):
+        log("warning", "%s is %d", "that", 5, trace="where it was")
+
+    assert [(record.name, record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("interpose", "WARNING", "that is 5"),
+        ("interpose", "DEBUG", "where it was"),
+    ]
+
+
+def test_a_handler_that_breaks_is_complained_of_and_breaks_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    class Broken(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise OSError("disk full")
+
+    logger, handler = logging.getLogger("interpose"), Broken()
+    logger.addHandler(handler)
+    try:
+        log("error", "lost")
+    finally:
+        logger.removeHandler(handler)
+
+    assert capsys.readouterr().err == "interpose: logging failed: OSError\n"

@@ -1,0 +1,205 @@
+"""Matchers on names, and ``if`` rules on a tool's input."""
+
+import os
+import time
+from typing import Any
+
+import pytest
+
+from interpose import BadHook
+from interpose.matching import compile_condition, compile_matcher
+
+
+def matches(text: str | None, name: str) -> bool:
+    predicate = compile_matcher(text)
+    return predicate is None or predicate(name)
+
+
+@pytest.mark.parametrize("text", [None, "", "*", "Bash|*"])
+def test_no_matcher_and_the_star_match_everything(text: str | None) -> None:
+    assert compile_matcher(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "yes", "no"),
+    [
+        ("Bash", ["Bash"], ["bash", "BashOutput", "Ba", "", "mcp__x__Bash"]),
+        ("Edit|Write", ["Edit", "Write"], ["Edit|Write", "NotebookEdit"]),
+        (" Edit | Write ", ["Edit", "Write"], [" Edit "]),
+        ("Edit||Write", ["Edit", "Write"], [""]),
+        ("mcp__*", ["mcp__a", "mcp__a/b"], ["mcp_a", "x_mcp__a"]),
+        ("*Edit", ["Edit", "NotebookEdit"], ["Editor"]),
+        ("Edit*", ["Edit", "Editor"], ["NotebookEdit"]),
+        ("?ash", ["Bash", "Dash"], ["ash", "Splash"]),
+        ("[BD]ash", ["Bash", "Dash"], ["Cash"]),
+        ("[!B]ash", ["Dash"], ["Bash"]),
+        ("Bash|mcp__*", ["Bash", "mcp__x"], ["Edit"]),
+        ("a.b", ["a.b"], ["axb"]),
+        ("[unclosed", ["[unclosed"], ["u"]),
+    ],
+)
+def test_a_matcher_is_names_and_globs_separated_by_bars(text: str, yes: list[str], no: list[str]) -> None:
+    assert [name for name in yes if not matches(text, name)] == []
+    assert [name for name in no if matches(text, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "yes", "no"),
+    [
+        ("re:mcp__.*", ["mcp__a"], ["x_mcp__a", "mcp_"]),
+        ("re:Bash|Edit", ["Bash", "Edit"], ["BashEdit", "NotebookEdit"]),
+        ("re:(?i)bash", ["Bash", "BASH"], ["Bashful"]),
+        ("re:[^B].*", ["Edit"], ["Bash"]),
+        ("re:", [""], ["a"]),
+        ("re:a\\|b", ["a|b"], ["a", "b"]),
+        ("re:é+", ["éé"], ["e"]),
+    ],
+)
+def test_a_regular_expression_has_a_prefix_and_matches_the_whole_name(text: str, yes: list[str], no: list[str]) -> None:
+    assert [name for name in yes if not matches(text, name)] == []
+    assert [name for name in no if matches(text, name)] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["|", " | ", "||", "re:([", "re:(?=x)", "re:(a)\\1", "re:a{2,1}", "re:\ud800", "x" * 10_001]
+)
+def test_a_matcher_that_could_never_work_is_refused(text: str) -> None:
+    with pytest.raises(BadHook):
+        compile_matcher(text)
+
+
+def test_no_pattern_takes_long_on_any_name() -> None:
+    began = time.monotonic()
+
+    for text in ("re:(a+)+$", "re:(a|aa)+$", "*a" * 40 + "b", "re:" + "a?" * 30 + "a" * 30):
+        matches(text, "a" * 5000 + "!")
+
+    assert time.monotonic() - began < 1
+
+
+def test_a_name_that_cannot_be_encoded_is_judged_too() -> None:
+    assert matches("re:.", "\ud800") is True
+    assert matches("re:a", "\ud800") is False
+    assert matches("\ud800*", "\ud800a") is True
+
+
+def test_a_newline_in_a_name_does_not_help_it_past_a_matcher() -> None:
+    assert matches("Bash", "Bash\n") is False
+    assert matches("re:Bash", "Bash\n") is False
+    assert matches("Ba*", "Bash\nx") is True
+
+
+# Rules.
+
+
+def judge(rule: str, tool: str = "Write", given: Any = None, cwd: str | None = "/work") -> bool:
+    condition = compile_condition(rule)
+    assert condition is not None
+    fields = {"tool_name": tool, "tool_input": {} if given is None else given, "cwd": cwd}
+    return condition(fields)
+
+
+@pytest.mark.parametrize("text", [None, "", "  "])
+def test_no_rule_is_no_condition(text: str | None) -> None:
+    assert compile_condition(text) is None
+
+
+def test_a_tool_alone_holds_for_every_input_of_it() -> None:
+    assert judge("Bash", "Bash", {"command": "ls"})
+    assert judge("Bash(*)", "Bash", {"command": "ls"})
+    assert not judge("Bash", "Edit")
+    assert judge("mcp__*", "mcp__a")
+    assert not judge("mcp__*", "Bash")
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "expected"),
+    [
+        ("Write(src/**)", "/work/src/a/b.py", True),
+        ("Write(src/**)", "src/a.py", True),
+        ("Write(src/**)", "/work/srcs/a.py", False),
+        ("Write(src/**)", "/other/src/a.py", False),
+        ("Write(src/**)", "/work/src/../secret", False),
+        ("Write(src/**)", "lib/../src/a.py", True),
+        ("Write(./src/**)", "/work/src/a.py", True),
+        ("Write(*.py)", "/anywhere/deep/a.py", True),
+        ("Write(*.py)", "a.pyc", False),
+        ("Write(.env)", "/work/x/.env", True),
+        ("Write(**/.env)", "/a/b/.env", True),
+        ("Write(//etc/**)", "/etc/passwd", True),
+        ("Write(//etc/**)", "/work/etc/passwd", False),
+        ("Write(//etc/**)", "../etc/passwd", True),
+        ("Write({a,b}/*.txt)", "/work/b/x.txt", True),
+        ("Write({a,b}/*.txt)", "/work/c/x.txt", False),
+        ("Write(src/*)", "/work/src/a/b.py", False),
+    ],
+)
+def test_a_path_is_compared_whole_below_the_events_directory(rule: str, path: str, expected: bool) -> None:
+    assert judge(rule, given={"file_path": path}) is expected
+
+
+def test_a_home_is_a_home() -> None:
+    assert judge("Write(~/.ssh/**)", given={"file_path": os.path.expanduser("~/.ssh/id")})
+
+
+def test_what_means_something_to_a_glob_means_nothing_in_the_events_directory() -> None:
+    assert judge("Write(src/*)", given={"file_path": "/a[b]*/src/x"}, cwd="/a[b]*")
+    assert not judge("Write(src/*)", given={"file_path": "/ab/src/x"}, cwd="/a[b]*")
+
+
+@pytest.mark.parametrize(
+    ("rule", "given", "expected"),
+    [
+        ("WebFetch(domain:example.com)", {"url": "https://example.com/x"}, True),
+        ("WebFetch(domain:example.com)", {"url": "https://EXAMPLE.com:443/x"}, True),
+        ("WebFetch(domain:example.com)", {"url": "https://example.com.evil.org/"}, False),
+        ("WebFetch(domain:example.com)", {"url": "https://evil.org/example.com"}, False),
+        ("WebFetch(domain:example.com)", {"url": "https://user@example.com/"}, True),
+        ("WebFetch(https://a/*)", {"url": "https://a/b"}, True),
+        ("WebFetch(a|b)", {"url": "a|b"}, True),
+        ("WebFetch(a|b)", {"url": "a"}, False),
+    ],
+)
+def test_a_url_is_compared_by_its_host_or_as_text(rule: str, given: dict[str, Any], expected: bool) -> None:
+    assert judge(rule, "WebFetch", given) is expected
+
+
+@pytest.mark.parametrize("given", ["text", 5, [], None, {}, {"unknown": "x"}, {"file_path": 5}, {"file_path": ["a"]}])
+def test_what_cannot_be_judged_counts_as_true(given: Any) -> None:
+    condition = compile_condition("Write(src/**)")
+
+    assert condition is not None
+    assert condition({"tool_name": "Write", "tool_input": given, "cwd": "/work"}) is True
+
+
+def test_a_tool_that_is_not_known_counts_as_the_one_that_is_meant() -> None:
+    condition = compile_condition("Write(src/**)")
+
+    assert condition is not None
+    assert condition({"tool_input": {"file_path": "src/a"}, "cwd": "/"}) is True
+    assert condition({"tool_name": 5, "tool_input": {"file_path": "src/a"}, "cwd": "/"}) is True
+
+
+@pytest.mark.parametrize("text", ["Bash(git", "(x)", "Bash && Write", "a || b", ")", "Bash(x) && Write(y"])
+def test_what_is_not_one_rule_is_refused(text: str) -> None:
+    with pytest.raises(BadHook):
+        compile_condition(text)
+
+
+def test_no_path_that_a_model_makes_up_takes_long() -> None:
+    """A rule is judged outside every deadline, on input that the model has chosen."""
+    began = time.monotonic()
+
+    judge("Write(**/src/**/test/**/*.py)", given={"file_path": "/" + "src/test/" * 200 + "x"}, cwd="/")
+
+    assert time.monotonic() - began < 1
+
+
+def test_a_rule_that_stands_for_too_many_patterns_still_judges_or_is_refused() -> None:
+    try:
+        condition = compile_condition("Write({1..99}{1..99}{1..99})")
+    except BadHook:
+        return
+
+    assert condition is not None
+    assert isinstance(condition({"tool_name": "Write", "tool_input": {"file_path": "/x"}, "cwd": "/"}), bool)

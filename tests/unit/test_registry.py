@@ -1,0 +1,247 @@
+"""Which hooks exist, for whom, switched on or off."""
+
+import threading
+from typing import Any
+
+import pytest
+
+from interpose import BadHook, TooManyHooks, UnknownHook
+from interpose.events import TABLE
+from interpose.model import Hook
+from interpose.registry import Registry, Scope
+
+
+def hook(name: str | None, event: str = "PreToolUse", **options: Any) -> Hook:
+    return Hook(row=TABLE[event], handler=None, name=name, label=name or "nameless", **options)
+
+
+def registry(*hooks: Hook, limit: int = 0, scopes: dict[str, Scope] | None = None) -> Registry:
+    made = Registry(limit, lambda: None)
+    made.add(hooks, scopes)
+    return made
+
+
+def labels(registry: Registry, scope: str | None = None, event: str = "PreToolUse") -> list[str]:
+    return [hook.label for hook in registry.snapshot.for_firing(event, scope)]
+
+
+def test_hooks_are_listed_in_the_order_of_their_registration() -> None:
+    assert [hook.label for hook in registry(hook("b"), hook("a")).snapshot] == ["b", "a"]
+
+
+def test_adding_gives_every_hook_a_number_of_its_own() -> None:
+    added = registry().add([hook("a"), hook(None), hook(None)])
+
+    assert len({hook.sequence for hook in added}) == 3
+
+
+def test_a_name_is_replaced_in_its_place() -> None:
+    made = registry(hook("a", priority=1), hook("b"))
+
+    made.add([hook("a", priority=2)])
+
+    assert labels(made) == ["a", "b"]
+    assert [hook.priority for hook in made.snapshot] == [2, 100]
+
+
+@pytest.mark.parametrize(
+    "other", [{"scope": "x"}, {"layer": "user"}, {"event": "PostToolUse"}, {"name": "b"}], ids=lambda other: str(*other)
+)
+def test_a_name_in_another_scope_layer_or_event_is_another_hook(other: dict[str, Any]) -> None:
+    made = registry(hook("a"))
+
+    made.add([hook(**{"name": "a", **other})])
+
+    assert len(list(made.snapshot)) == 2
+
+
+def test_hooks_without_a_name_never_replace_each_other() -> None:
+    assert len(list(registry(hook(None), hook(None)).snapshot)) == 2
+
+
+def test_one_too_many_is_refused_and_nothing_of_the_batch_is_added() -> None:
+    made = registry(hook("a"), limit=2)
+
+    with pytest.raises(TooManyHooks, match="2 hooks already"):
+        made.add([hook("b"), hook("c")])
+
+    assert labels(made) == ["a"]
+
+
+def test_the_limit_counts_each_event_and_scope_by_itself_and_replacing_is_free() -> None:
+    made = registry(hook("a"), hook("b", scope="x"), hook("c", event="PostToolUse"), limit=1)
+
+    made.add([hook("a")])
+
+    assert len(list(made.snapshot)) == 3
+
+
+def test_removing_a_name_removes_every_hook_of_it() -> None:
+    made = registry(hook("a"), hook("a", event="PostToolUse"), hook("a", scope="x"), hook("b"))
+
+    gone = made.remove("a")
+
+    assert len(gone) == 3
+    assert [hook.label for hook in made.snapshot] == ["b"]
+
+
+def test_removing_a_handle_removes_that_hook_alone_also_after_it_was_switched() -> None:
+    made = registry(hook("a"))
+    [handle] = made.add([hook("a", scope="x")])
+    made.switch("a", False)
+
+    made.remove(handle)
+
+    assert [(hook.label, hook.scope) for hook in made.snapshot] == [("a", None)]
+
+
+@pytest.mark.parametrize("act", ["remove", "enable", "disable"])
+def test_a_name_that_nobody_has_is_refused_with_the_nearest(act: str) -> None:
+    made = registry(hook("safety-check"))
+
+    with pytest.raises(UnknownHook, match="did you mean safety-check"):
+        made.remove("safty-check") if act == "remove" else made.switch("safty-check", act == "enable")
+
+
+def test_a_disabled_hook_is_not_fired_and_keeps_its_place() -> None:
+    made = registry(hook("a"), hook("b"))
+
+    made.switch("a", False)
+    without = labels(made)
+    made.switch("a", True)
+
+    assert without == ["b"]
+    assert labels(made) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "may"),
+    [("code", ["code", "user", "project", "local"]), ("user", ["user", "project", "local"]),
+     ("project", ["project", "local"]), ("local", ["local"])],
+)  # fmt: skip
+def test_a_layer_touches_its_own_hooks_and_those_below(layer: str, may: list[str]) -> None:
+    for owner in ("code", "user", "project", "local"):
+        made = registry(hook("a", layer=owner))
+        if owner in may:
+            made.remove("a", layer)
+            assert labels(made) == []
+        else:
+            with pytest.raises(UnknownHook, match="may not touch"):
+                made.remove("a", layer)
+            assert labels(made) == ["a"]
+
+
+def test_a_layer_touches_what_it_may_and_leaves_the_rest_of_a_name() -> None:
+    made = registry(hook("a", layer="user"), hook("a", layer="local"))
+
+    made.switch("a", False, "project")
+
+    assert [(hook.layer, hook.enabled) for hook in made.snapshot] == [("user", True), ("local", False)]
+
+
+def test_a_layer_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(BadHook, match="no layer"):
+        registry(hook("a")).remove("a", "root")
+
+
+# Scopes.
+
+
+def test_a_firing_for_a_scope_takes_the_shared_hooks_and_its_own() -> None:
+    made = registry(hook("shared"), hook("mine", scope="me"), hook("yours", scope="you"))
+
+    assert labels(made, "me") == ["shared", "mine"]
+    assert labels(made, "nobody") == ["shared"]
+
+
+def test_a_firing_without_a_scope_takes_those_of_all_scopes() -> None:
+    assert labels(registry(hook("shared"), hook("mine", scope="me"), hook("yours", scope="you"))) == [
+        "shared", "mine", "yours",
+    ]  # fmt: skip
+
+
+def test_locked_hooks_of_an_ancestor_hold_for_its_descendants() -> None:
+    scopes = {"main": Scope(), "child": Scope("main"), "grandchild": Scope("child"), "other": Scope()}
+    made = registry(hook("locked", scope="main", locked=True), hook("open", scope="main"), scopes=scopes)
+
+    assert labels(made, "grandchild") == ["locked"]
+    assert labels(made, "other") == []
+
+
+def test_scopes_that_are_each_others_parents_do_no_harm() -> None:
+    made = registry(hook("a", scope="x", locked=True), scopes={"x": Scope("y"), "y": Scope("x")})
+
+    assert labels(made, "y") == ["a"]
+
+
+def test_an_override_drops_shared_hooks_of_its_layer_and_below_except_locked_ones() -> None:
+    scopes = {"me": Scope(overrides={"PreToolUse": "project"})}
+    made = registry(
+        hook("code", layer="code"),
+        hook("user", layer="user"),
+        hook("project", layer="project"),
+        hook("local", layer="local"),
+        hook("locked", layer="local", locked=True),
+        hook("mine", scope="me", layer="project"),
+        hook("after", event="PostToolUse", layer="project"),
+        scopes=scopes,
+    )
+
+    assert labels(made, "me") == ["code", "user", "locked", "mine"]
+    assert labels(made, "me", "PostToolUse") == ["after"]
+    assert labels(made, "you") == ["code", "user", "project", "local", "locked"]
+
+
+def test_removing_a_scope_removes_its_hooks_and_says_whether_there_was_one() -> None:
+    made = registry(hook("shared"), hook("mine", scope="me"), scopes={"me": Scope()})
+
+    assert made.remove_scope("me") is True
+    assert made.remove_scope("me") is False
+    assert [hook.label for hook in made.snapshot] == ["shared"]
+
+
+# Snapshots.
+
+
+def test_a_snapshot_is_not_changed_by_what_comes_after() -> None:
+    made = registry(hook("a"), hook("b"))
+    before = made.snapshot
+
+    made.remove("a")
+    made.switch("b", False)
+    made.add([hook("c")])
+
+    assert [(hook.label, hook.enabled) for hook in before] == [("a", True), ("b", True)]
+
+
+def test_every_change_is_announced_once_and_a_refused_one_is_not() -> None:
+    changes: list[int] = []
+    made = Registry(1, lambda: changes.append(1))
+
+    made.add([hook("a")])
+    made.switch("a", False)
+    made.remove("a")
+    made.add([hook("b")])
+    with pytest.raises(TooManyHooks):
+        made.add([hook("c")])
+
+    assert len(changes) == 4
+
+
+def test_many_threads_lose_no_hook() -> None:
+    made, start = registry(), threading.Barrier(8)
+
+    def add(number: int) -> None:
+        start.wait()
+        for turn in range(50):
+            made.add([hook(f"{number}-{turn}")])
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    sequences = [hook.sequence for hook in made.snapshot]
+    assert len(sequences) == 400
+    assert len(set(sequences)) == 400
