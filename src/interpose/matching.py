@@ -7,6 +7,7 @@ name. What cannot be judged by an ``if`` rule counts as true: a guard that is no
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from fnmatch import translate
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["Condition", "compile_condition", "compile_matcher"]
 Predicate = Callable[[str], bool]
 
 _LONGEST = 10_000
+_MOST_COMPILED = 64
 
 
 def compile_matcher(text: str | None) -> Predicate | None:
@@ -38,8 +40,7 @@ def compile_matcher(text: str | None) -> Predicate | None:
     globs = [part for part in parts if _is_glob(part)]
     if not globs:
         return names.__contains__
-    import re  # the patterns are ours, made from globs: none of them backtracks
-
+    # The patterns are ours, made from globs: none of them backtracks.
     fullmatch = re.compile("|".join(translate(part) for part in globs)).match
     return lambda name: name in names or fullmatch(name) is not None
 
@@ -49,21 +50,32 @@ def _is_glob(part: str) -> bool:
 
 
 def _compile_regex(pattern: str) -> Predicate:
-    """Compile with RE2, whose time is linear in the name whatever the pattern."""
+    """Compile what a person wrote, for the whole of a name."""
+    try:
+        return _linear(pattern)
+    except ValueError as error:
+        raise BadHook(
+            f"matcher re:{pattern!a} is not a regular expression: {error}",
+            hint="RE2 syntax: no look-around, no back-references",
+        ) from None
+
+
+def _linear(pattern: str) -> Predicate:
+    """Compile with RE2, whose time is linear in the text whatever the pattern; raise ValueError if it cannot."""
     try:
         import re2
     except ImportError:
-        raise BadHook("matcher re: needs google-re2", hint="pip install google-re2") from None
+        raise BadHook("this matcher needs google-re2", hint="pip install google-re2") from None
     options = re2.Options()
     options.log_errors = False
     try:
+        pattern.encode()
         fullmatch = re2.compile(pattern, options).fullmatch
+    except UnicodeEncodeError:
+        raise ValueError("it has a lone surrogate in it") from None
     except re2.error as error:
-        raise BadHook(
-            f"matcher re:{pattern} is not a regular expression: {_words(error)}",
-            hint="RE2 syntax: no look-around, no back-references",
-        ) from None
-    return lambda name: fullmatch(_encodable(name)) is not None
+        raise ValueError(_words(error)) from None
+    return lambda text: fullmatch(_encodable(text)) is not None
 
 
 def _words(error: Exception) -> str:
@@ -84,13 +96,14 @@ _TEXT_KEYS = ("url", "query", "pattern", "prompt", "skill", "agent_type", "subag
 class Condition:
     """An ``if`` rule: a tool's name, and in parentheses what its input must look like."""
 
-    __slots__ = ("_glob", "pattern", "text", "tool")
+    __slots__ = ("_compiled", "pattern", "text", "tool")
 
     def __init__(self, text: str, tool: str, pattern: str | None) -> None:
         self.text = text
         self.tool = tool
         self.pattern = pattern
-        self._glob: Callable[[str], bool] | None = None
+        self._compiled: dict[str, Predicate] = {}
+        self._predicate(pattern or "")  # a pattern that cannot be compiled is found out here
 
     def __call__(self, fields: Mapping[str, Any]) -> bool:
         """Judge the current input; what cannot be judged counts as true."""
@@ -126,15 +139,62 @@ class Condition:
         else:
             pattern = os.path.join(_literal(base), pattern.removeprefix("./").lstrip("/"))
         whole = os.path.normpath(os.path.join(base, path))
-        return _path_glob(pattern)(whole)
+        return self._predicate(pattern)(whole)
 
     def _text_matches(self, value: str) -> bool:
         pattern = self.pattern or ""
         if pattern.startswith("domain:"):
             return _host_of(value) == pattern.removeprefix("domain:").lower()
-        if self._glob is None:
-            self._glob = compile_matcher(pattern.replace("|", "[|]")) or (lambda _: True)
-        return self._glob(value)
+        return self._predicate(pattern, across="/")(value)
+
+    def _predicate(self, pattern: str, across: str = "") -> Predicate:
+        """Compile a glob, once for each directory that relative patterns were found below."""
+        key = f"{across}:{pattern}"
+        found = self._compiled.get(key)
+        if found is None:
+            try:
+                found = _linear(_glob_to_regex(pattern, across))
+            except ValueError as error:
+                raise BadHook(f"if: {self.text!a} cannot be compiled: {error}") from None
+            if len(self._compiled) >= _MOST_COMPILED:
+                self._compiled.clear()
+            self._compiled[key] = found
+        return found
+
+
+def _glob_to_regex(glob: str, across: str = "") -> str:
+    """Translate ``*``, ``?``, ``[a-z]``, ``{a,b}`` and ``**`` for RE2; with ``across`` a star goes over slashes."""
+    one = "." if across else "[^/]"
+    parts, at, depth = ["(?s)"], 0, 0
+    while at < len(glob):
+        mark = glob[at]
+        if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
+            parts.append("(?:[^/]*/)*")
+            at += 2
+        elif glob.startswith("**", at):
+            parts.append(".*")
+            at += 1
+        elif mark == "*":
+            parts.append(f"{one}*")
+        elif mark == "?":
+            parts.append(one)
+        elif mark == "[" and "]" in glob[at + 2 :]:
+            end = glob.index("]", at + 2)
+            inside = glob[at + 1 : end].replace("\\", r"\\").replace("[", r"\[")
+            parts.append(f"[{'^' + inside[1:] if inside[0] in '!^' else inside}]")
+            at = end
+        elif mark == "{" and "}" in glob[at:]:
+            parts.append("(?:")
+            depth += 1
+        elif mark == "}" and depth:
+            parts.append(")")
+            depth -= 1
+        elif mark == "," and depth:
+            parts.append("|")
+        else:
+            parts.append(re.escape(mark))
+        at += 1
+    return "".join(parts) + ")" * depth
 
 
 def _same_tool(wanted: str, name: object) -> bool:
@@ -148,14 +208,7 @@ def _same_tool(wanted: str, name: object) -> bool:
 
 def _literal(path: str) -> str:
     """Return a directory in which no character means anything to a glob."""
-    return "".join(f"[{mark}]" if mark in "*?[]{}!" else mark for mark in path)
-
-
-def _path_glob(pattern: str) -> Callable[[str], bool]:
-    from wcmatch import glob
-
-    flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX if os.sep == "/" else glob.GLOBSTAR
-    return lambda path: bool(glob.globmatch(path, pattern, flags=flags))
+    return "".join(f"[{mark}]" if mark in "*?[{" else mark for mark in path)
 
 
 def _host_of(url: str) -> str:

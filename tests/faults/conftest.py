@@ -44,6 +44,9 @@ def background_loop() -> None:
     hooks = Hooks()
     hooks.register("Stop", hook)
     hooks.fire_sync("Stop")
+    # What is there by now stays: every test looks for its own garbage, and should not look through everything.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -132,11 +132,13 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(interpose.__file__).parents[1]), **more}
 
 
-def program(text: str, *flags: str, seconds: float = 20.0, **env: str) -> subprocess.CompletedProcess[str]:
+def program(
+    text: str, *flags: str, seconds: float = 20.0, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a program in a fresh interpreter to its end."""
     return subprocess.run(
         [sys.executable, *flags, "-c", textwrap.dedent(text)],
-        env=environment(**env),
+        env=environment(**(env or {})),
         capture_output=True,
         text=True,
         timeout=seconds,

@@ -148,7 +148,8 @@ def test_a_hook_that_raises_keyboard_interrupt_does_not_interrupt_the_host() -> 
             finally:
                 del event
 
-    lock, seen = threading.Lock(), []
+    lock = threading.Lock()
+    seen: list[Any] = []
     for way in WAYS:
         for body in (raises, raises_again, raises_in_a_block):
             outcome = way.outcome(body)
@@ -224,7 +225,8 @@ def test_cancelling_the_host_cancels_the_coroutine_and_comes_back(inline: bool, 
 
 def test_cancelling_the_host_leaves_a_thread_behind_and_comes_back() -> None:
     """Fault 149: a thread cannot be cancelled; the host does not wait for it."""
-    release, began, ran = threading.Event(), threading.Event(), []
+    release, began = threading.Event(), threading.Event()
+    ran: list[Any] = []
     hooks = Hooks()
 
     @hooks.on("PreToolUse")

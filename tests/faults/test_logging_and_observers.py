@@ -275,7 +275,8 @@ def test_many_observers_come_and_go_while_events_are_fired() -> None:
 
 def test_a_hook_left_behind_is_told_to_have_ended_once() -> None:
     """Fault 133, of observers: when it was given up, and not again when it ends after all."""
-    release, ended, seen = threading.Event(), threading.Event(), []
+    release, ended = threading.Event(), threading.Event()
+    seen: list[Any] = []
 
     def late(event: Any) -> None:
         release.wait(5)

@@ -315,7 +315,7 @@ def odd_host(*flags: str, **env: str) -> tuple[str, str]:
     import interpose  # its place, for interpreters that do not look for it
 
     path = os.path.dirname(os.path.dirname(interpose.__file__))
-    ended = program(ODD_HOST.format(path=path), *flags, **env)
+    ended = program(ODD_HOST.format(path=path), *flags, env=env)
     return ended.stdout, ended.stderr
 
 

@@ -179,7 +179,8 @@ def test_control_characters_of_an_exception_are_not_shown() -> None:
 
 def hostile(**methods: Any) -> BaseException:
     """An exception with methods of its own."""
-    return type("Hostile", (Exception,), methods)()
+    made: BaseException = type("Hostile", (Exception,), methods)()
+    return made
 
 
 def breaks(*_: object) -> NoReturn:
@@ -210,7 +211,7 @@ class WithoutName(Exception, metaclass=Nameless):
 
 
 class HostileGroup(ExceptionGroup[ValueError]):
-    exceptions = property(breaks)  # type: ignore[assignment]
+    exceptions = property(breaks)
 
 
 def chained(cause: BaseException) -> BaseException:

@@ -123,7 +123,11 @@ def test_a_guard_registered_while_nothing_matched_is_seen_at_the_next_firing(
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: None, matcher=rival)
     name = Tripwire("Bash")
-    name.spring = lambda: hooks.register("PreToolUse", lambda event: deny("no"), matcher="Bash") and None
+
+    def spring() -> None:
+        hooks.register("PreToolUse", lambda event: deny("no"), matcher="Bash")
+
+    name.spring = spring
 
     if fired == "fire":
         run(hooks.fire(event, tool_name=name, tool_input={}))

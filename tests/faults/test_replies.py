@@ -1,6 +1,7 @@
 """Answers that are no answers, and answers that fight being read."""
 
 import asyncio
+import functools
 import itertools
 import threading
 from collections import OrderedDict
@@ -169,6 +170,10 @@ def test_a_mapping_that_raises_when_it_is_read_denies(way: Way, error: BaseExcep
     assert denied_as(outcome, "bad_reply")
 
 
+def says(key: str, value: object, event: Any) -> dict[str, Any]:
+    return {key: value}
+
+
 @every_way
 @every_error
 def test_a_value_that_raises_when_it_is_compared_denies(way: Way, error: BaseException) -> None:
@@ -177,7 +182,7 @@ def test_a_value_that_raises_when_it_is_compared_denies(way: Way, error: BaseExc
     value = hostile(object, error, *methods)()
 
     for key in ("decision", "allowed", "continue"):
-        assert way.outcome(lambda event, key=key: {key: value}).denied
+        assert way.outcome(functools.partial(says, key, value)).denied
 
 
 @every_way
@@ -401,11 +406,11 @@ def cyclic() -> Any:
 
 UNCOPYABLE: dict[str, Callable[[], Any]] = {
     "a lock": threading.Lock,
-    "a generator": lambda: (number for number in ()),
+    "a generator": lambda: (letter for letter in "abc"),
     "100,000 levels": lambda: nested(100_000),
-    "__deepcopy__ raises": lambda: hostile(object, ValueError(), "__deepcopy__", "__reduce_ex__")(),
-    "__deepcopy__ exits": lambda: hostile(object, SystemExit(0), "__deepcopy__", "__reduce_ex__")(),
-    "__deepcopy__ raises a BaseException": lambda: hostile(object, NobodyKnows(), "__deepcopy__", "__reduce_ex__")(),
+    "__deepcopy__ raises": hostile(object, ValueError(), "__deepcopy__", "__reduce_ex__"),
+    "__deepcopy__ exits": hostile(object, SystemExit(0), "__deepcopy__", "__reduce_ex__"),
+    "__deepcopy__ raises a BaseException": hostile(object, NobodyKnows(), "__deepcopy__", "__reduce_ex__"),
 }
 
 

@@ -83,7 +83,7 @@ def test_no_hook_can_change_what_it_has_handed_over(given_: dict[str, Any], new:
     before = deepcopy(new)
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: modify(tool_input=new), inline=True)
-    hooks.register("PreToolUse", lambda event: spoil(event) or spoil(new), inline=True)
+    hooks.register("PreToolUse", lambda event: spoil([event, new]), inline=True)
 
     outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input=given_)
 

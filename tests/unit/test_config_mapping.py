@@ -25,7 +25,14 @@ def problems(given: Any) -> list[str]:
 
 
 def test_an_empty_configuration_has_nothing_in_it() -> None:
-    for given in ({}, {"hooks": None}, {"hooks": {}}, {"hooks": {"PreToolUse": []}}, {"hooks": {"PreToolUse": None}}):
+    empty: list[Any] = [
+        {},
+        {"hooks": None},
+        {"hooks": {}},
+        {"hooks": {"PreToolUse": []}},
+        {"hooks": {"PreToolUse": None}},
+    ]
+    for given in empty:
         found = read(given)
         assert (found.hooks, found.scopes, found.settings) == ([], {}, {})
 

@@ -1,7 +1,7 @@
 """deny() and its kin, and the text that may be shown of what hooks say."""
 
 import time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -39,13 +39,13 @@ def test_inject_names_its_channel() -> None:
 @pytest.mark.parametrize(
     ("make", "error"),
     [
-        (lambda: deny(5), TypeError),
-        (lambda: ask(None), TypeError),
-        (lambda: allow(b"yes"), TypeError),
-        (lambda: context("a", 5), TypeError),
-        (lambda: inject(5), TypeError),
+        (lambda: deny(cast(Any, 5)), TypeError),
+        (lambda: ask(cast(Any, None)), TypeError),
+        (lambda: allow(cast(Any, b"yes")), TypeError),
+        (lambda: context("a", cast(Any, 5)), TypeError),
+        (lambda: inject(cast(Any, 5)), TypeError),
         (lambda: inject("a", "telepathy"), ValueError),
-        (lambda: modify(["tool_input"]), TypeError),
+        (lambda: modify(cast(Any, ["tool_input"])), TypeError),
     ],
     ids=["deny", "ask", "allow", "context", "inject", "strategy", "modify"],
 )

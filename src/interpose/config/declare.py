@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,8 @@ from ..registry import LAYERS
 from ..replies import clean
 
 __all__ = ["ERROR_BEHAVIORS", "declare", "seconds"]
+
+_LONGEST = 10 * 365 * 24 * 3600.0
 
 ERROR_BEHAVIORS = ("log", "skip", "abort")
 
@@ -120,7 +121,8 @@ def seconds(option: str, value: Any) -> float | None:
     """Return a time in seconds; 0 means not set."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value < _LONGEST:
         raise BadHook(f"{option}: {value!r} is not a time in seconds", hint="a number above 0; 0 means not set")
     return float(value) or None
 
