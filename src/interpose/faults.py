@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
+from opcode import opname
 from types import CodeType, CoroutineType
 from typing import Any
 
@@ -86,6 +88,9 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def raised_on_purpose(error: BaseException) -> bool:
     """Say whether a hook's own code made this exception, rather than a signal or the end of a coroutine."""
+    interrupt = not is_one_of(error, GeneratorExit)
+    if interrupt and threading.current_thread() is not threading.main_thread():
+        return True  # signals strike the main thread only
     handler, innermost = _interrupt_handler(), None
     trace = BaseException.__dict__["__traceback__"].__get__(error)
     while trace is not None:
@@ -94,16 +99,13 @@ def raised_on_purpose(error: BaseException) -> bool:
         innermost, trace = trace, trace.tb_next
     if innermost is None or innermost.tb_lasti < 0:
         return True
-    code = innermost.tb_frame.f_code.co_code
-    opcode = code[innermost.tb_lasti] if innermost.tb_lasti < len(code) else -1
-    # What comes out of an await was put there by somebody; a signal strikes between two instructions.
-    return opcode in _opcodes("RAISE_VARARGS", *(() if is_one_of(error, GeneratorExit) else ("SEND", "YIELD_VALUE")))
-
-
-def _opcodes(*names: str) -> set[int]:
-    import opcode
-
-    return {opcode.opmap[name] for name in names if name in opcode.opmap}
+    code, at = innermost.tb_frame.f_code.co_code, innermost.tb_lasti
+    operation = opname[code[at]] if at < len(code) else ""
+    if operation == "RAISE_VARARGS":
+        return True
+    # What comes out of an await was put there by somebody; a signal strikes between two other instructions.
+    after_await = operation in ("SEND", "YIELD_VALUE") or (operation == "RESUME" and code[at + 1] & 3 >= 2)
+    return interrupt and after_await
 
 
 def _interrupt_handler() -> CodeType | None:

@@ -293,6 +293,12 @@ class Firing(Ledger):
         if _won(self.claim):
             kept.take()
 
+    def go_on_after(self, failure: Failure) -> None:
+        """Fail the current step and go on, although its chain was given up."""
+        self.over = False
+        if self.position < len(self.steps):
+            self.refuse(failure)
+
     def sub(self, step: Step) -> Firing:
         """Return a firing of one step on the current input, to run beside this one."""
         route = Route(self.engine, self.template, Plan((), 0.0))

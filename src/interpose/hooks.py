@@ -24,7 +24,7 @@ from .observe.lifecycle import Observer, Observers, Subscription, message
 from .payload import Template
 from .plan import make_plan
 from .registry import Registry
-from .replies import HookFailed
+from .replies import Failure, HookFailed
 from .step import Engine, Read, Route
 
 __all__ = ["Hooks"]
@@ -210,9 +210,10 @@ class Hooks(Engine):
                 return self._wanted[event][subject]
             except KeyError:
                 pass
+        wanted = self._wanted  # taken first, as in _route
         row = self._row(event)
         found = bool(self._find(row, _checked_subject(row, subject), agent_id).steps)
-        known = self._wanted.setdefault(event, {})
+        known = wanted.setdefault(event, {})
         if agent_id is None and len(known) < _MOST_ROUTES:
             known[subject] = found
         return found
@@ -221,6 +222,7 @@ class Hooks(Engine):
 
     def _route(self, event: str, fields: dict[str, Any]) -> Route:
         """Find an event's way through its hooks, and remember it; the host's mistakes are raised here."""
+        quick = self._quick  # taken first: if hooks are registered meanwhile, what is found here goes with the old
         row = self._row(event)
         for word, name in row.words.items():
             if word in fields and name not in fields:
@@ -232,7 +234,7 @@ class Hooks(Engine):
         route = self._find(row, subject, scope or None)
         plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
         if subject and plain and not (self.off or self.late or self.recorder):
-            routes = self._quick.setdefault(event, (row.subject or "", {}))[1]
+            routes = quick.setdefault(event, (row.subject or "", {}))[1]
             if len(routes) < _MOST_ROUTES:
                 routes[subject] = route
         return route
@@ -296,7 +298,7 @@ class Hooks(Engine):
         return self._blocking
 
     def _on_background_loop(self, firing: Firing) -> None:
-        from .loop import background
+        from .loop import CancelledError, background
 
         async def enter() -> None:
             await self._loop_lanes().enter(firing)
@@ -305,6 +307,9 @@ class Hooks(Engine):
             background.run(enter())
         except HookFailed as error:
             firing.refuse(error.failure)
+        except CancelledError:
+            # Not by this host, which has no task: a hook has cancelled everything on the loop.
+            firing.go_on_after(Failure("hook_crash", "cancelled the loop that it runs on"))
 
     def _detach_on_background_loop(self, firing: Firing) -> None:
         from .loop import background

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
+from .faults import log, type_name
 from .lanes import GRACE, kept, thread_job, workers
 from .replies import HookFailed
 
@@ -132,8 +133,7 @@ class LoopLanes:
         try:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
-            for task in tasks:
-                await self._end(task)
+            await self._end(*tasks)
             raise
         firing.join(parts)
 
@@ -153,14 +153,18 @@ class LoopLanes:
         asyncio._unregister_task(task)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
 
-    async def _end(self, task: asyncio.Task[Any]) -> None:
-        """Cancel a task and give it a moment; one that will not end is left behind."""
-        task.cancel()
-        done, _ = await asyncio.wait([task], timeout=GRACE)
-        if not done:
-            self.keep(task)
-        elif not task.cancelled():
-            task.exception()
+    async def _end(self, *tasks: asyncio.Task[Any]) -> None:
+        """Cancel tasks and give them a moment; what will not end is left behind, also if we are cancelled again."""
+        for task in tasks:
+            task.cancel()
+        try:
+            await asyncio.wait(tasks, timeout=GRACE * 2)
+        finally:
+            for task in tasks:
+                if not task.done():
+                    self.keep(task)
+                elif not task.cancelled():
+                    task.exception()
 
     def detach(self, firing: Firing) -> None:
         """Run a firing in the background; keep what it says for the session's next one."""
@@ -270,6 +274,7 @@ class Background:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._stopping = False
 
     def run(self, chain: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the loop, in the caller's context, and wait for it."""
@@ -302,8 +307,17 @@ class Background:
             raise
         return tasks[0].result()
 
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run the loop until we stop it: a hook that stops it, or leaves a task that exits, does not end it."""
+        while not self._stopping:
+            try:
+                loop.run_forever()
+            except BaseException as error:
+                log("error", "a task on the loop of hooks raised %s", type_name(error))
+
     def stop(self) -> None:
         """End the loop and its thread."""
+        self._stopping = True
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is not None and thread is not None:
             loop.call_soon_threadsafe(loop.stop)
@@ -318,7 +332,7 @@ class Background:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
                 loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=loop.run_forever, name="interpose-loop", daemon=True)
+                thread = threading.Thread(target=self._serve, args=[loop], name="interpose-loop", daemon=True)
                 try:
                     thread.start()
                 except RuntimeError:

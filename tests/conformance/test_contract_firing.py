@@ -161,6 +161,22 @@ def test_one_after_another(scenario, style):
     assert scenario.play(style) == scenario.effect
 
 
+class Unjudgeable(dict):
+    """A tool's input that breaks when it is looked into."""
+
+    def __contains__(self, key: object) -> bool:
+        raise RuntimeError("bug")
+
+
+def test_an_if_that_breaks_while_it_is_judged_counts_as_true():
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: deny("not sure"), if_="Write(src/**)")
+
+    outcome = fired(hooks, at("PreToolUse", tool_name="Write", tool_input=Unjudgeable()))
+
+    assert outcome.reason == "not sure"
+
+
 def side_by_side(*answers: Any, **options: Any) -> tuple[Hooks, list[Any]]:
     """Return an engine whose parallel hooks answer only when all of them run, and what each of them was told."""
     hooks = Hooks()

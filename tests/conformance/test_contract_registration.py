@@ -183,6 +183,49 @@ def test_registering_a_scope_again_adds_to_it():
     assert calls == ["first", "second"]
 
 
+@pytest.mark.xfail(reason="a scope that is registered again is replaced whole")
+def test_registering_a_scope_again_leaves_it_below_its_parent():
+    """Otherwise an agent would escape its parent's locked hooks by adding one of its own."""
+    hooks = Hooks()
+    calls: list[Any] = []
+    hooks.register_scoped("parent", {"Stop": [{"handler": noting(calls, "locked"), "locked": True}]})
+    hooks.register_scoped("child", {}, parent="parent")
+    hooks.register_scoped("child", {"Stop": [noting(calls, "child")]})
+
+    hooks.fire_sync("Stop", agent_id="child")
+
+    assert calls == ["locked", "child"]
+
+
+@pytest.mark.xfail(reason="a scope that is registered again is replaced whole")
+def test_registering_a_scope_leaves_what_its_configuration_says():
+    calls: list[str] = []
+    own = {"Stop": {"override": True, "hooks": [noting(calls, "configured")]}}
+    hooks = Hooks.from_mapping({
+        "hooks": {"Stop": [noting(calls, "shared")]},
+        "agents": [{"id": "scout", "backend": {"hooks": own}}],
+    })  # fmt: skip
+    hooks.register_scoped("scout", {"Stop": [noting(calls, "added")]})
+
+    hooks.fire_sync("Stop", agent_id="scout")
+
+    assert calls == ["configured", "added"]
+
+
+@pytest.mark.xfail(reason="a scope is removed with all of its hooks, whoever wrote them")
+def test_a_block_takes_away_only_what_it_brought():
+    """A guard from the configuration holds before, in and after it."""
+    hooks = Hooks.from_mapping(
+        {"agents": [{"id": "scout", "backend": {"hooks": {"PreToolUse": [{"handler": lambda event: deny("no")}]}}}]}
+    )
+
+    with hooks.scope("scout", {"Stop": [nothing]}):
+        inside = hooks.fire_sync("PreToolUse", agent_id="scout").denied
+    after = hooks.fire_sync("PreToolUse", agent_id="scout").denied
+
+    assert (inside, after) == (True, True)
+
+
 def test_unregistering_a_scope_that_is_not_there_is_no_error():
     hooks = Hooks()
     hooks.register("Stop", nothing)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults.hosts import eventually
+from tests.faults.hosts import eventually, kept_before, kept_now
 
 from interpose import Hooks
 from interpose.lanes import kept
@@ -52,12 +52,13 @@ def background_loop() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left(background_loop: None) -> Iterator[None]:
     """Compare what is there after a test with what was there before it."""
-    threads, descriptors, kept_before = other_threads(), open_descriptors(), kept.count
+    threads, descriptors = other_threads(), open_descriptors()
+    kept_before[0] = kept.count
 
     yield
 
     gc.collect()  # a coroutine that nobody awaited complains now, and not in the next test
-    assert eventually(lambda: kept.count == kept_before), f"{kept.count} tasks and threads are kept"
+    assert eventually(lambda: kept_now() == 0), f"{kept_now()} tasks and threads are kept"
     assert eventually(lambda: hook_threads() <= MOST_IDLE_THREADS), f"{hook_threads()} threads wait for hooks"
     assert eventually(lambda: other_threads() <= threads), f"threads that are left: {other_threads() - threads}"
     assert eventually(lambda: open_descriptors() <= descriptors), f"{open_descriptors() - descriptors} more descriptors"

@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 
 import interpose
 from interpose import Hooks, Outcome
+from interpose.lanes import kept
 
 T = TypeVar("T")
 
@@ -25,6 +26,15 @@ BUSY = 1.0
 """The same on a machine that has other things to do; what hangs here would hang for longer."""
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+
+kept_before = [0]
+"""How many tasks and threads were kept when the test began."""
+
+
+def kept_now() -> int:
+    """How many tasks and threads are kept by hooks of this test."""
+    return kept.count - kept_before[0]
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.faults.hosts import BUSY, CALL, PROMISE, WAYS, Way, eventually, program, run, until, within
+from tests.faults.hosts import BUSY, CALL, PROMISE, WAYS, Way, eventually, kept_now, program, run, until, within
 
 from interpose import Hooks, Outcome, allow, context, deny
-from interpose.lanes import MOST_KEPT, kept
+from interpose.lanes import MOST_KEPT
 
 DEADLINE = 0.05
 
@@ -55,7 +55,7 @@ def test_a_function_that_blocks_for_ever_is_left_behind_at_its_deadline(loop: bo
         assert (outcome.decision, outcome.context) == ("none", ["still here"])
         assert outcome.results[0].error is not None
         assert outcome.results[0].error.code == "timeout"
-        assert kept.count == 1
+        assert kept_now() == 1
 
 
 @with_and_without_a_loop
@@ -79,9 +79,9 @@ def test_a_thread_that_ends_after_all_is_used_again(loop: bool) -> None:
         hooks = Hooks()
         hooks.register("PreToolUse", lambda event: release.wait(), timeout=DEADLINE)
         fire(hooks, loop)
-        assert kept.count == 1
+        assert kept_now() == 1
 
-    assert eventually(lambda: kept.count == 0)
+    assert eventually(lambda: kept_now() == 0)
 
 
 @with_and_without_a_loop
@@ -164,7 +164,7 @@ def test_the_whole_firing_has_a_deadline_too() -> None:
 
         assert statuses(outcome) == ["timeout", "timeout", "timeout", "timeout"]
         assert outcome.denied
-        assert kept.count == 2
+        assert kept_now() == 2
 
 
 # Coroutines that will not be cancelled.
@@ -201,9 +201,9 @@ def test_a_hook_that_swallows_its_cancellation_is_left_behind() -> None:
             with within(DEADLINE + BUSY):
                 return await hooks.fire("PreToolUse", **CALL)
         finally:
-            assert kept.count == 1
+            assert kept_now() == 1
             release.set()
-            await until(lambda: kept.count == 0)
+            await until(lambda: kept_now() == 0)
 
     outcome = run(host())
 
@@ -251,7 +251,7 @@ def test_a_task_that_died_with_its_loop_is_kept_no_longer() -> None:
     outcome = run(hooks.fire("PreToolUse", **CALL))
 
     assert statuses(outcome) == ["timeout"]
-    assert eventually(lambda: kept.count == 0)
+    assert eventually(lambda: kept_now() == 0)
 
 
 @with_and_without_a_loop
@@ -274,7 +274,7 @@ def test_a_hook_that_is_slow_to_clean_up_has_a_moment_for_it(loop: bool) -> None
 
     assert statuses(outcome) == ["timeout", "ok"]
     assert cleaned == [1]
-    assert kept.count == 0
+    assert kept_now() == 0
 
 
 @with_and_without_a_loop
@@ -314,7 +314,7 @@ def test_a_hooks_own_timeout_does_not_reach_the_host_afterwards() -> None:
         await hooks.fire("PreToolUse", **CALL)
         await asyncio.sleep(0.5)  # the subject itself: the hook's own time-out falls into this
         release.set()
-        await until(lambda: kept.count == 0)
+        await until(lambda: kept_now() == 0)
         return "unharmed"
 
     assert run(host()) == "unharmed"
@@ -383,7 +383,7 @@ def test_a_thread_that_ends_while_a_coroutine_runs_disturbs_nobody(loop: bool, i
 
     async def next_hook(event: Any) -> Any:
         release.set()
-        await until(lambda: kept.count == 0)
+        await until(lambda: kept_now() == 0)
         return context("on time")
 
     hooks = Hooks()
@@ -395,7 +395,7 @@ def test_a_thread_that_ends_while_a_coroutine_runs_disturbs_nobody(loop: bool, i
     assert statuses(outcome) == ["timeout", "ok"]
     assert (outcome.decision, outcome.context) == ("none", ["on time"])
     assert left.is_set()
-    assert kept.count == 0
+    assert kept_now() == 0
 
 
 @with_and_without_a_loop
@@ -413,7 +413,7 @@ def test_a_task_that_ends_while_a_thread_runs_disturbs_nobody(loop: bool) -> Non
 
     def next_hook(event: Any) -> Any:
         release.set()
-        assert eventually(lambda: kept.count == 0)
+        assert eventually(lambda: kept_now() == 0)
         return context("on time")
 
     hooks = Hooks()
@@ -424,7 +424,7 @@ def test_a_task_that_ends_while_a_thread_runs_disturbs_nobody(loop: bool) -> Non
 
     assert statuses(outcome) == ["timeout", "ok"]
     assert (outcome.decision, outcome.context) == ("none", ["on time"])
-    assert kept.count == 0
+    assert kept_now() == 0
 
 
 @with_and_without_a_loop
@@ -507,6 +507,106 @@ def test_a_hook_that_raises_after_its_deadline_has_timed_out(way: Way) -> None:
     assert statuses(outcome) == ["timeout"]
 
 
+# Second phases and the background.
+
+
+@with_and_without_a_loop
+@pytest.mark.parametrize("kind", ["function", "coroutine"])
+def test_a_second_phase_that_hangs_has_a_deadline_too(loop: bool, kind: str) -> None:
+    """Fault 130: the time that the first answer asked for, and no more."""
+    with stuck() as release:
+
+        def function(event: Any) -> Any:
+            if event.get("async_phase") == 2:
+                release.wait()
+            return {"async": True, "asyncTimeout": 0.1}
+
+        async def coroutine(event: Any) -> Any:
+            if event.get("async_phase") == 2:
+                await asyncio.sleep(60)
+            return {"async": True, "asyncTimeout": 0.1}
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", function if kind == "function" else coroutine, on_error="abort")
+
+        with within(0.1 + BUSY):
+            outcome = fire(hooks, loop)
+
+        assert outcome.denied
+        assert statuses(outcome) == ["timeout"]
+
+
+@pytest.mark.parametrize("seconds", [1e308, 10**300, 1e-300])
+def test_a_second_phase_of_any_length_ends_with_the_firing(seconds: float) -> None:
+    """Fault 130: under the total, whatever the hook asks for."""
+
+    async def patient(event: Any) -> Any:
+        if event.get("async_phase") == 2:
+            await asyncio.sleep(60)
+        return {"async": True, "asyncTimeout": seconds}
+
+    hooks = Hooks(total_timeout=0.2)
+    hooks.register("PreToolUse", patient)
+
+    with within(0.2 + BUSY):
+        assert statuses(run(hooks.fire("PreToolUse", **CALL))) == ["timeout"]
+
+
+def test_a_hook_that_always_asks_for_a_second_phase_is_called_twice() -> None:
+    """Fault 130: twice async is a failure and not a loop."""
+    calls: list[Any] = []
+
+    def again(event: Any) -> Any:
+        calls.append(event.get("async_phase"))
+        return {"async": True}
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", again, on_error="abort")
+
+    outcome = run(hooks.fire("PreToolUse", **CALL))
+
+    assert outcome.denied
+    assert calls == [None, 2]
+
+
+@with_and_without_a_loop
+@pytest.mark.parametrize("kind", ["function", "coroutine", "deaf coroutine", "raises"])
+def test_a_hook_in_the_background_that_misbehaves_is_not_waited_for(loop: bool, kind: str) -> None:
+    """Fault 130: the host has its outcome at once, its loop ends, and nothing stays."""
+    with stuck() as release:
+
+        def function(event: Any) -> Any:
+            release.wait(20)
+
+        async def coroutine(event: Any) -> Any:
+            await asyncio.sleep(60)
+
+        async def deaf(event: Any) -> Any:
+            while not release.is_set():
+                try:
+                    await asyncio.sleep(0.01)
+                except asyncio.CancelledError:
+                    continue
+
+        def raises(event: Any) -> Any:
+            raise ValueError("boom")
+
+        handlers = {"function": function, "coroutine": coroutine, "deaf coroutine": deaf, "raises": raises}
+        hooks = Hooks()
+        hooks.register("PreToolUse", handlers[kind], async_=True, timeout=DEADLINE)
+
+        async def host() -> list[Outcome]:
+            outcomes = [await hooks.fire("PreToolUse", **CALL) for _ in range(3)]
+            await asyncio.sleep(0.3)  # the subject itself: its deadline passes meanwhile
+            return outcomes
+
+        with within(0.3 + BUSY):
+            outcomes = asyncio.run(host()) if loop else [hooks.fire_sync("PreToolUse", **CALL) for _ in range(3)]
+
+        assert [statuses(outcome) for outcome in outcomes] == [["ok"]] * 3
+        assert all(outcome.allowed for outcome in outcomes)
+
+
 # The bound, and the breaker.
 
 
@@ -519,7 +619,7 @@ def test_a_hundred_hung_hooks_are_the_most_that_are_kept() -> None:
 
         async def host() -> Outcome:
             await asyncio.gather(*(hooks.fire("PreToolUse", tool_name="Stuck") for _ in range(MOST_KEPT)))
-            assert kept.count == MOST_KEPT
+            assert kept_now() == MOST_KEPT
             with within(BUSY):
                 return await hooks.fire("PreToolUse", tool_name="Fine")
 
@@ -529,7 +629,7 @@ def test_a_hundred_hung_hooks_are_the_most_that_are_kept() -> None:
         assert outcome.results[0].error is not None
         assert outcome.results[0].error.code == "kept_limit"
 
-    assert eventually(lambda: kept.count == 0)
+    assert eventually(lambda: kept_now() == 0)
     assert run(hooks.fire("PreToolUse", tool_name="Fine")).allowed
 
 
@@ -549,7 +649,7 @@ def test_a_hook_that_fails_ten_times_in_a_row_is_not_waited_for_again(loop: bool
         assert statuses(outcome) == ["skipped", "failed"]
         assert outcome.denied
         assert [result.error.code for result in outcome.results if result.error] == ["breaker_open"] * 2
-        assert kept.count == 20
+        assert kept_now() == 20
 
 
 def test_a_readable_answer_closes_the_breaker() -> None:

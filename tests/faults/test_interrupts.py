@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.faults.hosts import BUSY, CALL, WAYS, Program, Way, eventually, run, until, within
+from tests.faults.hosts import BUSY, CALL, WAYS, Program, Way, eventually, kept_now, run, until, within
 
 from interpose import Hooks, Outcome, context
-from interpose.lanes import kept
 
 # A real Ctrl-C: the program runs a hook, gets SIGINT, and must end as an interrupted program does.
 
@@ -240,29 +239,50 @@ def test_cancelling_the_host_leaves_a_thread_behind_and_comes_back() -> None:
         assert run(cancelled_while(hooks, began.is_set))
     release.set()
 
-    assert eventually(lambda: kept.count == 0)
+    assert eventually(lambda: kept_now() == 0)
     assert ran == []
 
 
-def test_cancelling_the_host_while_a_hook_swallows_cancellation_comes_back() -> None:
-    """Fault 149: and the loop can end afterwards."""
+async def deaf(event: Any) -> None:
+    """Waits for ever, whatever is thrown at it."""
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            continue
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["", "side by side"])
+@pytest.mark.parametrize("impatience", [1, 2, 5])
+def test_cancelling_the_host_while_a_hook_swallows_cancellation_comes_back(impatience: int, parallel: bool) -> None:
+    """Fault 149: and the loop can end afterwards, however often the host was cancelled."""
     began: list[int] = []
 
-    async def deaf(event: Any) -> None:
+    async def hook(event: Any) -> None:
         began.append(1)
-        while True:
-            try:
-                await asyncio.sleep(60)
-            except asyncio.CancelledError:
-                continue
+        await deaf(event)
 
     hooks = Hooks()
-    hooks.register("PreToolUse", deaf)
+    hooks.register("PreToolUse", hook, parallel=parallel)
+    if parallel:
+        hooks.register("PreToolUse", hook, name="twin", parallel=True)
 
-    with within(BUSY):
-        assert asyncio.run(cancelled_while(hooks, lambda: bool(began)))
+    async def host() -> bool:
+        firing = asyncio.create_task(hooks.fire("PreToolUse", **CALL))
+        await until(lambda: len(began) == 1 + parallel)
+        for _ in range(impatience):
+            firing.cancel()
+            await asyncio.sleep(0)
+        try:
+            await firing
+        except asyncio.CancelledError:
+            return True
+        return False
 
-    assert eventually(lambda: kept.count == 0)
+    with within(2 * BUSY):
+        assert asyncio.run(host())
+
+    assert eventually(lambda: kept_now() == 0)
 
 
 def test_a_firing_inside_a_time_limit_of_the_host_ends_with_it() -> None:

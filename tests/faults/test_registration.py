@@ -100,46 +100,60 @@ def test_a_lower_layer_cannot_unregister_a_guard_from_inside_a_hook() -> None:
     assert "UnknownHook" in str(first.results[0].error)
 
 
-class Tripwire(str):
-    """A tool's name that runs code in the middle of a firing's preparation: a race that happens every time."""
+class Tripwire(str):  # noqa: SLOT000 - it has more to remember than its letters
+    """A tool's name that runs code when it is looked at for the n-th time: a race that happens every time."""
 
-    __slots__ = ("spring",)
-    spring: Callable[[], None] | None
+    spring: Callable[[], None] | None = None
+    looks = 0
+
+    def _looked_at(self) -> None:
+        self.looks -= 1
+        if self.looks == 0 and self.spring is not None:
+            self.spring()
 
     def __hash__(self) -> int:
-        if self.spring is not None:
-            spring, self.spring = self.spring, None
-            spring()
+        self._looked_at()
         return str.__hash__(self)
 
+    def __len__(self) -> int:
+        self._looked_at()
+        return str.__len__(self)
 
-@pytest.mark.parametrize("rival", ["Other", "Other*", "re:Other"])
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize("rival", ["Other", "Other*"])
 @pytest.mark.parametrize("fired", ["fire", "fire_sync", "wants"])
 @pytest.mark.parametrize("event", ["PreToolUse", "pre:tool"])
 def test_a_guard_registered_while_nothing_matched_is_seen_at_the_next_firing(
     fired: str, event: str, rival: str
 ) -> None:
     """Fault 141: what was found out about the old set of hooks is not written down for the new one."""
-    hooks = Hooks()
-    hooks.register("PreToolUse", lambda event: None, matcher=rival)
-    name = Tripwire("Bash")
+    sprung = 0
+    for look in range(1, 30):
+        hooks = Hooks()
+        hooks.register("PreToolUse", lambda event: None, matcher=rival)
+        name = Tripwire("Bash")
+        registered: list[Any] = []
 
-    def spring() -> None:
-        hooks.register("PreToolUse", lambda event: deny("no"), matcher="Bash")
+        def spring(hooks: Hooks = hooks, registered: list[Any] = registered) -> None:
+            registered.append(hooks.register("PreToolUse", lambda event: deny("no"), matcher="Bash"))
 
-    name.spring = spring
+        name.spring, name.looks = spring, look
+        if fired == "fire":
+            run(hooks.fire(event, tool_name=name, tool_input={}))
+        elif fired == "fire_sync":
+            hooks.fire_sync(event, tool_name=name, tool_input={})
+        else:
+            hooks.wants(event, name)
 
-    if fired == "fire":
-        run(hooks.fire(event, tool_name=name, tool_input={}))
-    elif fired == "fire_sync":
-        hooks.fire_sync(event, tool_name=name, tool_input={})
-    else:
-        hooks.wants(event, name)
-
-    assert name.spring is None, "the race did not take place"
-    assert hooks.wants(event, "Bash")
-    assert run(hooks.fire(event, tool_name="Bash", tool_input={})).denied
-    assert hooks.fire_sync(event, tool_name="Bash", tool_input={}).denied
+        if registered:
+            sprung += 1
+            assert hooks.wants(event, "Bash"), f"registered at look {look}"
+            assert run(hooks.fire(event, tool_name="Bash", tool_input={})).denied, f"registered at look {look}"
+            assert hooks.fire_sync(event, tool_name="Bash", tool_input={}).denied, f"registered at look {look}"
+    assert sprung > 2, "the race did not take place"
 
 
 def test_registering_and_firing_from_many_threads_loses_nothing() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from tests.faults.conftest import MOST_IDLE_THREADS, hook_threads, open_descriptors
-from tests.faults.hosts import eventually, until, within
+from tests.faults.hosts import eventually, kept_now, until, within
 
 from interpose import Hooks, allow, deny, modify
-from interpose.lanes import MOST_KEPT, kept
+from interpose.lanes import MOST_KEPT
 
 LONGEST_TEST = 60.0
 
@@ -116,9 +116,9 @@ def on_one_loop(population: Population, firings: int) -> Counter[str]:
 
     async def host() -> None:
         await asyncio.gather(*(worker() for _ in range(20)))
-        assert kept.count <= MOST_KEPT
+        assert kept_now() <= MOST_KEPT
         population.release.set()
-        await until(lambda: kept.count == 0)
+        await until(lambda: kept_now() == 0)
 
     asyncio.run(host())
     return decisions
@@ -142,7 +142,7 @@ def in_threads(population: Population, firings: int) -> Counter[str]:
         thread.start()
     for thread in threads:
         thread.join()
-    assert kept.count <= MOST_KEPT
+    assert kept_now() <= MOST_KEPT
     return decisions
 
 
@@ -166,7 +166,7 @@ def test_ten_thousand_firings_leave_nothing_behind(
     # Alone and in a group, at most as often as the breaker lets it, or as many as were under way when it did not yet.
     assert 0 < population.counts["hung"] <= 2 * BREAKER + 20
     assert 0 < population.counts["deaf"] <= 2 * BREAKER + 20
-    assert eventually(lambda: kept.count == 0)
+    assert eventually(lambda: kept_now() == 0)
     gc.collect()
     assert eventually(lambda: hook_threads() <= MOST_IDLE_THREADS)
     assert eventually(lambda: open_descriptors() <= descriptors)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
-from tests.faults.hosts import BUSY, CALL, WAYS, Way, eventually, program, run, within
+from tests.faults.hosts import BUSY, CALL, WAYS, Way, eventually, program, run, unharmed, within
 
 from interpose import Hooks, Outcome, context, deny, modify
 from interpose.lanes import workers
@@ -368,6 +368,61 @@ def test_a_coroutine_may_fire_without_a_loop() -> None:
 
     assert run(hooks.fire("PreToolUse", **CALL)).context == ["inner"]
     assert hooks.fire_sync("PreToolUse", **CALL).context == ["inner"]
+
+
+# Hooks that lay hands on the loop they run on. Where that is the host's, it is the host's; elsewhere it is ours.
+
+
+async def stops_its_loop(event: Any) -> None:
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(30)
+
+
+async def cancels_everything(event: Any) -> None:
+    for task in asyncio.all_tasks():
+        task.cancel()
+    await asyncio.sleep(30)
+
+
+async def leaves_a_task_that_exits(event: Any) -> None:
+    async def exits() -> None:
+        raise SystemExit(3)
+
+    task = asyncio.create_task(exits())
+    await asyncio.sleep(30)
+    await task
+
+
+async def leaves_a_task_that_interrupts(event: Any) -> None:
+    def interrupts() -> None:
+        raise KeyboardInterrupt
+
+    asyncio.get_running_loop().call_soon(interrupts)
+    await asyncio.sleep(30)
+
+
+SABOTAGE = [stops_its_loop, cancels_everything, leaves_a_task_that_exits, leaves_a_task_that_interrupts]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("sabotage", SABOTAGE, ids=lambda hook: hook.__name__)
+def test_a_hook_that_ends_the_loop_of_hosts_without_one_hangs_nobody(sabotage: Any) -> None:
+    """Fault 121: a guard that does so denies, in time, and the next firing finds a loop that runs."""
+    hooks = Hooks()
+    hooks.register("PreToolUse", sabotage, name="saboteur", matcher="Bash", timeout=0.2, on_error="abort")
+
+    async def fine(event: Any) -> Any:
+        await asyncio.sleep(0)
+        return context("fine")
+
+    hooks.register("PreToolUse", fine, matcher="Edit")
+
+    with within(0.2 + 2 * BUSY):
+        outcome = unharmed(lambda: hooks.fire_sync("PreToolUse", **CALL))
+
+    assert outcome.denied
+    assert hooks.fire_sync("PreToolUse", tool_name="Edit").context == ["fine"]
 
 
 # Context variables.
