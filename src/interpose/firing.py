@@ -290,7 +290,7 @@ class Firing(Ledger):
         """Give the chain up and touch nothing more: the host itself is being interrupted."""
         self.token += 1
         self.over = True
-        if _won(self.claim):
+        if self.lane == "thread" and _won(self.claim):
             kept.take()
 
     def go_on_after(self, failure: Failure) -> None:

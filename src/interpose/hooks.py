@@ -144,11 +144,16 @@ class Hooks(Engine):
 
     @contextmanager
     def scope(self, scope: str, hooks: Mapping[str, Any], parent: str | None = None) -> Iterator[list[Hook]]:
-        """Hold hooks for one agent as long as the block runs."""
+        """Hold hooks for one agent as long as the block runs; what others registered for it stays."""
+        known = scope in self._registry.snapshot.scopes
+        added = self.register_scoped(scope, hooks, parent)
         try:
-            yield self.register_scoped(scope, hooks, parent)
+            yield added
         finally:
-            self.unregister_scoped(scope)
+            if known:
+                self._registry.discard(added)
+            else:
+                self.unregister_scoped(scope)
 
     def add_event(self, row: Row) -> None:
         """Add a row to this engine's table of events."""

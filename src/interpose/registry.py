@@ -103,7 +103,7 @@ class Registry:
                 else:
                     listed[at] = replace(hook, sequence=listed[at].sequence)
                 added.append(listed[at])
-            self._swap(table, {**self.snapshot.scopes, **(scopes or {})})
+            self._swap(table, _with_scopes(self.snapshot.scopes, scopes or {}))
             return added
 
     def _check_limit(self, hook: Hook, listed: list[Hook]) -> None:
@@ -121,6 +121,13 @@ class Registry:
             self._swap({event: [hook for hook in listed if id(hook) not in keep]
                         for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
             return gone
+
+    def discard(self, hooks: Iterable[Hook]) -> None:
+        """Remove these hooks, as far as they are still there."""
+        with self._lock:
+            gone = {hook.sequence for hook in hooks}
+            self._swap({event: [hook for hook in listed if hook.sequence not in gone]
+                        for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
 
     def switch(self, name: str, on: bool, layer: str = "code") -> list[Hook]:
         """Enable or disable every hook of a name that the layer may touch."""
@@ -180,6 +187,15 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def _with_scopes(known: Mapping[str, Scope], added: Mapping[str, Scope]) -> dict[str, Scope]:
+    """Add scopes; one that is known stays below its parent and keeps its overrides."""
+    merged = dict(known)
+    for name, scope in added.items():
+        before = merged.get(name, Scope())
+        merged[name] = Scope(scope.parent or before.parent, {**before.overrides, **scope.overrides})
+    return merged
 
 
 def _may_touch(layer: str, hook: Hook) -> bool:

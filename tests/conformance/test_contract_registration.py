@@ -183,7 +183,6 @@ def test_registering_a_scope_again_adds_to_it():
     assert calls == ["first", "second"]
 
 
-@pytest.mark.xfail(reason="a scope that is registered again is replaced whole")
 def test_registering_a_scope_again_leaves_it_below_its_parent():
     """Otherwise an agent would escape its parent's locked hooks by adding one of its own."""
     hooks = Hooks()
@@ -197,7 +196,6 @@ def test_registering_a_scope_again_leaves_it_below_its_parent():
     assert calls == ["locked", "child"]
 
 
-@pytest.mark.xfail(reason="a scope that is registered again is replaced whole")
 def test_registering_a_scope_leaves_what_its_configuration_says():
     calls: list[str] = []
     own = {"Stop": {"override": True, "hooks": [noting(calls, "configured")]}}
@@ -212,7 +210,6 @@ def test_registering_a_scope_leaves_what_its_configuration_says():
     assert calls == ["configured", "added"]
 
 
-@pytest.mark.xfail(reason="a scope is removed with all of its hooks, whoever wrote them")
 def test_a_block_takes_away_only_what_it_brought():
     """A guard from the configuration holds before, in and after it."""
     hooks = Hooks.from_mapping(
