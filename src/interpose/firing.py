@@ -181,6 +181,8 @@ class Firing(Ledger):
             event[name] = copy(self.fields[name])
         if self.phase == 2:
             event["async_phase"] = 2
+        if step.handler is not None:
+            return step.handler(step.hook, event, self.step_deadline)
         return step.call(event)
 
     def _hand_over(self, value: Any, step: Step) -> None:

@@ -17,6 +17,7 @@ from .engine import conduct
 from .errors import BadEvent, BadHook, UnknownEvent
 from .events import TABLE, Row, Table
 from .firing import Firing
+from .handlers import Handler
 from .lanes import BlockingLanes, Lanes
 from .ledger import Ledger
 from .model import Hook, Outcome, Settings
@@ -67,6 +68,7 @@ class Hooks(Engine):
         self.tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None = None
         self.late: dict[str, list[Ran]] = {}
         self.recorder: Recorder | None = None
+        self.handlers: dict[str, Handler] = {}
         self._table = events
         self._observers = Observers()
         self._blocking: BlockingLanes | None = None
@@ -95,7 +97,7 @@ class Hooks(Engine):
         ``inline``, ``scope``, ``layer``, ``description``. A hook of the same name, layer, scope and event is replaced.
         """
         try:
-            hook = declare(self._table, event, handler, **options)
+            hook = declare(self._table, event, handler, types=tuple(self.handlers), **options)
         except TypeError as error:
             if "unexpected keyword argument" not in str(error):
                 raise
@@ -164,6 +166,13 @@ class Hooks(Engine):
     def events(self) -> Table:
         """The table of events."""
         return self._table
+
+    def add_handler(self, type: str, handler: Handler) -> None:
+        """Add a kind of handler: a coroutine function of the hook, its event and its deadline; it returns the reply."""
+        if not isinstance(type, str) or not type or type == "python":
+            raise BadHook(f"type: {type!r} cannot be added", hint="choose another name")
+        self.handlers = {**self.handlers, type: handler}
+        self._forget()
 
     def observe(self, observer: Observer) -> Subscription:
         """Tell a callable of every hook that starts, reports progress and answers."""
@@ -284,7 +293,8 @@ class Hooks(Engine):
 
     def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
-        lane = "inline" if hook.inline else "task" if hook.options.get("awaits") else "thread"
+        awaits = hook.type in self.handlers or hook.options.get("awaits")
+        lane = "inline" if hook.inline else "task" if awaits else "thread"
         return lane, hook.options["call"], native.read
 
     def _loop_lanes(self) -> Lanes:

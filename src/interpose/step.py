@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .decide import Ran
 from .events import Row
+from .handlers import Handler
 from .model import Hook, Outcome, Settings
 from .payload import Template
 from .plan import Plan, deadline, error_policy, is_guard
@@ -24,6 +25,8 @@ class Engine(Protocol):
     """What a firing needs to know of whoever fires it."""
 
     settings: Settings
+    handlers: dict[str, Handler]
+    """What runs hooks that are no Python callables, by their type."""
     off: str
     """Why enforcement is switched off, or nothing."""
     tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None
@@ -43,7 +46,8 @@ class Engine(Protocol):
 class Step:
     """A hook, or a group that runs side by side, as a firing runs it."""
 
-    __slots__ = ("call", "enforced", "guard", "health", "hook", "lane", "members", "plain", "policy", "read", "timeout")
+    __slots__ = ("call", "enforced", "guard", "handler", "health", "hook", "lane", "members", "plain", "policy", "read",
+                 "timeout")  # fmt: skip
 
     def __init__(self, engine: Engine, hook: Hook, members: tuple[Step, ...] = ()) -> None:
         settings = engine.settings
@@ -51,13 +55,14 @@ class Step:
         self.health = hook.health
         self.members = members
         self.lane, self.call, self.read = engine.binding(hook)
+        self.handler = engine.handlers.get(hook.type)
         if members:
             self.lane = "group"
         self.timeout = deadline(hook, settings)
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)
         self.enforced = hook.enforce and settings.enforce and not engine.off
-        special = self.guard or hook.judge is not None or hook.once or hook.background
+        special = self.guard or hook.judge is not None or hook.once or hook.background or self.handler is not None
         self.plain = self.lane in ("inline", "task") and not special
         """Whether it need only be called, and means nothing by saying nothing."""
 

@@ -3,11 +3,12 @@
 import asyncio
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
 
-from interpose import Hooks, Outcome, deny
+from interpose import BadHook, Hooks, Outcome, deny
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -112,3 +113,28 @@ def test_depth_is_counted_across_processes(given, denied, monkeypatch):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout == f"{denied}\n"
+
+
+def test_a_handler_is_one_coroutine_of_the_hook_its_event_and_its_deadline():
+    seen: list[Any] = []
+
+    async def shout(hook, event, deadline):
+        seen.append((hook.handler, event.tool_name, 0 < deadline - time.monotonic() <= 5))
+        return {"decision": "deny", "reason": hook.handler.upper()}
+
+    hooks = Hooks()
+    hooks.add_handler("shout", shout)
+    hooks.register("PreToolUse", "no", type="shout", timeout=5)
+
+    outcomes = [asyncio.run(hooks.fire("PreToolUse", **CALL)), hooks.fire_sync("PreToolUse", **CALL)]
+
+    assert [(one.reason, one.results[0].type) for one in outcomes] == [("NO", "shout")] * 2
+    assert seen == [("no", "Bash", True)] * 2
+
+
+def test_a_type_that_nobody_added_is_refused_with_the_nearest_name():
+    hooks = Hooks()
+    hooks.add_handler("shout", lambda hook, event, deadline: asyncio.sleep(0))
+
+    with pytest.raises(BadHook, match="did you mean shout"):
+        hooks.register("PreToolUse", "no", type="shuot")

@@ -44,6 +44,7 @@ def declare(
     source: str = "",
     description: str = "",
     directory: str = "",
+    types: tuple[str, ...] = (),
 ) -> Hook:
     """Return the hook that these options describe, or say what is wrong with them."""
     row, suffix = table.find(event)
@@ -64,7 +65,7 @@ def declare(
     condition = compile_condition(_text("if", if_))
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
-    kind, call, options = _handler(type, handler, directory)
+    kind, call, options = _handler(type, handler, directory, types)
     return Hook(
         row=row,
         handler=handler,
@@ -93,12 +94,18 @@ def declare(
     )
 
 
-def _handler(kind: str | None, handler: Any, directory: str) -> tuple[str, Callable[..., Any], dict[str, Any]]:
+def _handler(
+    kind: str | None, handler: Any, directory: str, types: tuple[str, ...]
+) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
+    if kind in types:
+        return str(kind), None, {}  # what it means is for its handler to say
     if kind not in (None, "python"):
-        raise BadHook(f"type: {kind!r} is not a kind of handler", hint="python is")
+        known = ("python", *types)
+        raise BadHook(f"type: {kind!r} is not a kind of handler",
+                      hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
     if isinstance(handler, str):
         if "/" in handler or handler.endswith((".py", ".sh")):
-            raise BadHook(f"handler: {handler!r} is a path", hint="type: command runs a program")
+            raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function: module.function")
         return "python", LazyFunction(handler, directory), {}
     if not callable(handler):
         raise BadHook(f"handler: {_kind(handler)} cannot be called", hint="give a function, or its name as text")

@@ -98,7 +98,7 @@ class LazyFunction:
         if not module or not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
             raise BadHook(
                 f"handler {path!r} is not the name of a Python function",
-                hint="write module.function, or type: command for a program",
+                hint="write module.function",
             )
         self.path = path
         self.directory = directory
