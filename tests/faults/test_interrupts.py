@@ -17,6 +17,7 @@ PREAMBLE = """
 import asyncio, os, signal, sys, threading, time
 from interpose import Hooks
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background is born deaf to it
 hooks = Hooks()
 
 def fire_without_a_loop():

@@ -1,6 +1,7 @@
 """What can be said about code that broke."""
 
 import logging
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -110,7 +111,11 @@ def test_a_raise_statement_is_on_purpose() -> None:
 
 
 def test_a_signal_is_not_on_purpose() -> None:
-    assert not raised_on_purpose(caught(interrupted_by_a_signal))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert not raised_on_purpose(caught(interrupted_by_a_signal))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_end_of_a_coroutine_is_not_on_purpose() -> None:
