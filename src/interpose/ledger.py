@@ -41,6 +41,7 @@ class Ledger:
     run_id = ""
     """Names the run of the current step in messages."""
     _rest: dict[str, str] | None = None
+    _grants: list[tuple[Ran, int]] = []  # noqa: RUF012 - as the next
     _guards: list[tuple[Step, int]] = []  # noqa: RUF012 - never written to; the first guard makes a list of its own
 
     engine: Engine
@@ -186,6 +187,8 @@ class Ledger:
                 self._copiers = copiers(self.fields)
                 self.changed += 1
             self.over = self.over or ran.effect.ends
+            if ran.effect.granted:
+                self._grants = [*self._grants, (ran, self.changed)]
         if step.guard:
             # After its own change: who wrote the final input has seen it.
             self._guards = [*self._guards, (step, self.changed)]
@@ -239,6 +242,11 @@ class Ledger:
         late = engine.late.pop(self.session_id, None) if engine.late else None
         if self.silent and not engine.off and not late:
             return quiet(self.template, self.fields, self.ran, self)
+        for ran, seen in self._grants:
+            if seen < self.changed and ran.effect is not None:
+                # It was granted for an input that is no longer the one that would run.
+                ran.effect.granted = False
+                ran.effect.ignored.append("allow: the input changed afterwards")
         extra = {"off": engine.off} if engine.off else None
         outcome = merge(self.template, self.fields, self.ran, rest=self, extra=extra)
         return add_late(outcome, self.row, late) if late else outcome

@@ -10,7 +10,7 @@ from tests.conformance.scenarios import ASYNC, INLINE, NO_LOOP, STYLES, SYNC, at
 
 from interpose import Hooks, allow, ask, context, deny, inject, modify
 
-CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/work/a.py"}, cwd="/work")
+CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/project/a.py"}, cwd="/project")
 
 
 def noting(calls: list[str], name: str, answer: Any = None):
@@ -145,8 +145,8 @@ def test_a_disabled_hook_is_not_in_the_results():
              [lambda event: modify(prompt=event.prompt + "b"), lambda event: modify(prompt=event.prompt + "c")],
              changed={"prompt": "abc"}),
     scenario("", "if is judged at the hook's turn, on the current input: now it matches", CALL,
-             [modify(tool_input={"file_path": "/work/src/a.py"}), hook(deny("in src"), if_="Write(src/**)")],
-             changed={"tool_input": {"file_path": "/work/src/a.py"}}, decision="deny", reason="in src"),
+             [modify(tool_input={"file_path": "/project/src/a.py"}), hook(deny("in src"), if_="Write(src/**)")],
+             changed={"tool_input": {"file_path": "/project/src/a.py"}}, decision="deny", reason="in src"),
     scenario("", "if is judged at the hook's turn, on the current input: it no longer matches", CALL,
              [modify(tool_input={"file_path": "/tmp/a.py"}), hook(deny("in work"), if_="Write(./**)")],
              changed={"tool_input": {"file_path": "/tmp/a.py"}}, results=["ok", "skipped"], called=["first"]),
@@ -364,7 +364,7 @@ def spoil(event):
 
 @table(
     scenario("", "changing the event in place changes nothing", CALL,
-             [spoil, lambda event: deny(event.tool_input["file_path"])], decision="deny", reason="/work/a.py"),
+             [spoil, lambda event: deny(event.tool_input["file_path"])], decision="deny", reason="/project/a.py"),
     scenario("", "nor deeper down", at("PreToolUse", tool_input={"list": [{"a": 1}]}),
              [lambda event: event.tool_input["list"][0].update(a=2), lambda event: deny(str(event.tool_input))],
              decision="deny", reason="{'list': [{'a': 1}]}"),
@@ -375,12 +375,12 @@ def test_a_hook_gets_its_own_copy(scenario, style):
 
 @pytest.mark.parametrize("style", STYLES)
 def test_what_the_host_gave_is_not_changed(style):
-    given = {"file_path": "/work/a.py", "lines": [1]}
+    given = {"file_path": "/project/a.py", "lines": [1]}
 
     play(at("PreToolUse", tool_name="Write", tool_input=given),
          [lambda event: event.tool_input["lines"].append(2), modify(tool_input={})], style)  # fmt: skip
 
-    assert given == {"file_path": "/work/a.py", "lines": [1]}
+    assert given == {"file_path": "/project/a.py", "lines": [1]}
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -55,7 +55,7 @@ def test_fire_without_a_loop_says_what_to_do_instead():
 
 def test_an_outcome_has_an_attribute_for_everything():
     outcome = play(
-        at("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", cwd="/work"),
+        at("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", cwd="/project"),
         [modify(tool_input={"command": "pwd"}) + context("note"), ask("sure?"), hook({"fromTheFuture": 1})],
         SYNC,
     ).outcome
@@ -69,7 +69,7 @@ def test_an_outcome_has_an_attribute_for_everything():
     assert outcome.input == {
         "session_id": "a session",
         "transcript_path": "",
-        "cwd": "/work",
+        "cwd": "/project",
         "hook_event_name": "PreToolUse",
         "tool_name": "Bash",
         "tool_input": {"command": "pwd"},
@@ -80,7 +80,7 @@ def test_an_outcome_has_an_attribute_for_everything():
 
 def test_an_outcome_is_one_json_document():
     outcome = play(
-        at("PostToolUse", tool_name="Bash", tool_response="r", tool_use_id="t1", cwd="/work"),
+        at("PostToolUse", tool_name="Bash", tool_response="r", tool_use_id="t1", cwd="/project"),
         [inject("note", "user_message") + deny("late"), ValueError("bug")],
         SYNC,
     ).outcome

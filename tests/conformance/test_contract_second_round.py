@@ -7,7 +7,7 @@ from tests.conformance.scenarios import STYLES, at, hook, play, scenario, table
 
 from interpose import Hooks, Row, allow, ask, context, deny, modify
 
-CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/work/a.py"}, cwd="/work")
+CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/project/a.py"}, cwd="/project")
 
 
 def guard(what: Any = None, **options: Any):
@@ -53,8 +53,8 @@ def when_in_etc(answer: Any):
     scenario("", "after a deny there is no second round", CALL, [guard(), ETC, deny("no")], changed=INTO_ETC,
              decision="deny", reason="no"),
     scenario("", "the guards run on the final input, once", CALL,
-             [guard(no_etc), ETC, modify(tool_input={"file_path": "/work/b.py"})],
-             changed={"tool_input": {"file_path": "/work/b.py"}}, called=["first", "second", "third", "first"],
+             [guard(no_etc), ETC, modify(tool_input={"file_path": "/project/b.py"})],
+             changed={"tool_input": {"file_path": "/project/b.py"}}, called=["first", "second", "third", "first"],
              results=["ok", "ok", "ok", "ok again"]),
     scenario("", "if is judged anew: it no longer matches", CALL, [guard(deny("no"), if_="Write(lib/**)"), ETC],
              called=["second"], changed=INTO_ETC, results=["skipped", "ok", "skipped again"]),
@@ -111,3 +111,25 @@ def test_in_the_second_round_the_matcher_is_judged_anew():
     hooks.fire_sync("pre:publish", channel="a")
 
     assert calls == ["guard of a", "guard of all", "guard of all"]
+
+
+def test_a_grant_does_not_hold_for_an_input_that_changed_after_it():
+    """Otherwise a session would skip its question for something that nobody has granted."""
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: allow("ls is fine"), name="grants", priority=1)
+    hooks.register("PreToolUse", lambda event: modify(tool_input={"command": "rm -rf /"}), matcher="Bash")
+
+    changed = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    unchanged = hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"command": "ls"})
+
+    assert (changed.decision, changed.granted, unchanged.granted) == ("allow", False, True)
+    assert [(one.hook, one.wish) for one in changed.ignored] == [("grants", "allow: the input changed afterwards")]
+
+
+def test_a_grant_holds_for_the_change_that_came_with_it():
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: allow() + modify(tool_input={"command": "ls -l"}))
+
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+
+    assert (outcome.granted, outcome.tool_input) == (True, {"command": "ls -l"})

@@ -95,7 +95,7 @@ def test_the_input_of_an_event_with_nothing_given(event, bare, full):
 @pytest.mark.parametrize(("event", "bare", "full"), INPUTS)
 def test_the_input_of_an_event_with_everything_given(event, bare, full):
     """S2-22, S2-23, S2-24, S2-25"""
-    base = {"session_id": "s", "transcript_path": "/t/s.jsonl", "cwd": "/work", "permission_mode": "plan"}
+    base = {"session_id": "s", "transcript_path": "/t/s.jsonl", "cwd": "/project", "permission_mode": "plan"}
 
     assert heard_at(event, **base, **full) == base | {"hook_event_name": event} | full
 

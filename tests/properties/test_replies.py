@@ -38,10 +38,22 @@ def says_allow(value: object) -> bool:
     return isinstance(value, str) and value in ("allow", "approve")
 
 
-def says_at_the_top(value: Mapping[str, Any], *words: str) -> bool:
-    """Whether an answer has one of these decisions where decisions are read, whatever stands beside it."""
-    spelled = [value.get(key) for key in ("decision", "permissionDecision", "behavior")]
-    return any(isinstance(word, str) and word in words for word in spelled)
+def specific(**said: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}
+
+
+DENIES: list[dict[str, Any]] = [
+    *({key: word} for key in ("decision", "permissionDecision", "behavior") for word in ("deny", "block")),
+    {"decision": {"behavior": "deny"}},
+    {"abort": True},
+    {"allowed": False},
+    specific(permissionDecision="deny"),
+    specific(decision={"behavior": "deny"}),
+]
+ASKS: list[dict[str, Any]] = [
+    *({key: word} for key in ("decision", "permissionDecision", "behavior") for word in ("ask", "defer")),
+    specific(permissionDecision="ask"),
+]
 
 
 @given(rows, answers)
@@ -81,17 +93,25 @@ def test_what_is_no_answer_denies(answer: object) -> None:
         assert outcome.decision != "allow"
 
 
-@given(mappings)
-def test_a_deny_is_not_lost_through_rubbish_beside_it(answer: dict[str, Any]) -> None:
-    outcome = fire(PRE, [{"handler": lambda event: answer, "on_error": "skip"}])
+@given(mappings, st.sampled_from(DENIES))
+def test_a_deny_is_not_lost_through_rubbish_beside_it(rubbish: dict[str, Any], deny: dict[str, Any]) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: {**rubbish, **deny}, "on_error": "skip"}])
 
-    if says_at_the_top(answer, "deny", "block") or answer.get("abort") is True or answer.get("allowed") is False:
-        assert outcome.denied
-    elif says_at_the_top(answer, "ask", "defer"):
-        assert outcome.decision in ("ask", "deny")
-    elif answer.get("continue") is False or answer.get("continue_") is False:
-        # Something else that cannot be read makes it a failure, of which the outcome tells.
-        assert outcome.denied or outcome.results[0].status == "failed"
+    assert outcome.denied
+
+
+@given(mappings, st.sampled_from(ASKS))
+def test_an_ask_is_not_lost_through_rubbish_beside_it(rubbish: dict[str, Any], ask: dict[str, Any]) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: {**rubbish, **ask}, "on_error": "skip"}])
+
+    assert outcome.decision in ("ask", "deny")
+
+
+@given(mappings, st.sampled_from(["continue", "continue_"]))
+def test_a_stop_is_not_lost_or_it_has_failed(rubbish: dict[str, Any], key: str) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: {**rubbish, key: False}, "on_error": "skip"}])
+
+    assert outcome.denied or outcome.results[0].status == "failed"
 
 
 @given(mappings)
