@@ -103,7 +103,8 @@ class Registry:
                 else:
                     listed[at] = replace(hook, sequence=listed[at].sequence)
                 added.append(listed[at])
-            self._swap(table, _with_scopes(self.snapshot.scopes, scopes or {}))
+            named = {hook.scope: Scope() for hook in added if hook.scope is not None}
+            self._swap(table, _with_scopes(self.snapshot.scopes, {**named, **(scopes or {})}))
             return added
 
     def _check_limit(self, hook: Hook, listed: list[Hook]) -> None:

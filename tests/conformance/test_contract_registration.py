@@ -1,6 +1,7 @@
 """The contract on registering: names, layers, scopes, what may be a hook, and configurations as mappings."""
 
 import functools
+import asyncio
 from typing import Any
 
 import pytest
@@ -438,3 +439,13 @@ def test_an_event_may_be_named_with_its_matcher():
     hooks.fire_sync("PreToolUse", tool_name="Bash")
 
     assert calls == ["shell"]
+
+
+def test_a_hook_registered_for_one_scope_holds_for_no_other_whoever_fired_before():
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: deny("scout only"), scope="scout")
+
+    def decision(**fields: Any) -> str:
+        return asyncio.run(hooks.fire("PreToolUse", tool_name="Bash", **fields)).decision
+
+    assert [decision(), decision(agent_id="other"), decision(agent_id="scout")] == ["deny", "none", "deny"]
