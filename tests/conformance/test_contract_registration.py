@@ -1,7 +1,7 @@
 """The contract on registering: names, layers, scopes, what may be a hook, and configurations as mappings."""
 
-import functools
 import asyncio
+import functools
 from typing import Any
 
 import pytest
