@@ -200,7 +200,7 @@ class Firing(Ledger):
         if self.now >= self.total_deadline:
             self.step_started = self.now
             self._time_out(step, "the firing's total time was used up before its turn")
-        elif not _judged(hook, self.fields):
+        elif hook.judge is not None and not _judged(hook, {**self.fields, **self()}):
             self.skip(step, {"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self.break_off(step)
@@ -306,6 +306,7 @@ class Firing(Ledger):
         route = Route(self.engine, self.template, Plan((), 0.0))
         firing = Firing(self.engine, route, self.fields)
         firing.steps, firing.total_deadline = (step,), self.total_deadline
+        firing._rest = self()  # the same call id for all of them
         firing.round = self.round
         firing.depth = self.depth
         return firing
@@ -348,10 +349,8 @@ def _too_late(value: Any) -> None:
 
 def _judged(hook: Hook, fields: dict[str, Any]) -> bool:
     """Judge a hook's ``if``; what cannot be judged counts as true."""
-    if hook.judge is None:
-        return True
     try:
-        return bool(hook.judge(fields))
+        return hook.judge is None or bool(hook.judge(fields))
     except Exception as error:
         log("warning", "if %s of hook %s cannot be judged: %s", hook.condition, hook.label, type(error).__name__)
         return True

@@ -347,3 +347,27 @@ def test_an_empty_interpose_off_switches_nothing_off(monkeypatch):
     monkeypatch.setenv("INTERPOSE_OFF", "")
 
     assert play(CALL, [deny("no")], SYNC).outcome.denied
+
+
+def test_an_if_rule_is_judged_below_the_current_directory_where_the_host_gave_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: deny("not in src"), if_="Write(src/**)")
+
+    def decision(path: str) -> str:
+        return hooks.fire_sync("PreToolUse", tool_name="Write", tool_input={"file_path": path}).decision
+
+    assert [decision("src/a.py"), decision(f"{tmp_path}/src/a.py"), decision("docs/a.md"), decision("/src/a.py")] == [
+        "deny", "deny", "none", "none"
+    ]  # fmt: skip
+
+
+def test_hooks_side_by_side_are_told_the_same_call_id():
+    seen: list[str] = []
+    hooks = Hooks()
+    for _ in range(3):
+        hooks.register("PreToolUse", lambda event: seen.append(event.tool_use_id), parallel=True)
+
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Bash")
+
+    assert seen == [outcome.tool_use_id] * 3
