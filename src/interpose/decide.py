@@ -302,6 +302,7 @@ def merge(
     decisive: Literal["deny", "ask", "allow"] | None = None
     granted = False
     counted: list[Effect] = []
+    said_by: dict[str, str] = {}
     for run in ran:
         if not isinstance(run, Ran) or run.effect is None:
             continue
@@ -316,7 +317,10 @@ def merge(
         outcome.context.extend(effect.context)
         outcome.messages.extend(effect.messages)
         outcome.inject.extend(effect.inject)
-        outcome.extra.update(effect.extra)
+        for key, value in effect.extra.items():
+            if key in outcome.extra and outcome.extra[key] is not value:
+                outcome.ignored.append(Ignored(said_by[key], f"{key}: a later hook said something else"))
+            outcome.extra[key], said_by[key] = value, run.hook.label
         outcome.suppress_output = outcome.suppress_output or effect.suppress
         outcome.keep_going = outcome.keep_going or effect.keep_going
         outcome.interrupt = outcome.interrupt or effect.interrupt

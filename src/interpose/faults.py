@@ -13,7 +13,7 @@ from typing import Any
 from .payload import Uncopyable
 from .replies import Failure, HookFailed
 
-__all__ = ["describe", "is_awaitable", "is_one_of", "log", "raised_on_purpose", "type_name"]
+__all__ = ["describe", "is_awaitable", "is_one_of", "is_the_hosts", "log", "type_name"]
 
 _LONGEST = 2000
 
@@ -86,38 +86,42 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         current = link if link is not None else None if suppressed(current) else context(current)
 
 
-def raised_on_purpose(error: BaseException) -> bool:
-    """Say whether a hook's own code made this exception, rather than a signal or the end of a coroutine."""
-    interrupt = not is_one_of(error, GeneratorExit)
-    if interrupt and threading.current_thread() is not threading.main_thread():
-        return True  # signals strike the main thread only
-    handler, innermost = _interrupt_handler(), None
-    trace = BaseException.__dict__["__traceback__"].__get__(error)
+def is_the_hosts(error: BaseException) -> bool:
+    """Say whether a signal made this exception, or the end of a coroutine, and no code of a hook."""
+    innermost = trace = BaseException.__dict__["__traceback__"].__get__(error)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    handlers = _signal_handlers() if in_main_thread else set()  # signals strike the main thread only
     while trace is not None:
-        if handler is not None and trace.tb_frame.f_code is handler:
-            return False
+        if trace.tb_frame.f_code in handlers:
+            return True
         innermost, trace = trace, trace.tb_next
-    if innermost is None or innermost.tb_lasti < 0:
-        return True
+    if not is_one_of(error, KeyboardInterrupt, GeneratorExit) or innermost is None or innermost.tb_lasti < 0:
+        return False
     code, at = innermost.tb_frame.f_code.co_code, innermost.tb_lasti
     operation = opname[code[at]] if at < len(code) else ""
     if operation == "RAISE_VARARGS":
+        return False
+    if is_one_of(error, GeneratorExit):
         return True
     # What comes out of an await was put there by somebody; a signal strikes between two other instructions.
     after_await = operation in ("SEND", "YIELD_VALUE") or (operation == "RESUME" and code[at + 1] & 3 >= 2)
-    return interrupt and after_await
+    return in_main_thread and not after_await
 
 
-def _interrupt_handler() -> CodeType | None:
-    """Return the code of a signal handler that the host has written for Ctrl-C."""
+def _signal_handlers() -> set[CodeType]:
+    """Return the code of the signal handlers that the host has written."""
     import signal
     from functools import partial
 
-    handler: Any = signal.getsignal(signal.SIGINT)
-    while isinstance(handler, partial):
-        handler = handler.func
-    code = getattr(getattr(handler, "__func__", handler), "__code__", None)
-    return code if isinstance(code, CodeType) else None
+    found = set()
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, partial):
+            handler = handler.func
+        code = getattr(getattr(handler, "__func__", handler), "__code__", None)
+        if isinstance(code, CodeType):
+            found.add(code)
+    return found
 
 
 _logging: ContextVar[bool] = ContextVar("interpose_logging", default=False)

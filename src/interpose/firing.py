@@ -15,7 +15,7 @@ from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
 
-from .faults import describe, is_awaitable, is_one_of, log, raised_on_purpose, type_name
+from .faults import describe, is_awaitable, is_one_of, is_the_hosts, log, type_name
 from .lanes import GRACE, MOST_KEPT, Lanes, kept
 from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
@@ -223,7 +223,7 @@ class Firing(Ledger):
         if self.lane != "thread":
             if is_one_of(error, *self.cancelled_error) and self._cancelled_from_outside():
                 raise error
-            if is_one_of(error, KeyboardInterrupt, GeneratorExit) and not raised_on_purpose(error):
+            if is_the_hosts(error):
                 raise error
         return describe(error)
 

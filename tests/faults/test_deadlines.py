@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.faults.hosts import BUSY, CALL, PROMISE, WAYS, Way, eventually, kept_now, program, run, until, within
 
-from interpose import Hooks, Outcome, allow, context, deny
+from interpose import Hooks, Outcome, allow, context, deny, modify
 from interpose.lanes import MOST_KEPT
 
 DEADLINE = 0.05
@@ -570,6 +570,32 @@ def test_a_hook_that_always_asks_for_a_second_phase_is_called_twice() -> None:
 
 
 @with_and_without_a_loop
+@pytest.mark.parametrize("trouble", ["hangs", "raises", "gives rubbish"])
+def test_a_guard_that_breaks_when_it_looks_again_denies(loop: bool, trouble: str) -> None:
+    """Fault 130: it was content with the first input; the second, which will run, it has not judged."""
+    with stuck() as release:
+        hooks, looks = Hooks(), []
+
+        def guard(event: Any) -> Any:
+            looks.append(event.tool_input)
+            if len(looks) == 1:
+                return None
+            if trouble == "raises":
+                raise ValueError("boom")
+            return release.wait() if trouble == "hangs" else "rubbish"
+
+        hooks.register("PreToolUse", guard, name="guard", on_error="abort", timeout=DEADLINE)
+        hooks.register("PreToolUse", lambda event: modify(tool_input={"command": "rm"}))
+
+        with within(DEADLINE + BUSY):
+            outcome = fire(hooks, loop)
+
+        assert outcome.denied
+        assert looks == [CALL["tool_input"], {"command": "rm"}]
+        assert [(result.hook, result.round) for result in outcome.results if result.status != "ok"] == [("guard", 2)]
+
+
+@with_and_without_a_loop
 @pytest.mark.parametrize("kind", ["function", "coroutine", "deaf coroutine", "raises"])
 def test_a_hook_in_the_background_that_misbehaves_is_not_waited_for(loop: bool, kind: str) -> None:
     """Fault 130: the host has its outcome at once, its loop ends, and nothing stays."""
@@ -643,8 +669,7 @@ def test_a_hook_that_fails_ten_times_in_a_row_is_not_waited_for_again(loop: bool
         for _ in range(10):
             fire(hooks, loop)
 
-        with within(0.1):
-            outcome = fire(hooks, loop)
+        outcome = fire(hooks, loop)
 
         assert statuses(outcome) == ["skipped", "failed"]
         assert outcome.denied

@@ -99,6 +99,27 @@ def test_ctrl_c_reaches_the_host_while_a_hook_runs(register: str, fire: str, han
     assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
 
 
+TERMINATED = {
+    "a function in a thread": ("hooks.register('PreToolUse', blocks)", "fire_without_a_loop"),
+    "an inline function": ("hooks.register('PreToolUse', computes, inline=True)", "fire_without_a_loop"),
+    "a coroutine": ("hooks.register('PreToolUse', awaits)", "fire_with_asyncio_run"),
+    "a coroutine that blocks the loop": ("hooks.register('PreToolUse', blocks_the_loop)", "fire_with_asyncio_run"),
+}
+
+
+@pytest.mark.parametrize(("register", "fire"), TERMINATED.values(), ids=TERMINATED.keys())
+def test_a_signal_handler_of_the_host_that_exits_ends_the_host_and_not_the_hook(register: str, fire: str) -> None:
+    """Fault 121: the SystemExit is the host's own, wherever the signal struck."""
+    handler = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(43))"
+
+    with Program("\n".join([PREAMBLE, handler, register, EPILOGUE.format(fire=fire)])) as host, within(5):
+        assert host.line() == "running"
+        host.send(signal.SIGTERM)
+        status, _, complained = host.end()
+
+    assert status == 43, complained
+
+
 def test_a_second_ctrl_c_ends_a_hook_that_blocks_the_loop() -> None:
     """Fault 122: the first one only cancels the host's task, which this hook does not let run."""
     register = """

@@ -119,7 +119,82 @@ def test_threads_are_used_again() -> None:
     assert len(idents) <= 8
 
 
+@pytest.mark.parametrize("fails", [False, True], ids=["", "failing at first"])
+def test_a_hook_that_runs_once_runs_once_whoever_fires_first(fails: bool) -> None:
+    """Fault 144: sixteen threads want it at the same moment; a run that failed does not count."""
+    runs: list[int] = []
+    hooks = Hooks()
+
+    def only_once(event: Any) -> None:
+        runs.append(1)
+        if fails and len(runs) == 1:
+            raise ValueError("again")
+
+    hooks.register("PreToolUse", only_once, once=True)
+
+    def work(number: int) -> None:
+        for _ in range(5):
+            hooks.fire_sync("PreToolUse", **CALL)
+
+    in_threads(16, work)
+
+    assert len(runs) == 1 + fails
+
+
+def test_all_hooks_of_a_firing_are_told_the_same_whatever_lane_they_run_in() -> None:
+    """Fault 144: also of what is made up when it is read, such as the id of the call."""
+    hooks, seen = Hooks(), []
+
+    def function(event: Any) -> None:
+        seen.append((event.tool_use_id, event.cwd, event.session_id))
+
+    async def coroutine(event: Any) -> None:
+        seen.append((event.tool_use_id, event.cwd, event.session_id))
+
+    for handler in (function, coroutine):
+        hooks.register("PreToolUse", handler, name=f"{handler.__name__} alone")
+        hooks.register("PreToolUse", handler, name=f"{handler.__name__} inline", inline=True)
+        hooks.register("PreToolUse", handler, name=f"{handler.__name__} beside", parallel=True)
+
+    outcome = run(hooks.fire("PreToolUse", **CALL))
+
+    assert len(seen) == 6
+    assert set(seen) == {(outcome.tool_use_id, outcome.cwd, outcome.session_id)}
+
+
 # Event loops.
+
+
+EAGER: Any = getattr(asyncio, "eager_task_factory", None)
+
+
+@pytest.mark.skipif(EAGER is None, reason="this Python has no eager tasks")
+def test_a_host_whose_tasks_all_start_eagerly_is_served_like_any_other() -> None:
+    """Fault 145: a task may be done before anybody has its name."""
+    hooks = Hooks()
+
+    async def quick(event: Any) -> Any:
+        return context("quick")
+
+    async def slow(event: Any) -> Any:
+        await asyncio.sleep(0)
+        return context("slow")
+
+    async def cancelled(event: Any) -> Any:
+        raise asyncio.CancelledError
+
+    for name, handler in {"quick": quick, "slow": slow, "cancelled": cancelled}.items():
+        hooks.register("PreToolUse", handler, name=name)
+        hooks.register("PreToolUse", handler, name=f"{name} beside", parallel=True)
+
+    async def host() -> Outcome:
+        asyncio.get_running_loop().set_task_factory(EAGER)
+        return await hooks.fire("PreToolUse", **CALL)
+
+    outcome = run(host())
+
+    assert outcome.context == ["quick", "quick", "slow", "slow"]
+    assert [result.status for result in outcome.results] == ["ok"] * 4 + ["failed"] * 2
 
 
 def test_one_engine_serves_two_loops_at_the_same_time() -> None:
@@ -474,6 +549,16 @@ def test_what_a_hook_sets_is_not_seen_by_the_host(way: Way) -> None:
         after = word.get()
         word.reset(token)
         assert after == "the host's"
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.inline and not (way.loop and way.awaits)], ids=str)
+def test_what_a_hook_stores_in_its_thread_is_not_seen_by_the_host(way: Way) -> None:
+    """Fault 150: where a hook has a thread of its own."""
+    local = threading.local()
+
+    way.outcome(lambda event: setattr(local, "word", "the hook's"))
+
+    assert not hasattr(local, "word")
 
 
 def test_what_an_inline_coroutine_sets_after_a_pause_is_not_seen_by_the_host() -> None:

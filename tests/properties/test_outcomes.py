@@ -1,5 +1,6 @@
 """What is true of every outcome, whatever the hooks say."""
 
+import functools
 import json
 from typing import Any
 
@@ -122,6 +123,11 @@ def test_an_outcome_can_be_written_as_json(data: st.DataObject, row: Row) -> Non
 # No wish is lost.
 
 
+def says(reply: Reply, event: Any) -> Reply:
+    """The body of a hook that always says the same."""
+    return reply
+
+
 def unheard(row: Row, reply: Reply, outcome: Outcome) -> list[str]:
     """The wishes of a reply that had no effect and are not reported either."""
     said = " ".join(item.wish for item in outcome.ignored)
@@ -167,6 +173,38 @@ def test_every_wish_of_a_parallel_reply_has_an_effect_or_is_reported(data: st.Da
 
 
 @given(st.data(), rows)
+def test_what_several_hooks_say_is_not_lost_among_each_other(data: st.DataObject, row: Row) -> None:
+    said = data.draw(st.lists(replies(row), min_size=2, max_size=4))
+
+    outcome = fire(row, [{"handler": functools.partial(says, reply)} for reply in said])
+
+    ran = [reply for reply, result in zip(said, outcome.results, strict=False) if result.status == "ok"]
+    reported = " ".join(item.wish for item in outcome.ignored)
+    for reply in ran:
+        assert "context" in reported or all(text in outcome.context for text in reply.context)
+        assert "inject" in reported or all(item in outcome.inject for item in reply.inject)
+        assert all(text in outcome.messages for text in reply.messages)
+        for name, value in reply.extra.items():
+            assert outcome.extra.get(name, ...) == value or name in reported
+        if reply.continue_ is False and row.continue_keeps_going is not False:
+            assert outcome.continue_ is False
+
+
+@settings(max_examples=40)
+@given(st.data(), rows)
+def test_a_parallel_hook_changes_no_field_and_is_told_so(data: st.DataObject, row: Row) -> None:
+    said = data.draw(st.lists(replies(row), min_size=2, max_size=3))
+    before = fire(row, []).input
+
+    outcome = fire(row, [{"handler": functools.partial(says, reply), "parallel": True} for reply in said])
+
+    assert {name: outcome.input[name] for name in row.modifies} == {name: before[name] for name in row.modifies}
+    reported = [(item.hook, item.wish) for item in outcome.ignored]
+    for number, reply in enumerate(said):
+        assert {(f"hook {number}", f"modify {name}") for name in reply.changes} <= set(reported)
+
+
+@given(st.data(), rows)
 def test_a_wish_that_had_an_effect_is_not_reported_as_ignored(data: st.DataObject, row: Row) -> None:
     reply = data.draw(replies(row))
 
@@ -187,7 +225,7 @@ def test_a_wish_that_had_an_effect_is_not_reported_as_ignored(data: st.DataObjec
 @given(st.data(), rows, st.booleans())
 def test_a_field_that_a_row_does_not_grant_is_never_changed(data: st.DataObject, row: Row, parallel: bool) -> None:
     said = data.draw(st.lists(replies(row), min_size=1, max_size=3))
-    population = [{"handler": lambda event, reply=reply: reply, "parallel": parallel} for reply in said]
+    population = [{"handler": functools.partial(says, reply), "parallel": parallel} for reply in said]
     fields = {"session_id": "mine", "nonsense": "mine"}
 
     outcome = fire(row, population, fields)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interpose.faults import describe, log, raised_on_purpose
+from interpose.faults import describe, is_the_hosts, log
 from interpose.replies import HookFailed
 
 
@@ -105,15 +105,15 @@ def test_a_raise_statement_is_on_purpose() -> None:
 
     seen: list[str] = []
 
-    assert raised_on_purpose(caught(lambda: fail_with(KeyboardInterrupt())))
-    assert raised_on_purpose(caught(again))
-    assert raised_on_purpose(KeyboardInterrupt())  # never raised at all
+    assert not is_the_hosts(caught(lambda: fail_with(KeyboardInterrupt())))
+    assert not is_the_hosts(caught(again))
+    assert not is_the_hosts(KeyboardInterrupt())  # never raised at all
 
 
 def test_a_signal_is_not_on_purpose() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        assert not raised_on_purpose(caught(interrupted_by_a_signal))
+        assert is_the_hosts(caught(interrupted_by_a_signal))
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -132,7 +132,7 @@ def test_the_end_of_a_coroutine_is_not_on_purpose() -> None:
     next(running)
     running.close()
 
-    assert not raised_on_purpose(seen[0])
+    assert is_the_hosts(seen[0])
 
 
 # The log.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from types import CodeType
@@ -123,8 +124,8 @@ class LazyFunction:
             for part in name.split("."):
                 found = getattr(found, part)
         except BaseException as error:
-            if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
-                raise
+            if issubclass(type(error), KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+                raise  # somebody pressed Ctrl-C while it was imported
             raise HookFailed("import_failed", f"cannot import {self.path}: {_said(error)}") from error
         if not callable(found):
             raise HookFailed("bad_handler", f"{self.path} is {type(found).__name__}, which cannot be called")
@@ -142,7 +143,8 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _said(error: BaseException) -> str:
+    name = str(type.__dict__["__name__"].__get__(type(error)))
     try:
-        return f"{type(error).__name__}: {error}"[:500]
-    except Exception:
-        return type(error).__name__
+        return f"{name}: {str.__str__(str(error))[:500]}"
+    except BaseException:  # an exception that cannot be shown
+        return name
