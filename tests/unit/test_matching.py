@@ -92,7 +92,7 @@ def test_a_newline_in_a_name_does_not_help_it_past_a_matcher() -> None:
 # Rules.
 
 
-def judge(rule: str, tool: str = "Write", given: Any = None, cwd: str | None = "/work") -> bool:
+def judge(rule: str, tool: str = "Write", given: Any = None, cwd: str | None = "/project") -> bool:
     condition = compile_condition(rule)
     assert condition is not None
     fields = {"tool_name": tool, "tool_input": {} if given is None else given, "cwd": cwd}
@@ -115,23 +115,23 @@ def test_a_tool_alone_holds_for_every_input_of_it() -> None:
 @pytest.mark.parametrize(
     ("rule", "path", "expected"),
     [
-        ("Write(src/**)", "/work/src/a/b.py", True),
+        ("Write(src/**)", "/project/src/a/b.py", True),
         ("Write(src/**)", "src/a.py", True),
-        ("Write(src/**)", "/work/srcs/a.py", False),
+        ("Write(src/**)", "/project/srcs/a.py", False),
         ("Write(src/**)", "/other/src/a.py", False),
-        ("Write(src/**)", "/work/src/../secret", False),
+        ("Write(src/**)", "/project/src/../secret", False),
         ("Write(src/**)", "lib/../src/a.py", True),
-        ("Write(./src/**)", "/work/src/a.py", True),
+        ("Write(./src/**)", "/project/src/a.py", True),
         ("Write(*.py)", "/anywhere/deep/a.py", True),
         ("Write(*.py)", "a.pyc", False),
-        ("Write(.env)", "/work/x/.env", True),
+        ("Write(.env)", "/project/x/.env", True),
         ("Write(**/.env)", "/a/b/.env", True),
         ("Write(//etc/**)", "/etc/passwd", True),
-        ("Write(//etc/**)", "/work/etc/passwd", False),
+        ("Write(//etc/**)", "/project/etc/passwd", False),
         ("Write(//etc/**)", "../etc/passwd", True),
-        ("Write({a,b}/*.txt)", "/work/b/x.txt", True),
-        ("Write({a,b}/*.txt)", "/work/c/x.txt", False),
-        ("Write(src/*)", "/work/src/a/b.py", False),
+        ("Write({a,b}/*.txt)", "/project/b/x.txt", True),
+        ("Write({a,b}/*.txt)", "/project/c/x.txt", False),
+        ("Write(src/*)", "/project/src/a/b.py", False),
     ],
 )
 def test_a_path_is_compared_whole_below_the_events_directory(rule: str, path: str, expected: bool) -> None:
@@ -169,7 +169,7 @@ def test_what_cannot_be_judged_counts_as_true(given: Any) -> None:
     condition = compile_condition("Write(src/**)")
 
     assert condition is not None
-    assert condition({"tool_name": "Write", "tool_input": given, "cwd": "/work"}) is True
+    assert condition({"tool_name": "Write", "tool_input": given, "cwd": "/project"}) is True
 
 
 def test_a_tool_that_is_not_known_counts_as_the_one_that_is_meant() -> None:
