@@ -666,9 +666,9 @@ def test_context_is_collected_in_order_one_text_below_the_other(results, text):
 
 def test_the_working_directory_and_the_session_reach_the_engine():
     """S2-83: what the runner was made with is the default of every event."""
-    runner = Runner({"Stop": [{"hooks": [says(None)]}]}, session_id="s", cwd="/work")
+    runner = Runner({"Stop": [{"hooks": [says(None)]}]}, session_id="s", cwd="/project")
 
     told = fire(runner, "Stop").outcome.input
     own = fire(runner, "Stop", {"cwd": "/other"}).outcome.input
 
-    assert (told["session_id"], told["cwd"], own["cwd"]) == ("s", "/work", "/other")
+    assert (told["session_id"], told["cwd"], own["cwd"]) == ("s", "/project", "/other")
