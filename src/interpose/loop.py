@@ -300,7 +300,8 @@ class Background:
 
         loop.call_soon_threadsafe(start, context=copy_context())
         try:
-            done.wait()
+            while not done.wait(_LONGEST_TICK):
+                pass  # looked up from now and then: a signal that strikes another thread does not end a wait
         except BaseException:
             loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
             done.wait(GRACE * 2)

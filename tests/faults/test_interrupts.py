@@ -32,14 +32,20 @@ def fire_on_a_plain_loop():
 def running():
     os.write(1, b"running\\n")  # a whole line at once, also from two threads
 
+def for_a_minute():
+    # In small steps: a signal that strikes just before a long wait is not noticed before its end.
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        yield
+
 def blocks(event):
     running()
-    threading.Event().wait(60)
+    for _ in for_a_minute():
+        threading.Event().wait(0.05)
 
 def computes(event):
     running()
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
+    for _ in for_a_minute():
         pass
 
 async def awaits(event):
@@ -48,7 +54,8 @@ async def awaits(event):
 
 async def blocks_the_loop(event):
     running()
-    time.sleep(60)
+    for _ in for_a_minute():
+        time.sleep(0.05)
 
 def raise_it(number, frame):
     raise KeyboardInterrupt
@@ -99,6 +106,33 @@ def test_ctrl_c_reaches_the_host_while_a_hook_runs(register: str, fire: str, han
     assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
 
 
+@pytest.mark.parametrize("kind", ["function", "coroutine", "functions side by side"])
+def test_ctrl_c_reaches_a_host_without_a_loop_whichever_thread_the_signal_strikes(kind: str) -> None:
+    """Fault 122: the host's own wait is not broken off then; it has to look up now and then."""
+    register = f"""
+def function(event):
+    running()
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    for _ in for_a_minute():
+        time.sleep(0.05)
+
+async def coroutine(event):
+    running()
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    await asyncio.sleep(60)
+
+for name in ("one", "two"):
+    hooks.register("PreToolUse", coroutine if {kind!r} == "coroutine" else function, name=name,
+                   parallel={kind!r} == "functions side by side")
+"""
+
+    with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_without_a_loop")])) as host, within(5):
+        assert host.line() == "running"
+        status, said, complained = host.end()
+
+    assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
+
+
 TERMINATED = {
     "a function in a thread": ("hooks.register('PreToolUse', blocks)", "fire_without_a_loop"),
     "an inline function": ("hooks.register('PreToolUse', computes, inline=True)", "fire_without_a_loop"),
@@ -133,8 +167,8 @@ async def blocks_twice(event):
 
     signal.signal(signal.SIGINT, heard)
     running()
-    time.sleep(60)
-    time.sleep(60)
+    for _ in for_a_minute():
+        time.sleep(0.05)
 
 hooks.register("PreToolUse", blocks_twice)
 """
