@@ -158,6 +158,8 @@ def _weigh_decision(row: Row, reply: Reply, effect: Effect) -> None:
 
 
 def _weigh_continue(row: Row, reply: Reply, effect: Effect) -> None:
+    if reply.halt:
+        effect.continue_, effect.stop_reason = False, clean(reply.stop_reason)
     if reply.continue_ is None:
         return
     why = clean(reply.stop_reason or reply.reason)

@@ -15,6 +15,7 @@ from .model import HookError, Injection
 
 __all__ = [
     "STRATEGIES",
+    "Ended",
     "Failure",
     "HookFailed",
     "Reply",
@@ -90,6 +91,20 @@ class HookFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value."""
+
+    status: int = 0
+    """The exit status; a negative one is the number of the signal that ended it."""
+    stdout: bytes = b""
+    stderr: str = ""
+    """The beginning of what it wrote to standard error, as text."""
+    failure: Failure | None = None
+    """Why there is no answer to read: it could not be started, was late, said too much."""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What one handler answered, whatever dialect it spoke. Make one with ``deny()`` and its kin."""
 
@@ -103,6 +118,8 @@ class Reply:
     inject: tuple[Injection, ...] = ()
     suppress: bool = False
     continue_: bool | None = None
+    halt: bool = False
+    """Ends the agent's turn, with ``stop_reason``, whatever becomes of this one action."""
     stop_reason: str = ""
     interrupt: bool = False
     keep_going: bool = False
@@ -128,6 +145,7 @@ class Reply:
             inject=self.inject + other.inject,
             suppress=self.suppress or other.suppress,
             continue_=_both(self.continue_, other.continue_),
+            halt=self.halt or other.halt,
             stop_reason=self.stop_reason or other.stop_reason,
             interrupt=self.interrupt or other.interrupt,
             keep_going=self.keep_going or other.keep_going,

@@ -88,6 +88,7 @@ _SOUND: dict[str, Callable[[object], bool]] = {
     "messages": _are_texts,
     "inject": _are_injections,
     "suppress": _is_flag,
+    "halt": _is_flag,
     "stop_reason": _is_text,
     "interrupt": _is_flag,
     "keep_going": _is_flag,

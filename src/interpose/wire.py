@@ -1,0 +1,133 @@
+"""Strict JSON: what goes to a command, what comes back from one, and what stands in a file.
+
+The standard library is lenient where a guard must not be: it takes NaN, lets the last of two equal keys win, guesses
+encodings and dies of deep nesting. Here each of these is an error with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+__all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode"]
+
+DEEPEST = 100
+"""How many levels an event or an answer may be nested."""
+
+LONGEST = 50 * 1024 * 1024
+"""How many bytes of an event go to a command."""
+
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class BadJson(ValueError):
+    """Text that is not one strict JSON document; says where and why."""
+
+
+class Unencodable(ValueError):
+    """An event that cannot be written as JSON; ``code`` is what a failed hook shows."""
+
+    def __init__(self, text: str, code: str = "payload") -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def encode(value: Any) -> bytes:
+    """Return one line of JSON, in ASCII, or raise Unencodable."""
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except RecursionError:
+        raise Unencodable(f"the input is nested deeper than {DEEPEST} levels") from None
+    except Exception as error:  # not JSON, or an object that fights being looked at
+        raise Unencodable(f"the input cannot be written as JSON: {type(error).__name__}: {_said(error)}") from None
+    if len(text) > LONGEST:
+        raise Unencodable(f"the input has {len(text)} bytes, more than {LONGEST}", "payload_too_big")
+    # Every level opens a bracket: few brackets need no second look.
+    if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
+        raise Unencodable(f"the input is nested deeper than {DEEPEST} levels")
+    return text.encode("ascii") + b"\n"
+
+
+def _depth(text: str) -> int:
+    """Measure nesting in text that is JSON, without recursion."""
+    depth = deepest = 0
+    quoted = escaped = False
+    for mark in text:
+        if quoted:
+            if escaped:
+                escaped = False
+            elif mark == "\\":
+                escaped = True
+            elif mark == '"':
+                quoted = False
+        elif mark == '"':
+            quoted = True
+        elif mark in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in "}]":
+            depth -= 1
+    return deepest
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str.__str__(str(error))[:200]
+    except BaseException:  # an error whose own text breaks
+        return ""
+
+
+def decode(data: bytes) -> Any:
+    """Read one JSON document, or raise BadJson."""
+    data = data.removeprefix(_BOM)
+    if data.startswith(_UTF16) or b"\x00" in data[:4]:
+        raise BadJson("it is UTF-16 or UTF-32 text; write UTF-8")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadJson(f"byte {error.start} is not UTF-8") from None
+    try:
+        return _decoder.decode(text)
+    except BadJson:
+        raise
+    except json.JSONDecodeError as error:
+        raise BadJson(f"line {error.lineno}, column {error.colno}: {_why(error)}") from None
+    except RecursionError:
+        raise BadJson("it is nested too deep") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise BadJson(_said(error)) from None
+
+
+def _why(error: json.JSONDecodeError) -> str:
+    if error.msg == "Extra data":
+        return "there is more text after the JSON document"
+    if error.pos == 0 and error.doc[:1] not in ("{", "["):
+        return "it does not begin with a JSON document"
+    return error.msg
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadJson(f"the key {key[:60]!r} stands there twice")
+            seen.add(key)
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise BadJson(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise BadJson(f"{text[:20]} is too large a number")
+    return number
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_once_each, parse_constant=_no_constant, parse_float=_finite)
