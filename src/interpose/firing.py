@@ -7,33 +7,24 @@ will not end keeps its chain; the firing goes on in a new one, and the old one f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Coroutine, Mapping
-from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
 
 from .faults import describe, is_awaitable, is_one_of, is_the_hosts, log, type_name
-from .lanes import GRACE, MOST_KEPT, Lanes, kept
+from .handlers import Handler, depth, progress
+from .lanes import ENDING, GRACE, MOST_KEPT, Lanes, kept
 from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
-from .payload import copiers
+from .payload import Event, copiers
 from .plan import Plan
 from .replies import Failure
 from .step import Engine, Route, Step
 
-__all__ = ["Firing", "depth"]
-
-
-def _inherited_depth() -> int:
-    given = os.environ.get("INTERPOSE_DEPTH", "")
-    return int(given) if given.isascii() and given.isdigit() else 0
-
-
-depth: ContextVar[int] = ContextVar("interpose_depth", default=_inherited_depth())  # noqa: B039 - a number
-"""How many firings this code runs inside of, those of the processes around it included."""
+__all__ = ["Firing"]
 
 
 class Firing(Ledger):
@@ -57,6 +48,8 @@ class Firing(Ledger):
     waiter: Any = None
     awaitable: Any = None
     claim: list[None] = []  # noqa: RUF012 - nobody has a claim to this one
+    shared: tuple[dict[str, Any], Event] | None = None
+    """The event that handlers which only read are given, and the fields that it was made of."""
     broken: BaseException | None = None
 
     def __init__(self, engine: Engine, route: Route, given: Mapping[str, Any]) -> None:
@@ -138,7 +131,7 @@ class Firing(Ledger):
                 step = self.steps[self.position]
                 if answers:
                     value, answers = answers[0], ()
-                elif step.lane != lane and self.awaitable is None:
+                elif self.awaitable is None and self.lane_of(step) != lane:
                     return
                 elif not self._may_begin(step):
                     continue
@@ -170,20 +163,48 @@ class Firing(Ledger):
             if waiter is not None and token == self.token and lane != "thread" and not waiter.done():
                 waiter.set_result(None)
 
+    def lane_of(self, step: Step) -> str:
+        """Return where a step runs: a handler that needs no event loop runs in the caller's thread if there is none."""
+        return step.lane if self.has_loop or step.blocking is None else "inline"
+
     def _call(self, step: Step) -> Any:
         """Call a hook with its own copy of the input, or go on with what it has begun."""
         if self.awaitable is not None:
             value, self.awaitable = self.awaitable, None
             return value
+        if step.handler is not None:
+            return self._handle(step, step.handler)
+        return step.call(self._event())
+
+    def _event(self) -> Event:
+        """Return a copy of the input as it stands."""
         event = self.template.event_type(self.fields)
         event._rest = self
         for name, copy in self._copiers:
             event[name] = copy(self.fields[name])
         if self.phase == 2:
             event["async_phase"] = 2
-        if step.handler is not None:
-            return step.handler(step.hook, event, self.step_deadline)
-        return step.call(event)
+        return event
+
+    def _handle(self, step: Step, handler: Handler) -> Any:
+        """Give a hook to its handler; one that ends hooks itself is watched only in case it does not."""
+        deadline = self.step_deadline
+        if getattr(handler, "ends_itself", False):
+            self.step_deadline += ENDING
+        if not getattr(handler, "only_reads", False) or self.phase == 2:
+            event = self._event()
+        elif self.shared is not None and self.shared[0] is self.fields:
+            event = self.shared[1]  # so that it is encoded once per firing
+        else:
+            event = self._event()
+            self.shared = (self.fields, event)
+        progress.set(partial(self._report, step.hook) if self.engine.tell is not None else None)
+        if not self.has_loop and step.blocking is not None:
+            return step.blocking(step.hook, event, deadline)
+        return handler(step.hook, event, deadline)
+
+    def _report(self, hook: Hook, stream: str, text: str) -> None:
+        self.tell("hook_progress", hook, **{"stdout": "", "stderr": "", stream: text, "output": text})
 
     def _hand_over(self, value: Any, step: Step) -> None:
         """Leave a coroutine, which came back from a function that looked synchronous, to a lane with a loop."""
@@ -255,6 +276,8 @@ class Firing(Ledger):
         if self.stage and self.task is not None:
             self.task.uncancel()
         self.stage = 0
+        if getattr(step.handler, "ends_itself", False):
+            due -= ENDING
         text = text or f"no answer within {due - self.step_started:.3g} s"
         self.fail(step, Failure("timeout", text), "timeout")
 
@@ -307,6 +330,10 @@ class Firing(Ledger):
         firing = Firing(self.engine, route, self.fields)
         firing.steps, firing.total_deadline = (step,), self.total_deadline
         firing._rest = self()  # the same call id for all of them
+        if self.shared is None and step.handler is not None:
+            self.shared = (self.fields, self._event())
+        if self.shared is not None and self.shared[0] is self.fields:
+            firing.shared = (firing.fields, self.shared[1])
         firing.round = self.round
         firing.depth = self.depth
         return firing

@@ -14,10 +14,11 @@ from .config.mapping import read_mapping, read_scope, settings_from
 from .decide import Ran
 from .dialects import native
 from .engine import conduct
-from .errors import BadEvent, BadHook, UnknownEvent
+from .errors import BadEvent, BadHook, Problem, UnknownEvent
 from .events import TABLE, Row, Table
 from .firing import Firing
 from .handlers import Handler
+from .handlers.command import CommandHandler
 from .lanes import BlockingLanes, Lanes
 from .ledger import Ledger
 from .model import Hook, Outcome, Settings
@@ -68,8 +69,10 @@ class Hooks(Engine):
         self.tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None = None
         self.late: dict[str, list[Ran]] = {}
         self.recorder: Recorder | None = None
-        self.handlers: dict[str, Handler] = {}
+        self.handlers: dict[str, Handler] = {"command": CommandHandler()}
         self._table = events
+        self.warnings: tuple[Problem, ...] = ()
+        """What a configuration says that will have no effect, or another than it seems."""
         self._observers = Observers()
         self._blocking: BlockingLanes | None = None
         self._registry = Registry(self.settings.max_hooks_per_point, self._forget)
@@ -87,21 +90,33 @@ class Hooks(Engine):
         hooks._registry.add(found.hooks, found.scopes)
         return hooks
 
+    @classmethod
+    def load(cls, *paths: str | os.PathLike[str], dialect: str | None = None, events: Table = TABLE, **settings: Any) -> Hooks:
+        """Return the hooks of configuration files, which are trusted by being named here.
+
+        A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
+        """
+        from .config.load import load_files
+
+        found = load_files(events, paths, dialect)
+        hooks = cls(events=events, **{**found.settings, **settings})
+        hooks._registry.add(found.hooks, found.scopes)
+        hooks.warnings = tuple(found.warnings)
+        return hooks
+
     # Registering.
 
-    def register(self, event: str, handler: Any, **options: Any) -> Hook:
+    def register(self, event: str, handler: Any = None, **options: Any) -> Hook:
         """Add a hook and return it.
 
         Options: ``name``, ``matcher``, ``if_``, ``priority`` (lower first, 100), ``timeout`` (seconds), ``on_error``
         (``log``, ``skip``, ``abort``), ``enabled``, ``enforce``, ``locked``, ``parallel``, ``async_``, ``once``,
-        ``inline``, ``scope``, ``layer``, ``description``. A hook of the same name, layer, scope and event is replaced.
+        ``inline``, ``scope``, ``layer``, ``description``. With ``type="command"`` the handler is a program and its
+        arguments; ``command=`` is a line for the shell instead. Commands also take ``args``, ``env``, ``pass_env``,
+        ``inherit_env``, ``cwd``, ``isolation``, ``background`` and ``warm``. A hook of the same name, layer, scope
+        and event is replaced.
         """
-        try:
-            hook = declare(self._table, event, handler, types=tuple(self.handlers), **options)
-        except TypeError as error:
-            if "unexpected keyword argument" not in str(error):
-                raise
-            raise BadHook(str(error).replace("declare()", "register()")) from None
+        hook = declare(self._table, event, handler, types=tuple(self.handlers), **options)
         return self._registry.add([hook])[0]
 
     def on(self, event: str, **options: Any) -> Callable[[_F], _F]:
@@ -295,7 +310,7 @@ class Hooks(Engine):
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
         awaits = hook.type in self.handlers or hook.options.get("awaits")
         lane = "inline" if hook.inline else "task" if awaits else "thread"
-        return lane, hook.options["call"], native.read
+        return lane, hook.options["call"], hook.options.get("read", native.read)
 
     def _loop_lanes(self) -> Lanes:
         """Load asyncio's lanes at the first firing that needs them, and stand aside for them."""

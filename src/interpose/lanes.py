@@ -19,10 +19,13 @@ from .replies import HookFailed
 if TYPE_CHECKING:
     from .firing import Firing
 
-__all__ = ["GRACE", "MOST_KEPT", "BlockingLanes", "Kept", "Lanes", "Workers", "drive", "workers"]
+__all__ = ["ENDING", "GRACE", "MOST_KEPT", "BlockingLanes", "Kept", "Lanes", "Workers", "drive", "workers"]
 
 GRACE = 0.1
 """Seconds that a hook has to end after it was told to."""
+
+ENDING = 0.25
+"""Seconds that a handler has to end what it runs, after the deadline, before it counts as hung itself."""
 
 MOST_KEPT = 100
 """How many tasks and threads hung hooks may keep; beyond that a hook fails at once."""
@@ -215,8 +218,8 @@ class BlockingLanes:
         """Run the steps of the next lane to its end."""
         step = firing.steps[firing.position]
         must_be_awaited = firing.awaitable is not None or (step.lane == "inline" and step.hook.options.get("awaits"))
-        firing.lane = lane = "task" if must_be_awaited else step.lane
         firing.has_loop = False
+        firing.lane = lane = "task" if must_be_awaited else firing.lane_of(step)
         firing.step_deadline = firing.total_deadline  # until the chain has begun: the last step's would be over
         if lane == "inline":
             copy_context().run(drive, firing.chain())

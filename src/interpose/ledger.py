@@ -83,7 +83,7 @@ class Ledger:
             self.phase, self.allowance = 2, under_ceiling(reply.again, self.engine.settings)
         else:
             try:
-                effect = weigh(self.row, reply, may_change=self.round == 1 and not step.hook.parallel)
+                effect = weigh(self.row, reply, may_change=self._may_change(step.hook))
             except BaseException as error:  # a reply with rubbish in it
                 self.fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"))
                 return
@@ -97,6 +97,9 @@ class Ledger:
                 reply=reply,
                 evidence=reply.evidence,
             )
+
+    def _may_change(self, hook: Hook) -> bool:
+        return self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
 
     def _read(self, step: Step, value: Any) -> Reply | Failure:
         try:
@@ -114,6 +117,8 @@ class Ledger:
         effect = on_failure(self.row, hook, failure, step.policy)
         health.denied_last = effect is not None
         error = failure.error
+        if failure.kind == "late":
+            status = "timeout"
         level = "debug" if step.policy == "skip" else "error"
         log(level, "hook %s at %s failed (%s): %s", hook.label, self.row.name, error.code, error, trace=error.trace)
         self.write(step, status, effect=effect, error=error, evidence=failure.evidence)
@@ -195,12 +200,23 @@ class Ledger:
 
     def absorb(self, parts: list[Any]) -> None:
         """Take over what the hooks of a parallel group said, in their order."""
+        changed_by: dict[str, Ran] = {}
         for part in parts:
             for ran in part.ran:
                 if isinstance(ran, Ran):
+                    self._note_overwritten(ran, changed_by)
                     self.note(part.steps[0], ran)
                 else:
                     self.note_silence(part.steps[0], ran[1])
+
+    @staticmethod
+    def _note_overwritten(ran: Ran, changed_by: dict[str, Ran]) -> None:
+        """Report to earlier hooks of a group that a later one has changed the same field."""
+        for name in ran.effect.changes if ran.effect is not None and ran.enforced else ():
+            before = changed_by.get(name)
+            if before is not None and before.effect is not None:
+                before.effect.ignored.append(f"modify {name}: overwritten by {ran.hook.label}")
+            changed_by[name] = ran
 
     def note_lost_record(self, failure: Failure, *, required: bool) -> None:
         """Write down that the record of this firing was lost."""

@@ -71,6 +71,8 @@ class Hook:
     source: str = ""
     description: str = ""
     dialect: str = "native"
+    rewrites_in_group: bool = False
+    """Whether what it changes counts although others run beside it: in their order, the last one holds."""
     options: Mapping[str, Any] = field(default_factory=dict)
     sequence: int = 0
     health: Health = field(default_factory=Health, repr=False)

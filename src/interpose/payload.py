@@ -81,8 +81,10 @@ class Event(dict[str, Any]):
     is filled in when it is read, or when the event is read as a whole.
     """
 
-    __slots__ = ("_rest",)
+    __slots__ = ("_rest", "encodings")
     row: ClassVar[Row]
+    encodings: dict[str, bytes]
+    """What it is on the wire, by dialect; made by the handler that needs it first."""
     _rest: Callable[[], dict[str, str]] | None
 
     def __getattr__(self, name: str) -> Any:

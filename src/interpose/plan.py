@@ -27,14 +27,19 @@ def make_plan(hooks: Iterable[Hook], subject: str, settings: Settings) -> Plan:
     """Keep the hooks whose matcher matches and put them in order: priority, shared before scoped, registration."""
     chosen = sorted(
         (hook for hook in hooks if hook.matches is None or not subject or hook.matches(subject)),
-        key=lambda hook: (hook.priority, hook.scope is not None, hook.sequence),
+        key=lambda hook: (hook.priority, hook.rewrites_in_group, hook.scope is not None, hook.sequence),
     )
     groups: list[tuple[Hook, ...]] = []
-    for (side_by_side, _), run in groupby(chosen, key=lambda hook: (hook.parallel, hook.priority)):
+    for (side_by_side, *_), run in groupby(chosen, key=_beside):
         members = tuple(run)
         groups.extend([members] if side_by_side else [(hook,) for hook in members])
     longest = max((deadline(hook, settings) for hook in chosen), default=0.0)
     return Plan(tuple(groups), settings.total_timeout or max(DEFAULT_TOTAL, longest))
+
+
+def _beside(hook: Hook) -> tuple[bool, int, bool]:
+    """Hooks that run side by side have this in common."""
+    return hook.parallel, hook.priority, hook.rewrites_in_group
 
 
 def deadline(hook: Hook, settings: Settings) -> float:

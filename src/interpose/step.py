@@ -46,7 +46,7 @@ class Engine(Protocol):
 class Step:
     """A hook, or a group that runs side by side, as a firing runs it."""
 
-    __slots__ = ("call", "enforced", "guard", "handler", "health", "hook", "lane", "members", "plain", "policy", "read",
+    __slots__ = ("blocking", "call", "enforced", "guard", "handler", "health", "hook", "lane", "members", "plain", "policy", "read",
                  "timeout")  # fmt: skip
 
     def __init__(self, engine: Engine, hook: Hook, members: tuple[Step, ...] = ()) -> None:
@@ -56,8 +56,10 @@ class Step:
         self.members = members
         self.lane, self.call, self.read = engine.binding(hook)
         self.handler = engine.handlers.get(hook.type)
+        self.blocking = getattr(self.handler, "blocking", None)
+        """The handler as a plain function, for hosts without an event loop."""
         if members:
-            self.lane = "group"
+            self.lane, self.blocking = "group", None
         self.timeout = deadline(hook, settings)
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)

@@ -301,7 +301,7 @@ REFUSED: list[Any] = [
     pytest.param({"handler": nothing, "locked": "yes"}, "true or false", id="a flag that is text"),
     pytest.param({"handler": nothing, "layer": "global"}, "layer", id="an unknown layer"),
     pytest.param({"handler": nothing, "if_": "Bash("}, "closing parenthesis", id="a broken if"),
-    pytest.param({"handler": nothing, "colour": "red"}, "unexpected keyword", id="an unknown option"),
+    pytest.param({"handler": nothing, "colour": "red"}, "no such option", id="an unknown option"),
 ]
 # fmt: on
 

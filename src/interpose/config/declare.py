@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from ..dialects import NAMES as DIALECTS
+from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
 from ..events import Row, Table
 from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
 from ..matching import compile_condition, compile_matcher
 from ..model import Hook
 from ..registry import LAYERS
-from ..replies import clean
+from ..replies import HookFailed, clean
+from .commands import COMMAND_OPTIONS, make_command
 
 __all__ = ["ERROR_BEHAVIORS", "declare", "seconds"]
 
 _LONGEST = 10 * 365 * 24 * 3600.0
 
 ERROR_BEHAVIORS = ("log", "skip", "abort")
+_OPTIONS = (
+    "type", "name", "matcher", "if_", "priority", "timeout", "on_error", "enabled", "enforce", "locked", "parallel",
+    "async_", "once", "inline", "scope", "layer", "source", "description", "isolate", "dialect", *COMMAND_OPTIONS,
+)  # fmt: skip
 
 
 def declare(
@@ -45,6 +53,11 @@ def declare(
     description: str = "",
     directory: str = "",
     types: tuple[str, ...] = (),
+    dialect: str = "native",
+    project_dir: str = "",
+    on_failure_blocks: bool = False,
+    isolate: str | None = None,
+    **command_options: Any,
 ) -> Hook:
     """Return the hook that these options describe, or say what is wrong with them."""
     row, suffix = table.find(event)
@@ -62,10 +75,32 @@ def declare(
         raise BadHook(f"priority: {priority!r} is not a whole number", hint="lower runs earlier; the default is 100")
     if inline and (async_ or parallel):
         raise BadHook("inline: such a hook runs in the caller's task", hint="leave out async and parallel")
+    _check_choice("dialect", dialect, DIALECTS)
     condition = compile_condition(_text("if", if_))
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
-    kind, call, options = _handler(type, handler, directory, types)
+    if unknown := command_options.keys() - set(COMMAND_OPTIONS):
+        raise BadHook(f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), _OPTIONS))
+    if type == "command" or command_options.get("command") is not None:
+        if type not in (None, "command"):
+            raise BadHook(f"command: a hook of type {type} has none", hint="leave out type or command")
+        if isolate is not None:
+            raise BadHook("isolate: a command runs in a process of its own anyway", hint="see isolation")
+        if inline:
+            raise BadHook("inline: a command cannot run in the caller's task", hint="leave it out")
+        kind, call = "command", None
+        options: dict[str, Any] = {"command": make_command(
+            handler, directory=directory, dialect=dialect, project_dir=project_dir, **command_options)}  # fmt: skip
+        shown = command_options.get("command") or handler
+        handler = shown if isinstance(shown, str) else " ".join(shown)
+    else:
+        if stray := sorted(option for option, value in command_options.items() if value is not None):
+            raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
+        kind, call, options = _handler(type, handler, directory, types, dialect, isolate)
+    if dialect == "claude":
+        on_error = "abort" if on_failure_blocks and row.claude.failure_blocks else "log"
+        options["read"] = partial(find_dialect("claude").read, blocks=on_failure_blocks)
+        parallel = True
     return Hook(
         row=row,
         handler=handler,
@@ -73,7 +108,7 @@ def declare(
         name=name or None,
         label=clean(name or (label_of(handler) if callable(handler) else str(handler))),
         matcher=matcher or "",
-        matches=compile_matcher(matcher),
+        matches=_matches(dialect, matcher),
         condition=if_,
         judge=condition,
         priority=priority,
@@ -90,26 +125,46 @@ def declare(
         layer=layer,
         source=source or (source_of(handler) if callable(handler) else ""),
         description=description,
+        dialect=dialect,
+        rewrites_in_group=dialect == "claude",
         options={"call": call, **options},
     )
 
 
 def _handler(
-    kind: str | None, handler: Any, directory: str, types: tuple[str, ...]
+    kind: str | None, handler: Any, directory: str, types: tuple[str, ...], dialect: str, isolate: str | None
 ) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
     if kind in types:
         return str(kind), None, {}  # what it means is for its handler to say
+    if dialect == "claude" and kind in _CANNOT_RUN:
+        return str(kind), partial(_cannot_run, str(kind)), {}
     if kind not in (None, "python"):
-        known = ("python", *types)
+        known = ("python", "command", *types)
         raise BadHook(f"type: {kind!r} is not a kind of handler",
                       hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
     if isinstance(handler, str):
         if "/" in handler or handler.endswith((".py", ".sh")):
-            raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function: module.function")
+            raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function, or add type: command")
         return "python", LazyFunction(handler, directory), {}
     if not callable(handler):
         raise BadHook(f"handler: {_kind(handler)} cannot be called", hint="give a function, or its name as text")
     return "python", unified(handler, label_of(handler)), {"awaits": is_async(handler)}
+
+
+_CANNOT_RUN = ("http", "prompt", "agent", "mcp_tool", "powershell")
+"""Kinds of handlers that Claude Code has and we cannot run: they load, and fail when their turn comes."""
+
+
+def _cannot_run(kind: str, event: Any) -> None:
+    raise HookFailed("handler_type", f"hooks of type {kind} cannot be run here")
+
+
+def _matches(dialect: str, matcher: str | None) -> Callable[[str], bool] | None:
+    if dialect == "claude":
+        from ..matching import compile_claude_matcher
+
+        return compile_claude_matcher(matcher)
+    return compile_matcher(matcher)
 
 
 def _matcher(row: Row, matcher: str | None, suffix: str | None) -> str | None:

@@ -19,24 +19,26 @@ __all__ = ["Configuration", "read_mapping", "read_scope", "settings_from"]
 
 _HOOK_KEYS = {
     "name", "matcher", "if", "type", "handler", "priority", "timeout", "onError", "enabled", "enforce", "locked",
-    "parallel", "async", "once", "inline", "description",
+    "parallel", "async", "once", "inline", "description", "command", "args", "shell", "env", "passEnv", "inheritEnv",
+    "cwd", "isolation", "isolate", "background", "warm",
 }  # fmt: skip
-_SPELLED = {"onError": "on_error", "if": "if_", "async": "async_"}
-_SNAKE = {"on_error": "onError", "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
+_SPELLED = {"onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env"}
+_SNAKE = {"on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv", "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
           "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout"}  # fmt: skip
-_GROUP_KEYS = {"matcher", "timeout", "hooks"}
+_GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 _SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
 
 class Configuration:
     """What a mapping says: hooks, the scopes they belong to, and settings."""
 
-    __slots__ = ("hooks", "scopes", "settings")
+    __slots__ = ("hooks", "scopes", "settings", "warnings")
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
         self.scopes: dict[str, Scope] = {}
         self.settings: dict[str, Any] = {}
+        self.warnings: list[Problem] = []
 
 
 class _Reader:
@@ -144,7 +146,7 @@ class _Reader:
             item = {"handler": item}
         if not isinstance(item, Mapping):
             self.wrong(path, f"{_kind(item)} where a hook is expected", "a hook is a mapping with handler:")
-        elif "hooks" in item:
+        elif "hooks" in item or "commands" in item:
             self.group(event, item, path, scope)
         else:
             self.hook(event, item, path, scope, inherited)
@@ -157,10 +159,21 @@ class _Reader:
             self.wrong(f"{path}.hooks", f"{_kind(members)} where a list of hooks is expected")
             return
         for index, member in enumerate(members):
-            if isinstance(member, Mapping) and "hooks" in member:
+            if isinstance(member, Mapping) and ("hooks" in member or "commands" in member):
                 self.wrong(f"{path}.hooks[{index}]", "a group inside a group", "groups cannot be nested")
             else:
                 self.item(event, member, f"{path}.hooks[{index}]", scope, inherited)
+        commands = group.get("commands") or []
+        if not isinstance(commands, (list, tuple)):
+            self.wrong(f"{path}.commands", f"{_kind(commands)} where a list of shell lines is expected")
+            return
+        for index, line in enumerate(commands):
+            # After the callables, in order; a line for the shell, or a hook that has one.
+            hook = {"command": line} if isinstance(line, str) else line
+            if not isinstance(hook, Mapping) or "command" not in hook:
+                self.wrong(f"{path}.commands[{index}]", f"{_kind(line)} where a line for the shell is expected")
+            else:
+                self.hook(event, hook, f"{path}.commands[{index}]", scope, inherited)
 
     def hook(
         self, event: str, hook: Mapping[str, Any], path: str, scope: str | None, inherited: dict[str, Any]
@@ -168,8 +181,8 @@ class _Reader:
         if not self.only_known(hook, _HOOK_KEYS, path, "a hook"):
             return
         given = {_SNAKE.get(key, key): value for key, value in hook.items() if not key.startswith("x-")}
-        if "handler" not in given:
-            self.wrong(path, "a hook without handler:", "handler: module.function")
+        if given.get("handler") is None and given.get("command") is None:
+            self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a shell line")
             return
         if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
             self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")
@@ -177,7 +190,7 @@ class _Reader:
         if given.get("timeout") == 0 and not isinstance(given["timeout"], bool):
             del given["timeout"]  # not set: the group's holds
         options = {_SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
-        handler = options.pop("handler")
+        handler = options.pop("handler", None)
         options = {key: value for key, value in options.items() if value is not None}
         made = self.attempt(path, lambda: declare(
             self.table, event, handler, scope=scope, layer=self.layer, source=self.source, directory=self.directory,

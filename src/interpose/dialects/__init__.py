@@ -1,1 +1,34 @@
-"""Wire formats: how an event is written and a reply is read. A dialect decides nothing."""
+"""Wire formats: how an event is written for a hook, and how a hook's answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..events import Row
+from ..payload import Event
+from ..replies import Failure, Reply
+
+__all__ = ["Dialect", "dialect"]
+
+
+class Dialect(NamedTuple):
+    """Two pure functions, and what a command is told beside its input."""
+
+    write: Callable[[Event], Mapping[str, Any]]
+    read: Callable[[Row, object], Reply | Failure]
+    told: Callable[[Event], Mapping[str, str]]
+
+
+def dialect(name: str) -> Dialect:
+    """Return a dialect by its name."""
+    if name == "claude":
+        from . import claude
+
+        return Dialect(claude.write, claude.read, claude.environment)
+    from . import native
+
+    return Dialect(native.write, native.read, native.told)
+
+
+NAMES = ("native", "claude")

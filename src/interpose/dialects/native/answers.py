@@ -1,4 +1,4 @@
-"""The native dialect: one strict reader for the answers of all three systems.
+"""One strict reader for the answers of all three systems.
 
 Armament says ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
 the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. All may be said at once;
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from ..events import Row
-from ..model import Injection
-from ..replies import STRATEGIES, Failure, Reply
+from ...events import Row
+from ...model import Injection
+from ...replies import STRATEGIES, Failure, Reply
 
 __all__ = ["read"]
 

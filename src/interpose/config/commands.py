@@ -1,0 +1,166 @@
+"""The options of a hook that runs a command, to a Command: words are split and paths resolved once, here.
+
+What an event says never becomes part of a command line. Programs are looked up when a hook is declared, so that
+neither a changed directory nor a file that turns up on the way can take another's place.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ..dialects import dialect as find_dialect
+from ..errors import BadHook, nearest
+from ..handlers.command import ISOLATIONS, Command, current_interpreter
+from ..payload import Event
+
+__all__ = ["COMMAND_OPTIONS", "make_command"]
+
+COMMAND_OPTIONS = ("command", "args", "shell", "env", "pass_env", "inherit_env", "cwd", "isolation", "background",
+                   "warm")  # fmt: skip
+"""What only a hook that runs a command has, as declare() spells it."""
+
+_SHELL = "/bin/sh"
+
+
+def make_command(
+    handler: Any,
+    *,
+    directory: str,
+    dialect: str,
+    project_dir: str,
+    command: str | None = None,
+    args: Any = None,
+    shell: str | None = None,
+    env: Any = None,
+    pass_env: Any = None,
+    inherit_env: bool = False,
+    cwd: str | None = None,
+    isolation: str | None = None,
+    background: str | None = None,
+    warm: bool = False,
+) -> Command:
+    """Return the command that these options describe, or say what is wrong with them."""
+    base = os.path.abspath(directory or os.getcwd())
+    path, argv = _what_is_run(handler, command, args, shell, base)
+    _check_choice("isolation", isolation, ISOLATIONS)
+    _check_choice("background", background, ("keep",))
+    for option, value in (("inheritEnv", inherit_env), ("warm", warm)):
+        if not isinstance(value, bool):
+            raise BadHook(f"{option}: {value!r} where true or false is expected")
+    if cwd is not None and (not isinstance(cwd, str) or not cwd or "\0" in cwd):
+        raise BadHook(f"cwd: {cwd!r} where a directory is expected")
+    where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
+    words = find_dialect(dialect)
+    root = project_dir or base
+    claude = dialect == "claude"
+    return Command(
+        path=path,
+        argv=argv,
+        dialect=dialect,
+        write=words.write,
+        told=partial(_told, words.told, root),
+        env=_variables(env),
+        passed=_names(pass_env),
+        inherit=inherit_env or claude,
+        without=("OTEL_",) if claude else (),
+        cwd=where,
+        real_cwd=os.path.realpath(where) if where is not None else None,
+        fallback_cwds=(root, os.path.expanduser("~"), "/tmp") if claude else (),  # noqa: S108 - as the client does
+        isolation=isolation,
+        keep=background == "keep",
+        warm=warm,
+    )
+
+
+def _told(dialect_says: Any, root: str, event: Event) -> dict[str, str]:
+    return {**dialect_says(event), "CLAUDE_PROJECT_DIR": root}
+
+
+def _what_is_run(handler: Any, command: Any, args: Any, shell: Any, base: str) -> tuple[str, list[str]]:
+    if command is not None and handler is not None:
+        raise BadHook("a hook with both handler: and command:", hint="leave one of them out")
+    if args is not None and (not isinstance(args, (list, tuple)) or not all(isinstance(arg, str) for arg in args)):
+        raise BadHook(f"args: {args!r} where a list of texts is expected")
+    if command is not None:
+        if not isinstance(command, str) or not command.strip():
+            raise BadHook(f"command: {command!r} where a line for the shell is expected")
+        if args is None:
+            interpreter = _shell(shell)
+            return _without_nul(interpreter, [os.path.basename(interpreter), "-c", command])
+        return _program([command, *args], base)
+    if shell is not None:
+        raise BadHook("shell: only a command: has one", hint="a handler: is run without a shell")
+    words = _words(handler)
+    return _program([*words, *(args or ())], base)
+
+
+def _shell(wanted: Any) -> str:
+    if wanted is None or wanted == "sh":
+        return _SHELL
+    if wanted != "bash":
+        raise BadHook(f"shell: {wanted!r} cannot be used", hint="sh or bash")
+    return shutil.which("bash") or _SHELL
+
+
+def _words(handler: Any) -> list[str]:
+    if isinstance(handler, (list, tuple)) and handler and all(isinstance(word, str) for word in handler):
+        return list(handler)
+    if not isinstance(handler, str) or not handler.strip():
+        raise BadHook(f"handler: {handler!r} is no command", hint="a program and its arguments, as in a shell")
+    try:
+        return shlex.split(handler)
+    except ValueError as error:
+        raise BadHook(f"handler: {handler!r} cannot be split into words: {error}",
+                      hint="close the quotes, or write a list of words") from None  # fmt: skip
+
+
+def _program(words: list[str], base: str) -> tuple[str, list[str]]:
+    """Find the program: beside the configuration, then on PATH. A Python script need not be executable."""
+    name = os.path.expanduser(words[0])
+    beside = os.path.join(base, name)
+    if os.sep in name or os.path.isfile(beside):
+        path = os.path.normpath(beside)
+    else:
+        path = shutil.which(name) or beside
+    if path.endswith(".py") and os.path.isfile(path) and not os.access(path, os.X_OK):
+        interpreter = current_interpreter()
+        return _without_nul(interpreter, [interpreter, path, *words[1:]])
+    return _without_nul(path, [path, *words[1:]])
+
+
+def _without_nul(path: str, argv: list[str]) -> tuple[str, list[str]]:
+    if any("\0" in word for word in (path, *argv)):
+        raise BadHook("a command with a NUL character in it", hint="no system can run it")
+    return path, argv
+
+
+def _variables(given: Any) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadHook(f"env: {type(given).__name__} where names and values are expected")
+    for name, value in given.items():
+        if not isinstance(name, str) or not name or "=" in name or "\0" in name or not name.isprintable():
+            raise BadHook(f"env: {name!r} is not the name of a variable")
+        if not isinstance(value, str) or "\0" in value:
+            raise BadHook(f"env: {name} is {value!r} where text is expected", hint="quote numbers")
+    return dict(given)
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str) or not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
+        raise BadHook(f"passEnv: {given!r} where a list of names is expected")
+    return tuple(given)
+
+
+def _check_choice(option: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value is not None and value not in choices:
+        raise BadHook(f"{option}: {value!r} is not a choice",
+                      hint=nearest(str(value), choices) or f"choose {', '.join(choices)}")  # fmt: skip

@@ -1,0 +1,138 @@
+"""The native dialect: what hooks are told is a superset of three protocols, and any of the three answers is read."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...events import Row
+from ...payload import Event
+from ...replies import Ended, Failure, Reply, clean
+from ...wire import BadJson, decode
+from .answers import read as read_answer
+
+__all__ = ["read", "told", "write"]
+
+PROTOCOL = 1
+
+# An interpreter that does not find its script exits with 2, which would look like a deny.
+_NOT_LAUNCHED = re.compile(
+    r"can't open file|Can't open perl script|Cannot find module|Could not open input file|\(LoadError\)"
+    r"|^\S*sh: (0: )?(cannot|can't) open",
+    re.MULTILINE,
+)
+
+
+def write(event: Event) -> dict[str, Any]:
+    """Return what a command reads: the event's fields, and the same in MassGen's words."""
+    row = event.row
+    said = {name: value for name, value in event.items() if value or name not in row.optional}
+    said["hook_type"] = row.name
+    said["orchestrator_id"] = event.get("orchestrator_id") or ""
+    said["agent_id"] = event.get("agent_id") or None
+    said["timestamp"] = _now()
+    if "tool_name" in row.fields:
+        said["tool_output"] = _text(event.get("tool_response")) if "tool_response" in row.fields else None
+    said["protocol"] = PROTOCOL
+    return said
+
+
+def _now() -> str:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat()
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value)
+
+
+def told(event: Event) -> dict[str, str]:
+    """Return what a command is told in variables."""
+    facts = {
+        "HOOK_TYPE": event.row.name,
+        "TOOL_NAME": event.get("tool_name"),
+        "SESSION_ID": event.get("session_id"),
+        "AGENT_ID": event.get("agent_id"),
+        "ORCHESTRATOR_ID": event.get("orchestrator_id"),
+    }
+    known = {name: value if isinstance(value, str) else "" for name, value in facts.items()}
+    return {prefix + name: value for prefix in ("MASSGEN_", "INTERPOSE_") for name, value in known.items()}
+
+
+def read(row: Row, answer: object) -> Reply | Failure:
+    """Read what a callable returned, or how a command ended."""
+    if type(answer) is not Ended:
+        return read_answer(row, answer)
+    if answer.failure is not None:
+        return answer.failure
+    match answer.status:
+        case 0:
+            said = _said(row, answer)
+        case 2:
+            return _denied(row, answer)
+        case 126 | 127:
+            code = "spawn_permission" if answer.status == 126 else "spawn_not_found"
+            return _failed(answer, code, f"exit status {answer.status}: {_first_line(answer.stderr)}")
+        case _:
+            return _broken(row, answer)
+    return said if isinstance(said, Failure) else replace(said, evidence=answer.evidence)
+
+
+def _said(row: Row, answer: Ended) -> Reply | Failure:
+    """Read standard output; nothing there is no opinion."""
+    if not answer.stdout.strip():
+        return Reply()
+    try:
+        said = decode(answer.stdout)
+    except BadJson as error:
+        return _failed(answer, "bad_output", f"the answer is not JSON: {error}")
+    if said is None:
+        return Reply()
+    if not isinstance(said, Mapping):
+        return _failed(answer, "bad_output", f"the answer is a {type(said).__name__} where an object is expected")
+    reply = read_answer(row, said)
+    return _failed(answer, reply.code, reply.text) if isinstance(reply, Failure) else reply
+
+
+def _denied(row: Row, answer: Ended) -> Reply | Failure:
+    """Exit status 2 is a deny, whatever stands on standard output."""
+    message = answer.stderr.strip()
+    if not answer.stdout.strip() and _NOT_LAUNCHED.search(message):
+        return _failed(answer, "launch_error", f"exit status 2: {_first_line(message)}")
+    if not message:
+        said = _said(row, answer)
+        message = said.reason if isinstance(said, Reply) and said.decision == "deny" else ""
+    name = answer.evidence.get("hook", "a hook")
+    return Reply(decision="deny", reason=message or f"{name} exited with status 2", evidence=answer.evidence)
+
+
+def _broken(row: Row, answer: Ended) -> Reply | Failure:
+    """Any other status is a failure; a deny or an ask that can be read counts all the same."""
+    number = -answer.status if answer.status < 0 else answer.status - 128
+    if number > 0 and number in set(map(int, signal.valid_signals())):
+        name = signal.Signals(number).name.removeprefix("SIG") if number < signal.SIGRTMIN else str(number)
+        failure = _failed(answer, f"signal:{name}", f"ended by signal {name}")
+    else:
+        failure = _failed(answer, "hook_crash", f"exit status {answer.status}: {_first_line(answer.stderr)}")
+    said = _said(row, answer) if answer.stdout.strip() else None
+    if isinstance(said, Reply) and said.decision in ("deny", "ask"):
+        return replace(said, problem=failure, evidence=answer.evidence)
+    return failure
+
+
+def _failed(answer: Ended, code: str, text: str) -> Failure:
+    return Failure(code, text, trace=answer.stderr, evidence=answer.evidence)
+
+
+def _first_line(text: str) -> str:
+    """Return what a person reads first: the last line of a traceback, else the first line."""
+    lines = [line for line in clean(text).splitlines() if line.strip()] or ["nothing on standard error"]
+    return (lines[-1] if lines[0].startswith("Traceback") else lines[0])[:500]

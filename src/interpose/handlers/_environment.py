@@ -1,0 +1,76 @@
+"""What a command gets to know of the host's environment: a list of names, and what its hook asks for.
+
+This hides secrets from hooks that have no business with them. It is no sandbox: a command may read what its user may.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = ["environment", "withheld"]
+
+_ALLOWED = frozenset(
+    name.encode()
+    for name in (
+        "PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TMPDIR TEMP TMP TERM COLORTERM NO_COLOR VIRTUAL_ENV "
+        "CONDA_PREFIX PYENV_ROOT NVM_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS DISPLAY "
+        "WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS SYSTEMROOT COMSPEC PATHEXT"
+    ).split()
+)
+_ALLOWED_PREFIXES = (b"LC_", b"XDG_")
+_PROXIES = frozenset(
+    name.encode() for upper in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY") for name in (upper, upper.lower())
+)
+_DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
+
+
+def environment(
+    *,
+    inherit: bool,
+    without: tuple[str, ...],
+    passed: Iterable[str],
+    fixed: Mapping[str, str],
+    told: Mapping[str, str],
+    notes: dict[str, Any],
+) -> dict[bytes, bytes]:
+    """Return a command's environment: what it inherits, what its hook adds, and what it is told about the event.
+
+    A value from the event that cannot be encoded is left out, with a note; names are never made from data.
+    """
+    if inherit:
+        dropped = tuple(prefix.encode() for prefix in without)
+        made = {name: value for name, value in os.environb.items() if not (dropped and name.startswith(dropped))}
+    else:
+        made = {}
+        for name, value in os.environb.items():
+            if name in _ALLOWED or name.startswith(_ALLOWED_PREFIXES):
+                made[name] = value
+            elif name in _PROXIES:
+                made[name] = _without_user(value)
+        for word in passed:
+            name = os.fsencode(word)
+            if name in os.environb:
+                made[name] = os.environb[name]
+    made.setdefault(b"PATH", _DEFAULT_PATH)
+    for word, text in fixed.items():
+        made[os.fsencode(word)] = os.fsencode(text)
+    for word, text in told.items():
+        try:
+            made[word.encode()] = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            notes.setdefault("dropped_variables", []).append(word)
+    return made
+
+
+def _without_user(url: bytes) -> bytes:
+    """Return a proxy's address without the name and password in it."""
+    scheme, mark, rest = url.rpartition(b"://")
+    host, slash, path = rest.partition(b"/")
+    return scheme + mark + host.rpartition(b"@")[2] + slash + path
+
+
+def withheld(made: Mapping[bytes, bytes]) -> list[str]:
+    """Return the names of the host's variables that a command did not get."""
+    return sorted(os.fsdecode(name) for name in os.environb if name not in made)

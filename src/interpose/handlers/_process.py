@@ -1,0 +1,277 @@
+"""The only place that starts processes, and the plainest way to end one with all that it has started: its group.
+
+On Linux a command is started with ``posix_spawn`` and watched through a pidfd: the host is never forked, so a start
+costs the same however large the host is, and a status that somebody else has taken is noticed, not guessed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..replies import Failure, HookFailed
+
+__all__ = ["Group", "Start", "explain", "spawn", "start_in_group"]
+
+_SHELL = "/bin/sh"
+_LONGEST_ARGUMENT = 131_071  # Linux refuses a single argument or variable of 128 KiB
+_CATCHABLE = sorted(
+    number for number in signal.valid_signals() if number not in (signal.SIGKILL, signal.SIGSTOP) and int(number) < 32
+)
+
+_CODES = {
+    errno.ENOENT: "spawn_not_found",
+    errno.ENOTDIR: "spawn_not_found",
+    errno.ELOOP: "spawn_not_found",
+    errno.ENAMETOOLONG: "spawn_not_found",
+    errno.EACCES: "spawn_permission",
+    errno.EPERM: "spawn_permission",
+    errno.EISDIR: "spawn_permission",
+    errno.ENOEXEC: "spawn_format",
+    errno.E2BIG: "spawn_too_big",
+    errno.ETXTBSY: "spawn_busy",
+}
+"""What an error at the start of a command is called; all others are a lack of resources."""
+
+
+class Start:
+    """What is to be started: everything is decided, nothing is looked up any more."""
+
+    __slots__ = ("argv", "cwd", "env", "keep", "path")
+
+    def __init__(
+        self,
+        path: str,
+        argv: Sequence[str],
+        env: Mapping[bytes, bytes],
+        cwd: str | None = None,
+        *,
+        keep: bool = False,
+    ) -> None:
+        self.path = path
+        self.argv = argv
+        self.env = env
+        self.cwd = cwd
+        self.keep = keep
+        """Whether what the command leaves running may live on."""
+
+    def check(self) -> None:
+        """Raise HookFailed for what no system could start."""
+        try:
+            words = [os.fsencode(word) for word in (self.path, *self.argv)]
+        except UnicodeEncodeError:
+            raise HookFailed("bad_input", "an argument of the command is not text that can be encoded") from None
+        if any(b"\0" in word for word in words) or any(b"\0" in value for value in self.env.values()):
+            raise HookFailed("bad_input", "an argument or a variable of the command has a NUL character in it")
+        longest = max(max(map(len, words)), max((len(k) + len(v) for k, v in self.env.items()), default=0))
+        if longest > _LONGEST_ARGUMENT:
+            raise HookFailed("spawn_too_big", f"an argument or a variable of the command has {longest} bytes")
+        if self.cwd is not None and ("\0" in self.cwd or not os.path.isdir(self.cwd)):
+            raise HookFailed("cwd_missing", f"the directory to run in is not there: {self.cwd!a}")
+
+
+def spawn(
+    path: str,
+    argv: Sequence[str | bytes],
+    env: Mapping[bytes, bytes],
+    descriptors: Mapping[int, int],
+    *,
+    setsid: bool = True,
+) -> int:
+    """Start a program with these descriptors under their numbers there, and no others of ours; return its number."""
+    actions = [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in descriptors.items()]
+    return os.posix_spawn(
+        path,
+        argv,
+        env,
+        file_actions=actions,
+        setsid=setsid,
+        setsigmask=(),  # whatever the host blocks or ignores is its own affair
+        setsigdef=_CATCHABLE,
+    )
+
+
+def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
+    """Start a command as the leader of a session and a process group of its own."""
+    path, argv = start.path, start.argv
+    if start.cwd is not None and not _is_here(start.cwd):
+        # There is no way to spawn into another directory; a shell goes there and becomes the command.
+        _check_executable(start)
+        path, argv = _SHELL, ["sh", "-c", 'cd -- "$0" || exit 126; exec "$@"', start.cwd, path, *argv[1:]]
+    try:
+        pid = spawn(path, argv, start.env, dict(enumerate(descriptors)))
+    except OSError as error:
+        raise HookFailed(*explain(error.errno or 0, start)) from None
+    try:
+        return Group(pid, keep=start.keep)
+    except OSError as error:
+        _end_unwatched(pid)
+        raise HookFailed("spawn_resource", f"the command cannot be watched: {error.strerror}") from None
+
+
+def _is_here(directory: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(directory), os.stat("."))
+    except OSError:
+        return False
+
+
+def _check_executable(start: Start) -> None:
+    """Find out what a shell would hide: that it cannot execute the command, or would run any text as a script."""
+    if os.path.isdir(start.path):
+        number = errno.EISDIR
+    elif not os.path.exists(start.path):
+        number = errno.ENOENT
+    elif not os.access(start.path, os.X_OK):
+        number = errno.EACCES
+    elif first_line(start.path)[:2] != b"#!" and first_line(start.path)[:4] not in _BINARIES:
+        number = errno.ENOEXEC
+    else:
+        return
+    raise HookFailed(*explain(number, start))
+
+
+# ELF, and the executables of macOS.
+_BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xfe\xed\xfa\xcf")
+
+
+def _end_unwatched(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    except OSError:
+        return
+
+
+class Group:
+    """A command and its process group: ends what stays in the group, and nothing else."""
+
+    def __init__(self, pid: int, *, keep: bool = False) -> None:
+        self.pid = pid
+        self._keep = keep
+        self._killed = False
+        self.exited = self.ended = False
+        self.status = 0
+        self.failure: Failure | None = None
+        self.evidence: dict[str, Any] = {"isolation": "group"}
+        self._exit = _exit_descriptor(pid)
+
+    def fileno(self) -> int:
+        """Return what becomes readable when the command ends."""
+        return self._exit
+
+    def news(self) -> None:
+        """The command has ended."""
+        self.exited = True
+        if self._killed:
+            self._reap()
+
+    def term(self) -> None:
+        """Ask the group to end."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the group; reap the command if it has exited."""
+        if not (self._keep and self.exited):
+            self._signal(signal.SIGKILL)
+            self._killed = True
+        if self.exited:
+            self._reap()
+
+    def _signal(self, number: signal.Signals) -> None:
+        # Only as long as the leader is not reaped: afterwards its number may be another's.
+        if not self.ended:
+            try:
+                os.killpg(self.pid, number)
+            except OSError:  # nobody is left, or nobody whom we may signal
+                return
+
+    def _reap(self) -> None:
+        self.ended = True
+        status = _wait(self.pid, self._exit)
+        if status is None:
+            self.failure = Failure("status_lost", "somebody else has taken the command's exit status")
+        else:
+            self.status = status
+
+    def close(self) -> None:
+        """Let go of it; end it first if it still runs."""
+        if not self.ended:
+            self._signal(signal.SIGKILL)
+            self.ended = True
+            _wait(self.pid, self._exit)
+        if self._exit >= 0:
+            os.close(self._exit)
+            self._exit = -1
+
+
+if sys.platform == "linux":
+
+    def _exit_descriptor(pid: int) -> int:
+        return os.pidfd_open(pid)
+
+    def _wait(pid: int, descriptor: int) -> int | None:
+        try:
+            result = os.waitid(os.P_PIDFD, descriptor, os.WEXITED)
+        except ChildProcessError:
+            return None
+        if result is None:
+            return None
+        return result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
+
+else:
+
+    def _exit_descriptor(pid: int) -> int:
+        import select
+
+        queue = select.kqueue()
+        wish = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
+        queue.control([wish], 0)
+        descriptor = os.dup(queue.fileno())
+        queue.close()
+        return descriptor
+
+    def _wait(pid: int, descriptor: int) -> int | None:
+        try:
+            _, status = os.waitpid(pid, 0)
+        except ChildProcessError:
+            return None
+        return os.waitstatus_to_exitcode(status)
+
+
+def explain(number: int, start: Start) -> tuple[str, str]:
+    """Return the code and the reason of a command that could not be started."""
+    code = _CODES.get(number, "spawn_resource")
+    reason = os.strerror(number)
+    path = start.path
+    if code == "spawn_not_found" and os.path.isfile(path):
+        words = first_line(path)[2:].split()
+        interpreter = words[0].decode("utf-8", "replace") if words else "nothing"
+        hint = "; its first line ends in a carriage return: save it with LF line ends" if _ends_in_cr(path) else ""
+        return code, f"{path}: its interpreter {interpreter!a} is not there{hint}"
+    if code == "spawn_format":
+        return code, f"{path}: not a program; a script begins with a line such as #!/bin/sh"
+    if code == "spawn_permission" and os.path.isdir(path):
+        return code, f"{path}: is a directory"
+    if code == "spawn_permission":
+        return code, f"{path}: {reason}; make it executable with chmod +x"
+    if code == "spawn_resource":
+        return code, f"the command cannot be started now: {reason}"
+    return code, f"{path}: {reason}"
+
+
+def first_line(path: str) -> bytes:
+    """Return the beginning of a file, up to the first line's end."""
+    try:
+        with open(path, "rb") as file:
+            return file.readline(256)
+    except OSError:
+        return b""
+
+
+def _ends_in_cr(path: str) -> bool:
+    return first_line(path).rstrip(b"\n").endswith(b"\r")

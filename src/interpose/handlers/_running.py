@@ -1,0 +1,128 @@
+"""Run one command to its end, on an event loop or in the calling thread, in the isolation that was asked for."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from ..replies import Ended, Failure, HookFailed
+from ._process import Start, start_in_group
+from ._run import Run, Running
+from ._waiting import OnLoop, Polling, slots
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from .command import Command
+
+__all__ = ["in_this_thread", "on_loop"]
+
+Report = Callable[[str, str], None] | None
+
+
+async def on_loop(
+    loop: asyncio.AbstractEventLoop,
+    command: Command,
+    stdin: bytes,
+    env: Mapping[bytes, bytes],
+    cwd: str | None,
+    deadline: float,
+    report: Report,
+) -> Ended:
+    """Run a command on an event loop; if the waiting task is cancelled, everything is ended first."""
+    start = _prepare(command, env, cwd)
+    granted = loop.create_future()
+    turn = slots.take(lambda: loop.call_soon_threadsafe(_wake, granted))
+    try:
+        if not turn.granted:
+            timer = loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
+            await granted
+            timer.cancel()
+            if not turn.granted:
+                return Ended(failure=Failure("timeout", "its turn did not come in time"))
+        watch = OnLoop(loop)
+        run = Run(watch, stdin, deadline, report)
+        try:
+            run.begin(_starter(command, start))
+            await _to_the_end(run, watch, loop)
+        finally:
+            run.close()
+        return _ended(run)
+    finally:
+        slots.give_back(turn)
+
+
+async def _to_the_end(run: Run, watch: OnLoop, loop: asyncio.AbstractEventLoop) -> None:
+    from asyncio import CancelledError
+
+    try:
+        await watch.finished
+    except CancelledError:
+        if not run.over:
+            # Told to stop: the command is asked to end and given its moment, like at a deadline.
+            watch.finished = loop.create_future()
+            run.end(Failure("cancelled", "the host was cancelled"))
+            await watch.finished
+        raise
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def in_this_thread(
+    command: Command, stdin: bytes, env: Mapping[bytes, bytes], cwd: str | None, deadline: float, report: Report
+) -> Ended:
+    """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
+    start = _prepare(command, env, cwd)
+    bell = threading.Event()
+    turn = slots.take(bell.set)
+    try:
+        if not turn.granted and not bell.wait(max(0.0, deadline - monotonic())) and not turn.granted:
+            return Ended(failure=Failure("timeout", "its turn did not come in time"))
+        watch = Polling()
+        run = Run(watch, stdin, deadline, report)
+        try:
+            run.begin(_starter(command, start))
+            watch.wait()
+        finally:
+            run.close()
+        return _ended(run)
+    finally:
+        slots.give_back(turn)
+
+
+def _prepare(command: Command, env: Mapping[bytes, bytes], cwd: str | None) -> Start:
+    if not hasattr(os, "posix_spawn"):
+        raise HookFailed("isolation_unavailable", "commands need Linux or macOS")
+    start = Start(command.path, command.argv, env, cwd, keep=command.keep)
+    start.check()
+    return start
+
+
+def _starter(command: Command, start: Start) -> Callable[[list[int]], Running]:
+    return partial(start_in_group, start)
+
+
+def _ended(run: Run) -> Ended:
+    running = run.running
+    return Ended(
+        status=running.status if running is not None else 0,
+        stdout=run.stdout,
+        stderr=run.stderr,
+        failure=run.failure,
+        evidence=dict(running.evidence) if running is not None else {},
+    )
+
+
+def _after_fork() -> None:
+    slots.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

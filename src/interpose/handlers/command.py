@@ -1,0 +1,161 @@
+"""Commands: JSON on standard input, an answer on standard output, and never a process left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from ..model import Hook
+from ..payload import Event
+from ..replies import Ended, Failure, HookFailed
+from ..wire import Unencodable, encode
+from . import depth, progress
+from ._environment import environment, withheld
+
+__all__ = ["Command", "CommandHandler"]
+
+ISOLATIONS = ("group", "tree", "namespace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What a hook runs, as it was declared; every path in it was resolved then."""
+
+    path: str
+    argv: Sequence[str]
+    dialect: str
+    write: Callable[[Event], Mapping[str, Any]]
+    """The event as this command's dialect has it."""
+    told: Callable[[Event], Mapping[str, str]]
+    """What its dialect says in variables."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()
+    inherit: bool = False
+    without: tuple[str, ...] = ()
+    """Prefixes of variables that are not inherited."""
+    cwd: str | None = None
+    real_cwd: str | None = None
+    """Where ``cwd`` led when it was declared; it must still lead there."""
+    fallback_cwds: tuple[str, ...] = ()
+    """Where to run if the event's own directory is gone; without any, that is a failure."""
+    isolation: str | None = None
+    keep: bool = False
+    warm: bool = False
+
+    def directory(self, event: Event) -> str | None:
+        """Return the directory to run in, or None for the host's own."""
+        if self.cwd is not None:
+            if os.path.isdir(self.cwd) and os.path.realpath(self.cwd) != self.real_cwd:
+                raise HookFailed("cwd_changed", f"the directory to run in is another than when the hook was "
+                                                f"declared: {self.cwd!a}")  # fmt: skip
+            return self.real_cwd
+        given = event.get("cwd")
+        if not isinstance(given, str) or not given:
+            return None
+        if self.fallback_cwds and not os.path.isdir(given):
+            return next(filter(os.path.isdir, self.fallback_cwds), "/")
+        return os.path.abspath(given)
+
+    def encoded(self, event: Event) -> bytes:
+        """Return the event as this command reads it; made once for all commands of a firing that speak alike."""
+        try:
+            known = event.encodings
+        except AttributeError:
+            known = event.encodings = {}
+        if self.dialect not in known:
+            try:
+                known[self.dialect] = encode(self.write(event))
+            except Unencodable as error:
+                raise HookFailed(error.code, str(error)) from None
+        return known[self.dialect]
+
+
+class CommandHandler:
+    """Runs the command of a hook for one event, and says how it ended."""
+
+    ends_itself = True
+    only_reads = True
+
+    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Ended:
+        """Run it on the current event loop."""
+        import asyncio
+
+        from ._running import on_loop
+
+        return await self._run(hook, event, deadline, lambda *args: on_loop(asyncio.get_running_loop(), *args))
+
+    def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
+        """Run it in the calling thread."""
+        from ._running import in_this_thread
+
+        running = self._run(hook, event, deadline, in_this_thread)
+        try:
+            running.send(None)
+        except StopIteration as end:
+            ended: Ended = end.value
+            return ended
+        raise RuntimeError("a command without an event loop waited for one")
+
+    async def _run(self, hook: Hook, event: Event, deadline: float, run: Callable[..., Any]) -> Ended:
+        command: Command = hook.options["command"]
+        evidence: dict[str, Any] = {"tool_name": event.get("tool_name", "")} if command.dialect != "native" else {}
+        started = monotonic()
+        env: dict[bytes, bytes] = {}
+        try:
+            stdin = command.encoded(event)
+            env = _environment_of(command, event, evidence)
+            outcome = await run(command, stdin, env, command.directory(event), deadline, progress.get())
+        except HookFailed as error:
+            outcome = Ended(failure=error.failure)
+        return _finished(hook, outcome, env, evidence, deadline - started)
+
+
+def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> dict[bytes, bytes]:
+    told = dict(command.told(event))
+    told["INTERPOSE_DEPTH"] = str(depth.get())
+    if event.get("async_phase") == 2:
+        told["INTERPOSE_ASYNC_PHASE"] = "2"
+    if any("\0" in text for text in told.values()):
+        raise HookFailed("bad_input", "a value of the event that goes into a variable has a NUL character in it")
+    return environment(
+        inherit=command.inherit,
+        without=command.without,
+        passed=command.passed,
+        fixed=command.env,
+        told=told,
+        notes=notes,
+    )
+
+
+def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[str, Any], limit: float) -> Ended:
+    """Add what helps to understand it: which isolation held, and for a failure what the command was not given."""
+    evidence = {**notes, **ended.evidence}
+    failure = ended.failure
+    if failure is None and ended.status == 0:
+        return Ended(status=0, stdout=ended.stdout, stderr=ended.stderr, evidence=evidence)
+    evidence["exit"] = ended.status if failure is None else None
+    if ended.stderr:
+        evidence["stderr"] = ended.stderr[-2000:]
+    if env and (hidden := withheld(env)):
+        evidence["withheld"] = hidden
+    if failure is not None:
+        text = f"no answer within {limit:.3g} s; ended" if failure.code == "timeout" else failure.text
+        failure = Failure(failure.code, text, trace=ended.stderr, evidence=evidence)
+    elif not ended.stderr and ended.status == 2:
+        evidence["suspicious_exit2"] = True
+    return Ended(
+        status=ended.status,
+        stdout=ended.stdout,
+        stderr=ended.stderr,
+        failure=failure,
+        evidence={"hook": hook.label, **evidence},
+    )
+
+
+def current_interpreter() -> str:
+    """Return the interpreter that runs scripts which do not name one."""
+    return sys.executable or "python3"
