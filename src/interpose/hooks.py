@@ -91,7 +91,9 @@ class Hooks(Engine):
         return hooks
 
     @classmethod
-    def load(cls, *paths: str | os.PathLike[str], dialect: str | None = None, events: Table = TABLE, **settings: Any) -> Hooks:
+    def load(
+        cls, *paths: str | os.PathLike[str], dialect: str | None = None, events: Table = TABLE, **settings: Any
+    ) -> Hooks:
         """Return the hooks of configuration files, which are trusted by being named here.
 
         A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
@@ -308,7 +310,7 @@ class Hooks(Engine):
 
     def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
-        awaits = hook.type in self.handlers or hook.options.get("awaits")
+        awaits = hook.type in self.handlers or "handler" in hook.options or hook.options.get("awaits")
         lane = "inline" if hook.inline else "task" if awaits else "thread"
         return lane, hook.options["call"], hook.options.get("read", native.read)
 

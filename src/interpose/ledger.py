@@ -11,7 +11,7 @@ from .faults import log, type_name
 from .model import Hook, Outcome, Status
 from .payload import Copiers, Template, copiers
 from .plan import under_ceiling
-from .replies import Failure, Reply
+from .replies import Ended, Failure, Reply
 from .step import Engine, Step
 
 __all__ = ["BREAKER_FAILURES", "Ledger"]
@@ -38,6 +38,8 @@ class Ledger:
     """The input's version: how often it was changed."""
     silent = True
     """Whether no hook had anything to say so far, and none failed."""
+    ended: Ended | None = None
+    """How the command of the current step ended, if it is one."""
     run_id = ""
     """Names the run of the current step in messages."""
     _rest: dict[str, str] | None = None
@@ -74,6 +76,7 @@ class Ledger:
 
     def settle(self, step: Step, value: Any) -> None:
         """Read an answer and let it take effect; an answer that asks for a second call leaves the step as it is."""
+        self.ended = value if type(value) is Ended else None
         reply = value if type(value) is Failure else self._read(step, value)
         if isinstance(reply, Failure):
             self.fail(step, reply)
@@ -91,7 +94,7 @@ class Ledger:
             problem = reply.problem
             self.write(
                 step,
-                "ok" if problem is None else "failed",
+                "ok" if problem is None else "timeout" if problem.kind == "late" else "failed",
                 effect=effect if self.round == 1 else only_stricter(effect),
                 error=None if problem is None else problem.error,
                 reply=reply,
@@ -154,13 +157,22 @@ class Ledger:
         duration = self.now - self.step_started
         self.note(step, Ran(step.hook, status, duration, round=self.round, enforced=step.enforced, **what))
         if status != "skipped":
-            self.tell("hook_response", step.hook, outcome="success" if status == "ok" else "error")
+            self.tell("hook_response", step.hook, **self._wrote(), outcome="success" if status == "ok" else "error")
         self.next()
+
+    def _wrote(self) -> dict[str, Any]:
+        """Return what a command wrote and how it ended, for those who are told of it."""
+        ended = self.ended
+        if ended is None or self.engine.tell is None:
+            return {}
+        stdout = ended.stdout.decode("utf-8", "replace")
+        status = None if ended.failure is not None else ended.status
+        return {"stdout": stdout, "stderr": ended.stderr, "output": stdout + ended.stderr, "exit_code": status}
 
     def next(self) -> None:
         """Turn to the next step."""
         self.position += 1
-        self.phase, self.allowance = 1, 0.0
+        self.phase, self.allowance, self.ended = 1, 0.0, None
 
     def tell(self, subtype: str, hook: Hook, **more: Any) -> None:
         """Send a lifecycle message, if anybody listens; every run that ends has begun."""

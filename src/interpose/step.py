@@ -46,8 +46,8 @@ class Engine(Protocol):
 class Step:
     """A hook, or a group that runs side by side, as a firing runs it."""
 
-    __slots__ = ("blocking", "call", "enforced", "guard", "handler", "health", "hook", "lane", "members", "plain", "policy", "read",
-                 "timeout")  # fmt: skip
+    __slots__ = ("blocking", "call", "enforced", "guard", "handler", "health", "hook", "lane", "members", "plain",
+                 "policy", "read", "timeout")  # fmt: skip
 
     def __init__(self, engine: Engine, hook: Hook, members: tuple[Step, ...] = ()) -> None:
         settings = engine.settings
@@ -55,7 +55,7 @@ class Step:
         self.health = hook.health
         self.members = members
         self.lane, self.call, self.read = engine.binding(hook)
-        self.handler = engine.handlers.get(hook.type)
+        self.handler = hook.options.get("handler") or engine.handlers.get(hook.type)
         self.blocking = getattr(self.handler, "blocking", None)
         """The handler as a plain function, for hosts without an event loop."""
         if members:

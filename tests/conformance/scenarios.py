@@ -14,10 +14,13 @@ written in every style.
 """
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -41,6 +44,8 @@ class Imported:
 ASYNC, SYNC, INLINE, NO_LOOP = "async", "sync", "inline", "without a loop"
 STYLES = (ASYNC, SYNC, INLINE, NO_LOOP)
 """An async function, a function (in a thread), a function in the caller's task, a function where there is no loop."""
+COMMAND, COMMAND_NO_LOOP = "command", "command without a loop"
+"""A shell script that prints the answer; for scenarios in which every hook says something that JSON can say."""
 
 NAMES = ("first", "second", "third", "fourth", "fifth")
 
@@ -138,7 +143,12 @@ def table(*rows: Any, styles: Iterable[str] = STYLES) -> Callable[[Any], Any]:
     """Give a test every row of a table, each in every style."""
 
     def mark(test: Any) -> Any:
-        return pytest.mark.parametrize("style", styles)(pytest.mark.parametrize("scenario", rows)(test))
+        played = [
+            pytest.param(*row.values, style, id=f"{row.id}-{style}")
+            for row in rows
+            for style in (*styles, *(_commands(row.values[0]) if tuple(styles) == STYLES else ()))
+        ]
+        return pytest.mark.parametrize(("scenario", "style"), played)(test)
 
     return mark
 
@@ -146,10 +156,42 @@ def table(*rows: Any, styles: Iterable[str] = STYLES) -> Callable[[Any], Any]:
 def play(event: At, hooks: Iterable[Any], style: str, /, **settings: Any) -> Played:
     """Fire one event through hooks that say what is given."""
     engine = Hooks(session_id="a session", **settings)
+    with TemporaryDirectory() as scratch:
+        return _play(engine, event, hooks, style, Path(scratch) / "called")
+
+
+def _commands(scenario: Scenario) -> tuple[str, ...]:
+    """Return the styles in which a scenario's hooks can be commands: where nothing is said that is not JSON."""
+    silent = all(one.what is None or type(one.what) is dict for one in scenario.hooks)
+    plain = not any({"parallel", "async_", "inline", "type"} & one.options.keys() for one in scenario.hooks)
+    try:
+        same = all(json.loads(json.dumps(one.what)) == one.what for one in scenario.hooks) if silent else False
+        json.dumps(dict(scenario.event.fields), allow_nan=False)
+    except (TypeError, ValueError):
+        return ()
+    return (COMMAND, COMMAND_NO_LOOP) if silent and plain and same and scenario.hooks else ()
+
+
+def _script(what: Any, name: str, noted: Path) -> dict[str, Any]:
+    """Return the options of a command that notes its call and prints its answer."""
+    answer = "" if what is None else json.dumps(what)
+    line = 'echo "$1" >>"$2"; cat >/dev/null; printf %s "$3"'
+    return {
+        "command": "/bin/sh",
+        "args": ["-c", line, "sh", name, str(noted), answer],
+        "isolation": "group",
+        "cwd": "/",
+    }
+
+
+def _play(engine: Hooks, event: At, hooks: Iterable[Any], style: str, noted: Path) -> Played:
     called: list[str] = []
     heard: list[dict[str, Any]] = []
     release = threading.Event()
     for says in named(hooks):
+        if style in (COMMAND, COMMAND_NO_LOOP):
+            engine.register(event.event, **_script(says.what, says.options["name"], noted), **says.options)
+            continue
         written = (
             says.what.path
             if isinstance(says.what, Imported)
@@ -160,12 +202,14 @@ def play(event: At, hooks: Iterable[Any], style: str, /, **settings: Any) -> Pla
     outcome = fired(engine, event, style)
     in_time = time.monotonic() - began < TOO_LONG / 2
     release.set()
+    if noted.exists():
+        called.extend(noted.read_text().splitlines())
     return Played(outcome, effect_of(outcome, event) | {"called": called, "in_time": in_time}, called, heard)
 
 
 def fired(engine: Hooks, event: At, style: str = SYNC) -> Outcome:
     """Fire an event as a host with or without an event loop does."""
-    if style == NO_LOOP:
+    if style in (NO_LOOP, COMMAND_NO_LOOP):
         return engine.fire_sync(event.event, **event.fields)
 
     async def host() -> Outcome:

@@ -946,7 +946,7 @@ def test_a_subclass_that_executes_in_its_own_way_is_asked_its_own_way():
 
 
 def test_both_managers_can_be_used_side_by_side():
-    """S4-13 S4-48: the old one in the same process, with the same hooks."""
+    """S4-13: the old one in the same process, with the same hooks."""
     hook, old, new = named("shared"), FunctionHookManager(), GeneralHookManager()
     old.register_global_hook(PRE, hook)
     new.register_global_hook(PRE, hook)

@@ -123,10 +123,8 @@ def _program(words: list[str], base: str) -> tuple[str, list[str]]:
     """Find the program: beside the configuration, then on PATH. A Python script need not be executable."""
     name = os.path.expanduser(words[0])
     beside = os.path.join(base, name)
-    if os.sep in name or os.path.isfile(beside):
-        path = os.path.normpath(beside)
-    else:
-        path = shutil.which(name) or beside
+    is_beside = os.sep in name or os.path.isfile(beside)
+    path = os.path.normpath(beside) if is_beside else shutil.which(name) or beside
     if path.endswith(".py") and os.path.isfile(path) and not os.access(path, os.X_OK):
         interpreter = current_interpreter()
         return _without_nul(interpreter, [interpreter, path, *words[1:]])

@@ -73,6 +73,8 @@ def declare(
         _check_type(option, value, bool)
     if isinstance(priority, bool) or not isinstance(priority, int):
         raise BadHook(f"priority: {priority!r} is not a whole number", hint="lower runs earlier; the default is 100")
+    if inline and isolate is not None:
+        raise BadHook("isolate: an inline hook runs in the caller's task", hint="leave out one of them")
     if inline and (async_ or parallel):
         raise BadHook("inline: such a hook runs in the caller's task", hint="leave out async and parallel")
     _check_choice("dialect", dialect, DIALECTS)
@@ -99,7 +101,7 @@ def declare(
         kind, call, options = _handler(type, handler, directory, types, dialect, isolate)
     if dialect == "claude":
         on_error = "abort" if on_failure_blocks and row.claude.failure_blocks else "log"
-        options["read"] = partial(find_dialect("claude").read, blocks=on_failure_blocks)
+        options["read"] = find_dialect("claude", blocks=on_failure_blocks).read
         parallel = True
     return Hook(
         row=row,
@@ -145,10 +147,22 @@ def _handler(
     if isinstance(handler, str):
         if "/" in handler or handler.endswith((".py", ".sh")):
             raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function, or add type: command")
-        return "python", LazyFunction(handler, directory), {}
+        call: Callable[..., Any] = LazyFunction(handler, directory)
+        return "python", call, _isolated(isolate, handler, directory)
     if not callable(handler):
         raise BadHook(f"handler: {_kind(handler)} cannot be called", hint="give a function, or its name as text")
-    return "python", unified(handler, label_of(handler)), {"awaits": is_async(handler)}
+    call = unified(handler, label_of(handler))
+    return "python", call, _isolated(isolate, handler, directory) or {"awaits": is_async(handler)}
+
+
+def _isolated(isolate: str | None, handler: Any, directory: str) -> dict[str, Any]:
+    """Return the option that makes a callable run in a process of its own, if it should."""
+    _check_choice("isolate", isolate, (None, "process"))
+    if isolate is None:
+        return {}
+    from ..handlers.isolated import IsolatedHandler
+
+    return {"handler": IsolatedHandler(handler, directory)}
 
 
 _CANNOT_RUN = ("http", "prompt", "agent", "mcp_tool", "powershell")

@@ -28,10 +28,7 @@ def load_files(table: Table, paths: Iterable[Any], dialect: str | None) -> Confi
         try:
             found = _read(table, source, dialect)
         except ConfigError as error:
-            problems.extend(
-                Problem(problem.what, where=f"{source}: {problem.where}" if problem.where else source, hint=problem.hint)
-                for problem in error.problems
-            )
+            problems.extend(_located(problem, source) for problem in error.problems)
             continue
         whole.hooks.extend(found.hooks)
         whole.scopes.update(found.scopes)
@@ -41,6 +38,10 @@ def load_files(table: Table, paths: Iterable[Any], dialect: str | None) -> Confi
         raise ConfigError(problems)
     whole.hooks = without_copies(whole.hooks)
     return whole
+
+
+def _located(problem: Problem, source: str) -> Problem:
+    return Problem(problem.what, where=f"{source}: {problem.where}" if problem.where else source, hint=problem.hint)
 
 
 def _read(table: Table, source: str, dialect: str | None) -> Configuration:

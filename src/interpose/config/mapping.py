@@ -23,8 +23,11 @@ _HOOK_KEYS = {
     "cwd", "isolation", "isolate", "background", "warm",
 }  # fmt: skip
 _SPELLED = {"onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env"}
-_SNAKE = {"on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv", "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
-          "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout"}  # fmt: skip
+_SNAKE = {
+    "on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv",
+    "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
+    "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
+}  # fmt: skip
 _GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 _SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -182,7 +185,7 @@ class _Reader:
             return
         given = {_SNAKE.get(key, key): value for key, value in hook.items() if not key.startswith("x-")}
         if given.get("handler") is None and given.get("command") is None:
-            self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a shell line")
+            self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a line")
             return
         if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
             self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..events import Row
@@ -20,12 +21,12 @@ class Dialect(NamedTuple):
     told: Callable[[Event], Mapping[str, str]]
 
 
-def dialect(name: str) -> Dialect:
-    """Return a dialect by its name."""
+def dialect(name: str, *, blocks: bool = False) -> Dialect:
+    """Return a dialect by its name. ``blocks`` is Claude's ``onFailure: block``."""
     if name == "claude":
         from . import claude
 
-        return Dialect(claude.write, claude.read, claude.environment)
+        return Dialect(claude.write, partial(claude.read, blocks=blocks), claude.environment)
     from . import native
 
     return Dialect(native.write, native.read, native.told)

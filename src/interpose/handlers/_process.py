@@ -86,7 +86,7 @@ def spawn(
     actions = [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in descriptors.items()]
     return os.posix_spawn(
         path,
-        argv,
+        tuple(argv),
         env,
         file_actions=actions,
         setsid=setsid,

@@ -339,4 +339,3 @@ def _write(descriptor: int, data: memoryview) -> int:
         raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-

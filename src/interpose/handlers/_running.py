@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .command import Command
 
-__all__ = ["in_this_thread", "on_loop"]
+__all__ = ["in_this_thread", "on_loop", "starters"]
 
 Report = Callable[[str, str], None] | None
 
@@ -44,14 +44,19 @@ async def on_loop(
             timer.cancel()
             if not turn.granted:
                 return Ended(failure=Failure("timeout", "its turn did not come in time"))
-        watch = OnLoop(loop)
-        run = Run(watch, stdin, deadline, report)
-        try:
-            run.begin(_starter(command, start))
-            await _to_the_end(run, watch, loop)
-        finally:
-            run.close()
-        return _ended(run)
+        ended = Ended()
+        for starter in starters(command.isolation, start):
+            watch = OnLoop(loop)
+            run = Run(watch, stdin, deadline, report)
+            try:
+                run.begin(starter)
+                await _to_the_end(run, watch, loop)
+            finally:
+                run.close()
+            ended = _ended(run)
+            if not _cannot_isolate(run):
+                break
+        return ended
     finally:
         slots.give_back(turn)
 
@@ -85,14 +90,19 @@ async def in_this_thread(
     try:
         if not turn.granted and not bell.wait(max(0.0, deadline - monotonic())) and not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
-        watch = Polling()
-        run = Run(watch, stdin, deadline, report)
-        try:
-            run.begin(_starter(command, start))
-            watch.wait()
-        finally:
-            run.close()
-        return _ended(run)
+        ended = Ended()
+        for starter in starters(command.isolation, start):
+            watch = Polling()
+            run = Run(watch, stdin, deadline, report)
+            try:
+                run.begin(starter)
+                watch.wait()
+            finally:
+                run.close()
+            ended = _ended(run)
+            if not _cannot_isolate(run):
+                break
+        return ended
     finally:
         slots.give_back(turn)
 
@@ -105,8 +115,24 @@ def _prepare(command: Command, env: Mapping[bytes, bytes], cwd: str | None) -> S
     return start
 
 
-def _starter(command: Command, start: Start) -> Callable[[list[int]], Running]:
-    return partial(start_in_group, start)
+Starter = Callable[[list[int]], Running]
+
+
+def starters(isolation: str | None, start: Start) -> tuple[Starter, ...]:
+    """Return how to start a command: as was asked for, else in a tree, or in a group where no tree is to be had."""
+    in_group = partial(start_in_group, start)
+    if isolation == "group":
+        return (in_group,)
+    from ._tree import start_in_tree, why_no_tree
+
+    if isolation is not None:
+        return (partial(start_in_tree, start, isolation == "namespace"),)
+    return (in_group,) if why_no_tree() else (partial(start_in_tree, start, False), in_group)
+
+
+def _cannot_isolate(run: Run) -> bool:
+    """Say whether nothing was started because this isolation is not to be had."""
+    return run.failure is not None and run.failure.code == "isolation_unavailable"
 
 
 def _ended(run: Run) -> Ended:

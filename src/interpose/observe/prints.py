@@ -6,7 +6,7 @@ import sys
 from typing import Any, TextIO
 
 from ..faults import log
-from ..firing import depth
+from ..handlers import depth
 
 __all__ = ["redirect_prints"]
 

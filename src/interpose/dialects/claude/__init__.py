@@ -1,0 +1,262 @@
+"""The Claude dialect: what a hook of a Claude Code settings file is told, and what the client makes of its answer.
+
+Beside the answer, the exit status speaks: 2 blocks whatever was written, any other is overruled by an answer that can
+be read. What cannot be read is a failure, and failures let the action go on, unless the hook was configured with
+``onFailure: block``. What the client drops without a word is reported here, in ``ignored`` or as a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from ... import wire
+from ...events import Row
+from ...payload import Event
+from ...replies import Ended, Failure, Reply, clean
+from .. import native
+from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, Said, cut, read_answer
+
+__all__ = ["LONGEST_TEXT", "environment", "read", "withheld_prefixes", "write"]
+
+withheld_prefixes = ("OTEL_",)
+"""Variables of the host that such a hook does not get; it gets all others."""
+_MISSING_FILE_IS_NO_BLOCK = frozenset({"Stop", "SubagentStop", "TaskCompleted"})
+_FILE_IS_MISSING = re.compile(r"no such file|can't open file|cannot find module|ENOENT", re.IGNORECASE)
+_NOTHING = Said(Reply(), is_answer=False)
+
+
+def read(row: Row, answer: object, *, blocks: bool = False) -> Reply | Failure:
+    """Read how a command ended and what it wrote, or the mapping that a callable returned.
+
+    ``blocks`` is ``onFailure: block``. A command's ``evidence`` names the tool under ``tool_name``: the output of an
+    MCP tool may be replaced in words that have no effect on any other.
+    """
+    if isinstance(answer, Ended):
+        found = _read_command(row, answer, blocks)
+        if not answer.evidence:
+            return found
+        if isinstance(found, Reply):
+            return replace(found, evidence={**answer.evidence, **found.evidence})
+        return Failure(found.code, found.text, trace=found.trace, evidence={**answer.evidence, **found.evidence})
+    said = _read_value(row, answer)
+    if isinstance(said, Failure):
+        return _failed(row, said, blocks)
+    return _settle(row, said)
+
+
+# The exit status.
+
+
+def _read_command(row: Row, ended: Ended, blocks: bool) -> Reply | Failure:
+    status, stderr, failure = ended.status, ended.stderr.strip(), ended.failure
+    if failure is not None and (status != 2 or failure.code == "timeout"):
+        return _failed(row, failure, blocks, stderr)
+    said = _read_stdout(row, ended) if failure is None else failure
+    if status == 2 and not row.claude.any_failure_denies:
+        return _exit_2(row, ended, said, stderr)
+    if status != 0 and row.claude.any_failure_denies:
+        return _failed(row, _exit_failure(row, ended), blocks, stderr)
+    if isinstance(said, Failure):
+        return _failed(row, said, blocks, stderr)
+    if status != 0 and (blocks or not said.is_answer):
+        return _failed(row, _exit_failure(row, ended), blocks, stderr, said)
+    return _settle(row, said)
+
+
+def _exit_2(row: Row, ended: Ended, said: Said | Failure, stderr: str) -> Reply | Failure:
+    if row.name in _MISSING_FILE_IS_NO_BLOCK and not ended.stdout.strip() and _FILE_IS_MISSING.search(stderr):
+        # An interpreter that lacks its script exits with 2 as well; an agent must not be kept going for that.
+        return Failure("launch_error", f"exit status 2, and a file is missing: {stderr[:300]}")
+    problem = said if isinstance(said, Failure) else None
+    heard = _NOTHING if isinstance(said, Failure) or not said.is_answer else said
+    reason = heard.why_blocked or stderr
+    if not reason and row.claude.exit2 in ("deny", "keep going"):
+        reason = f"{ended.evidence.get('hook', 'a hook')} exited with status 2"
+    return _block(row, _word(row), heard.reply, reason, problem)
+
+
+def _exit_failure(row: Row, ended: Ended) -> Failure:
+    """Name a failure by its exit status, in the words that a native hook's has."""
+    failure = native.read(row, replace(ended, stdout=b""))
+    return failure if isinstance(failure, Failure) else Failure("hook_crash", f"exit status {ended.status}")
+
+
+def _failed(row: Row, failure: Failure, blocks: bool, stderr: str = "", said: Said = _NOTHING) -> Reply | Failure:
+    """Let the action go on, unless this hook or this event says otherwise."""
+    if failure.kind == "misstated":
+        failure = Failure("bad_output", failure.text, trace=failure.trace, evidence=failure.evidence)
+    facts, late = row.claude, failure.kind == "late"
+    how = "timed out" if late else "failed"
+    if blocks and facts.failure_blocks:
+        reason = f'{how}; blocking because onFailure is "block"' + (f"\n{stderr}" if stderr else "")
+        # A request for permission knows no exit status that denies; here it is denied all the same.
+        word = "deny" if "deny" in row.can else _word(row)
+        return _block(row, word, said.reply, reason, failure)
+    if facts.any_failure_denies or (late and facts.timeout_denies):
+        return _block(row, "deny", Reply(), stderr or f"{how}: {failure.text}", failure)
+    return failure
+
+
+def _word(row: Row) -> str:
+    """Say what exit status 2 means at an event."""
+    word = row.claude.exit2
+    if word == "ignored" and row.name not in OUTPUTS:
+        # The client does not have this event, so its column is empty; a block still is one.
+        return "deny" if "deny" in row.can else "keep going" if "keep going" in row.can else word
+    return word
+
+
+def _block(row: Row, word: str, said: Reply, reason: str, problem: Failure | None = None) -> Reply:
+    """Add a block to what was said otherwise; nothing of it can take the block back."""
+    ignored = said.ignored
+    if said.decision == "allow":
+        ignored = (*ignored, "allow: the same hook blocks")
+    kept = replace(said, decision=None if said.decision == "allow" else said.decision, grants=False, ignored=ignored,
+                   problem=problem or said.problem)  # fmt: skip
+    match word:
+        case "deny":
+            return replace(kept, decision="deny", reason=reason)
+        case "keep going":
+            return replace(kept, decision=None, keep_going=True, reason=reason)
+        case "context":
+            return replace(kept, context=(*kept.context, cut(reason)))
+        case "user":
+            return replace(kept, messages=(*kept.messages, cut(reason)))
+        case _:
+            return replace(kept, ignored=(*ignored, f"block: {row.name} cannot be blocked so"))
+
+
+def _settle(row: Row, said: Said) -> Reply:
+    """Return what was said where the exit status adds nothing."""
+    reply = said.reply
+    if said.block is not None:
+        reply = _block(row, _word(row), reply, said.why_blocked)
+        if reply.keep_going and reply.halt:
+            reply = replace(reply, keep_going=False, ignored=(*reply.ignored, "block: continue is false"))
+    if row.claude.exit2 == "keep going" and reply.context and not (reply.halt or reply.keep_going):
+        # Context at the end of a turn can only be read by going on: it is the reason to.
+        return replace(reply, keep_going=True, reason="\n".join(reply.context), context=())
+    return reply
+
+
+# Standard output.
+
+
+def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
+    data = ended.stdout.removeprefix(b"\xef\xbb\xbf").strip()
+    if data.startswith(b"{") and data.endswith(b"}"):
+        try:
+            value, doubt = _decoded(data)
+        except wire.BadJson as error:
+            if not _is_only_lines(data):
+                return Failure("bad_output", f"standard output is not JSON: {error}")
+        else:
+            said = read_answer(row, value, str(ended.evidence.get("tool_name", "")), ended.status)
+            return _in_doubt(said, doubt) if doubt and isinstance(said, Said) else said
+    text = data.decode("utf-8", "replace")
+    if not text:
+        return _NOTHING
+    if row.claude.stdout_is_context:
+        return Said(Reply(context=(cut(text),)), is_answer=False)
+    if "worktreePath" in OUTPUTS.get(row.name, ()):
+        return Said(Reply(extra={"worktreePath": clean(text.splitlines()[-1].strip())}), is_answer=False)
+    return Said(Reply(ignored=(f"text on standard output: {row.name} does not read it",)), is_answer=False)
+
+
+def _decoded(data: bytes) -> tuple[dict[str, Any], str]:
+    """Read an object, and say what is doubtful about it: the client reads some text that is not strict JSON."""
+    try:
+        value, doubt = wire.decode(data), ""
+    except wire.BadJson as error:
+        try:
+            value = json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
+        except (ValueError, RecursionError):
+            raise error from None
+        doubt = str(error)
+    if data.count(b"{") + data.count(b"[") > wire.DEEPEST:
+        try:
+            wire.encode(value)
+        except wire.Unencodable as error:
+            doubt = str(error)
+    return value, doubt
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _in_doubt(said: Said, doubt: str) -> Said | Failure:
+    """Keep an answer that holds something back, although it is doubtful; nothing is granted or changed on its word."""
+    problem = Failure("bad_output", f"standard output is not strict JSON: {doubt}")
+    reply = said.reply
+    if said.block is None and reply.decision not in ("deny", "ask") and not reply.halt:
+        return problem
+    return replace(said, reply=replace(reply, changes={}, extra={}, problem=problem))
+
+
+def _is_only_lines(data: bytes) -> bool:
+    """Say whether text is a log of JSON lines, none of which could have been meant as an answer."""
+    lines = [line for line in data.splitlines() if line.strip()]
+    for line in lines:
+        try:
+            value = wire.decode(line)
+        except wire.BadJson:
+            return False
+        if isinstance(value, dict) and not value.keys().isdisjoint(TOP_LEVEL):
+            return False
+    return len(lines) > 1
+
+
+def _read_value(row: Row, answer: object) -> Said | Failure:
+    """Read what a callable returned."""
+    if type(answer) is Reply:
+        checked = native.read(row, answer)
+        return checked if isinstance(checked, Failure) else Said(checked)
+    if answer is None:
+        return _NOTHING
+    if not isinstance(answer, Mapping):
+        return Failure("bad_output", f"returned {type(answer).__name__} where a mapping is expected")
+    try:
+        # To the wire and back: what comes out has no methods of the hook's own.
+        said = wire.decode(wire.encode(dict(answer)))
+    except BaseException as error:  # a mapping whose own methods break
+        return Failure("bad_output", f"returned a mapping that cannot be read: {type(error).__name__}")
+    for name in ("continue", "async"):
+        if f"{name}_" in said:
+            said.setdefault(name, said.pop(f"{name}_"))
+    return read_answer(row, said, "", 0)
+
+
+# The answer.
+
+_NATIVE = frozenset({"hook_type", "orchestrator_id", "timestamp", "tool_output", "protocol", "async_phase"})
+
+
+def write(event: Event) -> dict[str, Any]:
+    """Return what goes to standard input: the event as the client tells it, and what the host gave beyond that."""
+    fields = event.row.fields
+    told = {name: event[name] for name in fields if name in event and not _is_left_out(event, name)}
+    more = {name: event[name] for name in event if name not in fields and name not in _NATIVE and name != "env_file"}
+    return {**told, **more}
+
+
+def _is_left_out(event: Event, name: str) -> bool:
+    value = event[name]
+    empty = value is None or (isinstance(value, str | dict | list) and not value)
+    return empty and not event.row.fields[name].always
+
+
+def environment(event: Event) -> dict[str, str]:
+    """Return the variables that tell a hook about its event; the project's directory is for the handler to add."""
+    effort = event.get("effort")
+    found = {
+        "CLAUDECODE": "1",
+        "CLAUDE_CODE_SESSION_ID": event.get("session_id"),
+        "CLAUDE_EFFORT": effort.get("level") if isinstance(effort, Mapping) else None,
+        "CLAUDE_ENV_FILE": event.get("env_file") if event.row.claude.env_file else None,
+    }
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}

@@ -1,0 +1,351 @@
+"""Python callables in kept worker processes: one that hangs can really be ended, and one that crashes takes nobody along.
+
+A worker is a command like any other, started and ended in the same way; it is only kept for the next event. One that
+fails to answer is ended with all it has started, and the next event gets a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from ..errors import BadHook
+from ..model import Hook, Injection
+from ..payload import Event
+from ..replies import Failure, HookFailed, Reply
+from ..wire import BadJson, decode
+from ._process import Start
+from ._run import GRACE, Running, Watch
+from ._running import starters
+from ._waiting import OnLoop, Polling
+
+__all__ = ["IsolatedHandler"]
+
+_PROGRAM = str(Path(__file__).with_name("_worker.py"))
+_MOST_IDLE = 4
+_LONGEST_ANSWER = 16 * 1024 * 1024
+
+
+class Isolated:
+    """A callable that runs in processes of its own, and those that wait for its next event."""
+
+    def __init__(self, handler: Any, directory: str) -> None:
+        self.setup = _setup(handler, directory)
+        self._idle: list[_Worker] = []
+        self._lock = threading.Lock()
+        weakref.finalize(self, _close_all, self._idle)
+        _everyone.add(self)
+
+    def take(self) -> _Worker:
+        """Return a worker that waits, or a new one."""
+        with self._lock:
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.pid == os.getpid():
+                    return worker
+        return _Worker(self.setup)
+
+    def give_back(self, worker: _Worker) -> None:
+        """Keep a worker that has answered; end one that has not."""
+        with self._lock:
+            if worker.fit and len(self._idle) < _MOST_IDLE:
+                self._idle.append(worker)
+                return
+        worker.close()
+
+    def forget(self) -> None:
+        """Start anew: after a fork the workers are the parent's."""
+        self._lock = threading.Lock()
+        for worker in self._idle:
+            worker.forget()
+        self._idle.clear()
+
+
+_everyone: weakref.WeakSet[Isolated] = weakref.WeakSet()
+
+
+def _close_all(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.close()
+    workers.clear()
+
+
+def _after_fork() -> None:
+    for isolated in list(_everyone):
+        isolated.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _setup(handler: Any, directory: str) -> dict[str, Any]:
+    """Return how a worker finds the callable; refuse what another process could never find."""
+    if isinstance(handler, str):
+        return {"path": handler, "directory": directory, "main": ""}
+    module, name = getattr(handler, "__module__", None), getattr(handler, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
+        raise BadHook("isolate: another process cannot find this callable", hint="use a function of a module")
+    main = ""
+    if module == "__main__":
+        main = getattr(sys.modules["__main__"], "__file__", None) or ""
+        if not os.path.isfile(main):
+            raise BadHook("isolate: a function that was typed in cannot be found by another process",
+                          hint="put it into a module")  # fmt: skip
+        main = os.path.abspath(main)
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not handler:
+        raise BadHook(f"isolate: {module}.{name} is another object than this one", hint="use a function of a module")
+    return {"path": "", "directory": "", "main": main, "module": module, "name": name}
+
+
+class _Worker:
+    """One worker process and the two pipes that lead to it."""
+
+    def __init__(self, setup: dict[str, Any]) -> None:
+        self.pid = os.getpid()
+        self.fit = False
+        self.rows: set[str] = set()
+        self._setup = setup
+        self.running: Running | None = None
+        self.requests = self.answers = -1
+
+    def begin(self, starter: Callable[[list[int]], Running]) -> bytes:
+        """Start the process; return what it must be sent first."""
+        theirs_in, self.requests = os.pipe()
+        self.answers, theirs_out = os.pipe()
+        os.set_blocking(self.requests, False)
+        os.set_blocking(self.answers, False)
+        try:
+            self.running = starter([theirs_in, theirs_out, 2])
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        return _framed({**self._setup, "sys_path": sys.path})
+
+    def close(self) -> None:
+        """End the process, with all it has started."""
+        self.forget()
+        if self.running is not None:
+            self.running.close()
+
+    def forget(self) -> None:
+        """Let go of our ends of the pipes."""
+        for descriptor in (self.requests, self.answers):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.requests = self.answers = -1
+
+
+def _framed(value: Any) -> bytes:
+    try:
+        data = pickle.dumps(value)
+    except Exception as error:  # whatever the event is made of
+        raise HookFailed("payload", f"the input cannot be sent to a worker: {type(error).__name__}") from None
+    return len(data).to_bytes(4, "little") + data
+
+
+class _Exchange:
+    """One event and its answer: told of readable pipes and of time, like a run."""
+
+    def __init__(self, worker: _Worker, watch: Watch, event: Event, deadline: float) -> None:
+        self.worker, self._watch, self._deadline = worker, watch, deadline
+        self._event = event
+        self._received = b""
+        self._sending = memoryview(b"")
+        self.failure: Failure | None = None
+        self.answer: bytes | None = None
+        self.over = False
+
+    def begin(self, starter: Callable[[list[int]], Running]) -> None:
+        """Send the event, starting the worker first if need be."""
+        worker, row = self.worker, self._event.row
+        request: dict[str, Any] = {"event": row.name, "fields": dict(self._event)}
+        if row.name not in worker.rows:
+            request["row"] = {row.name: row}
+        data = _framed(request)
+        worker.rows.add(row.name)
+        if worker.running is None:
+            data = worker.begin(starter) + data
+        worker.fit = False
+        self._sending = memoryview(data)
+        self._watch.on_readable(worker.answers, self._readable)
+        self._watch.on_readable(_running(worker).fileno(), self._news)
+        self._watch.at(self._deadline, self._late)
+        self._writable()
+        if self._sending and not self.over:
+            self._watch.on_writable(worker.requests, self._writable)
+
+    def _writable(self) -> None:
+        try:
+            self._sending = self._sending[os.write(self.worker.requests, self._sending) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._crashed()
+            return
+        if not self._sending:
+            self._watch.forget(self.worker.requests)
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self.worker.answers, 65536)
+        except BlockingIOError:
+            return
+        if not data:
+            self._watch.forget(self.worker.answers)
+            self._crashed()
+            return
+        self._received += data
+        size = int.from_bytes(self._received[:4], "little") + 4
+        if size > _LONGEST_ANSWER:
+            self._fail(Failure("bad_output", "its answer is too long"))
+        elif len(self._received) >= max(size, 4):
+            self.answer = self._received[4:size]
+            self.worker.fit = len(self._received) == size
+            self._done()
+
+    def _news(self) -> None:
+        running = _running(self.worker)
+        running.news()
+        if self.failure is not None:
+            if running.ended:
+                self._done()
+            elif running.exited:
+                running.kill()
+        elif running.failure is not None:
+            self._fail(running.failure)
+        elif running.exited and not self.over:
+            status = running.status
+            how = f"signal:{-status}" if status < 0 else f"status {status}"
+            self._fail(Failure("hook_crash", f"its process ended ({how})"))
+
+    def _crashed(self) -> None:
+        """The pipe has ended; how the process ended is told in a moment."""
+        self._watch.at(monotonic() + GRACE, lambda: self._fail(Failure("hook_crash", "its process ended")))
+
+    def _late(self) -> None:
+        self._fail(Failure("timeout", "no answer in time"))
+
+    def _fail(self, failure: Failure) -> None:
+        """Note why there is no answer, and end the worker with all it has started before anybody is told."""
+        if self.over or self.failure is not None:
+            return
+        self.failure = failure
+        running = _running(self.worker)
+        if not running.ended:
+            running.kill()
+        if running.ended:
+            self._done()
+        else:
+            self._watch.forget(self.worker.answers)
+            self._watch.at(monotonic() + GRACE, self._done)
+
+    def _done(self) -> None:
+        if not self.over:
+            self.close()
+            self._watch.done()
+
+    def close(self) -> None:
+        """Stop watching."""
+        if not self.over:
+            self.over = True
+            for descriptor in (self.worker.requests, self.worker.answers):
+                if descriptor >= 0:
+                    self._watch.forget(descriptor)
+            if self.worker.running is not None:
+                self._watch.forget(self.worker.running.fileno())
+
+
+def _running(worker: _Worker) -> Running:
+    if worker.running is None:
+        raise HookFailed("spawn_resource", "the worker was not started")
+    return worker.running
+
+
+class IsolatedHandler:
+    """Runs the callable of a hook in a worker process."""
+
+    ends_itself = True
+    only_reads = True
+
+    def __init__(self, function: Any, directory: str) -> None:
+        self._isolated = Isolated(function, directory)
+
+    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Any:
+        """Run it while the event loop goes on."""
+        import asyncio
+
+        watch = OnLoop(asyncio.get_running_loop())
+
+        async def wait() -> None:
+            await watch.finished
+
+        return await self._run(event, deadline, watch, wait)
+
+    def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
+        """Run it while the calling thread waits."""
+        watch = Polling()
+
+        async def wait() -> None:
+            watch.wait()
+
+        running = self._run(event, deadline, watch, wait)
+        try:
+            running.send(None)
+        except StopIteration as end:
+            return end.value
+        raise RuntimeError("a worker without an event loop waited for one")
+
+    async def _run(self, event: Event, deadline: float, watch: Watch, wait: Callable[[], Any]) -> Any:
+        isolated = self._isolated
+        worker = isolated.take()
+        exchange = _Exchange(worker, watch, event, deadline)
+        began = monotonic()
+        try:
+            exchange.begin(_starter())
+            if not exchange.over:
+                await wait()
+        finally:
+            exchange.close()
+            isolated.give_back(worker)
+        if exchange.failure is not None:
+            text = exchange.failure.text
+            if exchange.failure.code == "timeout":
+                text = f"no answer within {deadline - began:.3g} s; its process was ended"
+            return Failure(exchange.failure.code, text)
+        return _read(exchange.answer or b"")
+
+
+def _starter() -> Callable[[list[int]], Running]:
+    start = Start(sys.executable, [sys.executable, _PROGRAM], dict(os.environb))
+    return starters(None, start)[0]
+
+
+def _read(data: bytes) -> Any:
+    """Return what the callable has returned, as the native dialect takes it."""
+    try:
+        said = decode(data)
+    except BadJson as error:
+        return Failure("bad_output", f"the worker's answer is not JSON: {error}")
+    if "failed" in said:
+        code, text, trace = said["failed"]
+        return Failure(code, text, trace=trace)
+    if "other" in said:
+        return Failure("bad_reply", f"returned {said['other']}, which is no answer")
+    if "reply" not in said:
+        return said.get("answer")
+    reply = dict(said["reply"])
+    for name in ("context", "messages", "ignored"):
+        reply[name] = tuple(reply[name])
+    reply["inject"] = tuple(Injection(**item) for item in reply["inject"])
+    return Reply(**reply)
