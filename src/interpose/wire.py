@@ -37,7 +37,7 @@ class Unencodable(ValueError):
 def encode(value: Any) -> bytes:
     """Return one line of JSON, in ASCII, or raise Unencodable."""
     try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        text = _encoder.encode(value)
     except RecursionError:
         raise Unencodable(f"the input is nested deeper than {DEEPEST} levels") from None
     except Exception as error:  # not JSON, or an object that fights being looked at
@@ -48,6 +48,9 @@ def encode(value: Any) -> bytes:
     if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
         raise Unencodable(f"the input is nested deeper than {DEEPEST} levels")
     return text.encode("ascii") + b"\n"
+
+
+_encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def _depth(text: str) -> int:

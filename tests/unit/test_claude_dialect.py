@@ -201,7 +201,7 @@ def test_an_event_that_the_client_does_not_have_is_denied_by_exit_status_2():
 
 
 def test_every_event_of_the_client_has_its_outputs():
-    assert set(claude._OUTPUTS) == set(CLIENTS)
+    assert set(claude.OUTPUTS) == set(CLIENTS)
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted"])

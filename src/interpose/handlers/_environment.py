@@ -36,16 +36,8 @@ def environment(
 
     A value from the event that cannot be encoded is left out, with a note; names are never made from data.
     """
-    if inherit:
-        dropped = tuple(prefix.encode() for prefix in without)
-        made = {name: value for name, value in os.environb.items() if not (dropped and name.startswith(dropped))}
-    else:
-        made = {}
-        for name, value in os.environb.items():
-            if name in _ALLOWED or name.startswith(_ALLOWED_PREFIXES):
-                made[name] = value
-            elif name in _PROXIES:
-                made[name] = _without_user(value)
+    made = _inherited(without) if inherit else _allowed().copy()
+    if not inherit:
         for word in passed:
             name = os.fsencode(word)
             if name in os.environb:
@@ -58,6 +50,31 @@ def environment(
             made[word.encode()] = text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             notes.setdefault("dropped_variables", []).append(word)
+    return made
+
+
+def _inherited(without: tuple[str, ...]) -> dict[bytes, bytes]:
+    dropped = tuple(prefix.encode() for prefix in without)
+    return {name: value for name, value in os.environb.items() if not (dropped and name.startswith(dropped))}
+
+
+_last: list[tuple[dict[bytes, bytes], dict[bytes, bytes]]] = [({}, {})]
+"""The host's environment when it was last looked at, and what of it may be passed on."""
+
+
+def _allowed() -> dict[bytes, bytes]:
+    """Return what may be passed on to any command; made anew only if the host's environment has changed."""
+    now: dict[bytes, bytes] = getattr(os.environ, "_data", None) or dict(os.environb)
+    before, made = _last[0]
+    if now == before:
+        return made
+    made = {}
+    for name, value in now.items():
+        if name in _ALLOWED or name.startswith(_ALLOWED_PREFIXES):
+            made[name] = value
+        elif name in _PROXIES:
+            made[name] = _without_user(value)
+    _last[0] = (dict(now), made)
     return made
 
 

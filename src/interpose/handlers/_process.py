@@ -60,7 +60,7 @@ class Start:
         """Whether what the command leaves running may live on."""
 
     def check(self) -> None:
-        """Raise HookFailed for what no system could start."""
+        """Raise HookFailed for what no system could start; asked once something is known to be wrong."""
         try:
             words = [os.fsencode(word) for word in (self.path, *self.argv)]
         except UnicodeEncodeError:
@@ -98,12 +98,18 @@ def spawn(
 def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
     """Start a command as the leader of a session and a process group of its own."""
     path, argv = start.path, start.argv
+    if not hasattr(os, "posix_spawn"):
+        raise HookFailed("isolation_unavailable", "commands need Linux or macOS")
     if start.cwd is not None and not _is_here(start.cwd):
+        start.check()
         # There is no way to spawn into another directory; a shell goes there and becomes the command.
         _check_executable(start)
         path, argv = _SHELL, ["sh", "-c", 'cd -- "$0" || exit 126; exec "$@"', start.cwd, path, *argv[1:]]
     try:
         pid = spawn(path, argv, start.env, dict(enumerate(descriptors)))
+    except ValueError:
+        start.check()
+        raise HookFailed("bad_input", "the command has words that no system can start") from None
     except OSError as error:
         raise HookFailed(*explain(error.errno or 0, start)) from None
     try:

@@ -27,12 +27,15 @@ GRACE = 0.1
 STUCK = 0.1
 """Seconds after SIGKILL until a process counts as one that cannot be killed."""
 
+AT_FIRST = 0.003
+"""Seconds in which only the end of a command is waited for, not its output."""
 RETRY = 0.05
 WORTH_A_RETRY = frozenset({"spawn_busy", "spawn_resource"})
 """A program that is just being written, or a lack that may be over in so many seconds, is tried once more."""
 
 _AT_ONCE = 65536
 _PIPE_HOLDS = 65536
+_MOST_READS = 32  # somebody whom the command has left behind may write for ever
 
 
 class Running(Protocol):
@@ -65,16 +68,16 @@ class Running(Protocol):
 class Watch(Protocol):
     """Who waits: tells a run of readable and writable descriptors and of time."""
 
-    def on_readable(self, descriptor: int, tell: Callable[[], None]) -> None:
+    def on_readable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is something to read."""
 
-    def on_writable(self, descriptor: int, tell: Callable[[], None]) -> None:
+    def on_writable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is room to write."""
 
     def forget(self, descriptor: int) -> None:
         """Do not call back any more for this descriptor."""
 
-    def at(self, when: float, tell: Callable[[], None]) -> None:
+    def at(self, when: float, tell: Callable[[], object]) -> None:
         """Call back at a time of the monotonic clock, instead of any time that was set before."""
 
     def done(self) -> None:
@@ -104,6 +107,7 @@ class Run:
         self.running: Running | None = None
         self.over = False
         self._let_go = False
+        self._watching = False
         self._ending = False
 
     @property
@@ -138,12 +142,21 @@ class Run:
                 self._give_up(error.failure)
             return
         self._close_theirs()
-        self._watch.on_readable(self._pipes["stdout"], self._stdout_ready)
-        self._watch.on_readable(self._pipes["stderr"], self._stderr_ready)
+        self._watch.on_readable(self.running.fileno(), self._news)
         if "stdin" in self._pipes:
             self._watch.on_writable(self._pipes["stdin"], self._stdin_ready)
-        self._watch.on_readable(self.running.fileno(), self._news)
+        if "stdin" in self._pipes or self._report is not None or monotonic() + AT_FIRST > self._deadline:
+            self._watch_pipes()
+        else:
+            # Most commands have ended by then, and all they wrote waits in the pipes: one wake-up instead of three.
+            self._watch.at(monotonic() + AT_FIRST, self._watch_pipes)
+
+    def _watch_pipes(self) -> None:
+        self._watching = True
         self._watch.at(self._deadline, self._late)
+        for name, ready in (("stdout", self._stdout_ready), ("stderr", self._stderr_ready)):
+            if name in self._pipes:
+                self._watch.on_readable(self._pipes[name], ready)
 
     def _close_theirs(self) -> None:
         for descriptor in self._theirs:
@@ -158,38 +171,43 @@ class Run:
             self._theirs.append(theirs)
             os.set_blocking(ours, False)
         if len(self._stdin) <= _PIPE_HOLDS:
-            # It fits into the pipe, which both ends of are still ours: no waiting, and nobody who could close it.
-            os.write(self._pipes["stdin"], self._stdin)
-            self._close("stdin")
+            # Both ends of the pipe are still ours: no waiting, and nobody who could close it. A pipe may be smaller.
+            self._stdin = self._stdin[os.write(self._pipes["stdin"], self._stdin) :]
+            if not self._stdin:
+                self._close("stdin")
 
     # While it runs.
 
-    def _stdout_ready(self) -> None:
+    def _stdout_ready(self) -> bool:
+        """Take what there is; say whether there may be more."""
         data = _read(self._pipes["stdout"])
         if data is None:
-            return
+            return False
         if not data:
             self._closed("stdout")
-            return
+            return False
         self.stdout_size += len(data)
         if self.stdout_size > MOST_STDOUT:
             self._end_with(Failure("stdout_limit", f"it wrote more than {MOST_STDOUT} bytes to standard output"))
-            return
+            return False
         self._stdout.append(data)
         self._tell("stdout", data)
+        return True
 
-    def _stderr_ready(self) -> None:
+    def _stderr_ready(self) -> bool:
+        """Take what there is; say whether there may be more."""
         data = _read(self._pipes["stderr"])
         if data is None:
-            return
+            return False
         if not data:
             self._closed("stderr")
-            return
+            return False
         room = MOST_STDERR - self.stderr_size
         self.stderr_size += len(data)
         if room > 0:
             self._stderr.append(data[:room])
             self._tell("stderr", data[:room])
+        return True
 
     def _tell(self, stream: str, data: bytes) -> None:
         if self._report is not None:
@@ -240,12 +258,16 @@ class Run:
 
     def _drain(self) -> None:
         """Wait for what the command has written, or somebody for it: the verdict may still be in a pipe."""
-        self._watch.at(min(monotonic() + GRACE, max(self._deadline, monotonic())), self._finish)
-        for ready in (self._stdout_ready, self._stderr_ready):
-            if ("stdout" if ready == self._stdout_ready else "stderr") in self._pipes and not self.over:
-                ready()
-        if not self.over:
+        for name, ready in (("stdout", self._stdout_ready), ("stderr", self._stderr_ready)):
+            for _ in range(_MOST_READS):
+                if name not in self._pipes or self.over or not ready():
+                    break
+        if self.over or self._drained():
             self._finish_if_drained()
+            return
+        if not self._watching:
+            self._watch_pipes()
+        self._watch.at(min(monotonic() + GRACE, max(self._deadline, monotonic())), self._finish)
 
     def _finish_if_drained(self) -> None:
         if self._drained():

@@ -4,50 +4,46 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..replies import Ended, Failure, HookFailed
+from ..replies import Ended, Failure
 from ._process import Start, start_in_group
 from ._run import Run, Running
-from ._waiting import OnLoop, Polling, slots
+from ._waiting import LONGEST_POLL, OnLoop, Polling, Turn, slots
 
 if TYPE_CHECKING:
     import asyncio
 
-    from .command import Command
-
-__all__ = ["in_this_thread", "on_loop", "starters"]
+__all__ = ["Job", "in_this_thread", "on_loop", "starters"]
 
 Report = Callable[[str, str], None] | None
 
 
-async def on_loop(
-    loop: asyncio.AbstractEventLoop,
-    command: Command,
-    stdin: bytes,
-    env: Mapping[bytes, bytes],
-    cwd: str | None,
-    deadline: float,
-    report: Report,
-) -> Ended:
+class Job(NamedTuple):
+    """A command that is ready to be started."""
+
+    start: Start
+    stdin: bytes
+    isolation: str | None
+
+
+async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
     """Run a command on an event loop; if the waiting task is cancelled, everything is ended first."""
-    start = _prepare(command, env, cwd)
-    granted = loop.create_future()
-    turn = slots.take(lambda: loop.call_soon_threadsafe(_wake, granted))
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    turn = slots.take() or await _turn_on(loop, deadline)
     try:
         if not turn.granted:
-            timer = loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
-            await granted
-            timer.cancel()
-            if not turn.granted:
-                return Ended(failure=Failure("timeout", "its turn did not come in time"))
+            return Ended(failure=Failure("timeout", "its turn did not come in time"))
+        job = prepare()  # not earlier: a crowd that waits for its turn need not be ready for it
         ended = Ended()
-        for starter in starters(command.isolation, start):
+        for starter in starters(job.isolation, job.start):
             watch = OnLoop(loop)
-            run = Run(watch, stdin, deadline, report)
+            run = Run(watch, job.stdin, deadline, report)
             try:
                 run.begin(starter)
                 await _to_the_end(run, watch, loop)
@@ -59,6 +55,21 @@ async def on_loop(
         return ended
     finally:
         slots.give_back(turn)
+
+
+async def _turn_on(loop: asyncio.AbstractEventLoop, deadline: float) -> Turn:
+    """Wait in the queue until a turn is granted or the deadline has come."""
+    granted = loop.create_future()
+    turn = slots.queue(lambda: loop.call_soon_threadsafe(_wake, granted))
+    timer = loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
+    try:
+        await granted
+    except BaseException:
+        slots.give_back(turn)
+        raise
+    finally:
+        timer.cancel()
+    return turn
 
 
 async def _to_the_end(run: Run, watch: OnLoop, loop: asyncio.AbstractEventLoop) -> None:
@@ -80,20 +91,17 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-async def in_this_thread(
-    command: Command, stdin: bytes, env: Mapping[bytes, bytes], cwd: str | None, deadline: float, report: Report
-) -> Ended:
+async def in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
     """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
-    start = _prepare(command, env, cwd)
-    bell = threading.Event()
-    turn = slots.take(bell.set)
+    turn = slots.take() or _turn_in_this_thread(deadline)
     try:
-        if not turn.granted and not bell.wait(max(0.0, deadline - monotonic())) and not turn.granted:
+        if not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
+        job = prepare()
         ended = Ended()
-        for starter in starters(command.isolation, start):
+        for starter in starters(job.isolation, job.start):
             watch = Polling()
-            run = Run(watch, stdin, deadline, report)
+            run = Run(watch, job.stdin, deadline, report)
             try:
                 run.begin(starter)
                 watch.wait()
@@ -107,12 +115,16 @@ async def in_this_thread(
         slots.give_back(turn)
 
 
-def _prepare(command: Command, env: Mapping[bytes, bytes], cwd: str | None) -> Start:
-    if not hasattr(os, "posix_spawn"):
-        raise HookFailed("isolation_unavailable", "commands need Linux or macOS")
-    start = Start(command.path, command.argv, env, cwd, keep=command.keep)
-    start.check()
-    return start
+def _turn_in_this_thread(deadline: float) -> Turn:
+    bell = threading.Event()
+    turn = slots.queue(bell.set)
+    try:
+        while not turn.granted and (left := deadline - monotonic()) > 0:
+            bell.wait(min(left, LONGEST_POLL))
+    except BaseException:
+        slots.give_back(turn)
+        raise
+    return turn
 
 
 Starter = Callable[[list[int]], Running]

@@ -34,7 +34,9 @@ __all__ = ["Pool", "Supervised", "pool"]
 
 PROGRAM = str(Path(__file__).with_name("_supervisor.py"))
 NAMESPACE_BIT = 1 << 31
-MOST_IDLE = 8
+MOST_IDLE = 16  # as many as commands run at a time, or a crowd would start and end them all the time
+FEW_IDLE = 4  # so many stay for good
+REST = 30.0  # seconds after which one of the others is no longer needed
 HELLO = 5.0  # seconds for an interpreter to start on a busy machine
 FAREWELL = 1.0  # seconds for supervisors to end their hooks and themselves when the host ends
 STALLED = 2.0  # seconds for a supervisor to read a request that does not fit into the socket's buffer
@@ -46,11 +48,12 @@ Frame = tuple[Any, ...]
 class Supervised:
     """A connection to one supervisor. The constructor only starts it; it may be asked to run a hook at once."""
 
-    __slots__ = ("_buffer", "_busy", "_hello", "_socket", "kept", "pid", "pidfd")
+    __slots__ = ("_buffer", "_busy", "_hello", "_socket", "kept", "pid", "pidfd", "since")
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._socket, self._buffer = ours, b""
+        self.since = 0.0
         self._hello = self._busy = self.kept = False
         try:
             ours.setblocking(False)
@@ -278,6 +281,7 @@ class Pool:
     def take(self) -> Supervised:
         """Return one that waits, or one that has just been started. OSError if the machine has no room for it."""
         self.reap()
+        self._let_rest()
         while True:
             with self._lock:
                 if not self._idle:
@@ -291,11 +295,20 @@ class Pool:
             self._all.add(supervised)
         return supervised
 
+    def _let_rest(self) -> None:
+        """Close one that has waited in vain since a busier time."""
+        with self._lock:
+            if len(self._idle) <= FEW_IDLE or time.monotonic() - self._idle[0].since < REST:
+                return
+            longest = self._idle.pop(0)
+        self.discard(longest)
+
     def give_back(self, supervised: Supervised) -> None:
         """Keep it for the next hook; one that is still at work, or one too many, is closed."""
         with self._lock:
             if keeps := supervised.idle and supervised in self._all and len(self._idle) < MOST_IDLE:
                 self._idle.append(supervised)
+                supervised.since = time.monotonic()
         if not keeps:
             self.discard(supervised)
 

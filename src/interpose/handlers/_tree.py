@@ -35,6 +35,10 @@ def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> 
         raise HookFailed("spawn_resource", f"no supervisor can be started: {error.strerror}") from None
     try:
         supervised.run(start.path, start.argv, start.env, start.cwd, descriptors, namespace)
+    except ValueError:
+        pool.give_back(supervised)
+        start.check()
+        raise HookFailed("bad_input", "the command has words that no system can start") from None
     except OSError as error:
         pool.discard(supervised)
         raise HookFailed("isolation_unavailable", f"the supervisor does not listen: {error}") from None
@@ -91,6 +95,11 @@ class Tree:
 
     def _not_started(self, number: int, step: str) -> None:
         self.ended = self.exited = True
+        try:
+            self._start.check()
+        except HookFailed as error:
+            self.failure = error.failure
+            return
         if step == "unshare":
             self.failure = Failure("isolation_unavailable", f"no namespace is to be had here: {os.strerror(number)}")
         elif step == "chdir":

@@ -11,40 +11,49 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["MOST_RUNNING", "OnLoop", "Polling", "Slots", "Turn", "slots"]
+__all__ = ["LONGEST_POLL", "MOST_RUNNING", "OnLoop", "Polling", "Slots", "Turn", "slots"]
 
 MOST_RUNNING = 16
 """How many commands one process runs at a time; further ones wait for their turn, within their deadline."""
 
-_LONGEST_POLL = 0.1
+LONGEST_POLL = 0.1
 """Seconds after which a blocking wait looks up: a signal that strikes another thread does not end it."""
 
 
 class OnLoop:
     """An event loop watches; ``finished`` is a future of it."""
 
-    __slots__ = ("_loop", "_timer", "finished")
+    __slots__ = ("_loop", "_readers", "_timer", "_writers", "finished")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._timer: asyncio.TimerHandle | None = None
+        self._readers: set[int] = set()
+        self._writers: set[int] = set()
         self.finished: asyncio.Future[None] = loop.create_future()
 
-    def on_readable(self, descriptor: int, tell: Callable[[], None]) -> None:
+    def on_readable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is something to read."""
+        self._readers.add(descriptor)
         self._loop.add_reader(descriptor, tell)
 
-    def on_writable(self, descriptor: int, tell: Callable[[], None]) -> None:
+    def on_writable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is room to write."""
+        self._writers.add(descriptor)
         self._loop.add_writer(descriptor, tell)
 
     def forget(self, descriptor: int) -> None:
         """Do not call back any more for this descriptor."""
-        if not self._loop.is_closed():
+        if self._loop.is_closed():
+            return
+        if descriptor in self._readers:
+            self._readers.discard(descriptor)
             self._loop.remove_reader(descriptor)
+        if descriptor in self._writers:
+            self._writers.discard(descriptor)
             self._loop.remove_writer(descriptor)
 
-    def at(self, when: float, tell: Callable[[], None]) -> None:
+    def at(self, when: float, tell: Callable[[], object]) -> None:
         """Call back at a time of the monotonic clock."""
         if self._timer is not None:
             self._timer.cancel()
@@ -67,17 +76,17 @@ class Polling:
         import select
 
         self._poll = select.poll()
-        self._tell: dict[int, Callable[[], None]] = {}
+        self._tell: dict[int, Callable[[], object]] = {}
         self._when = float("inf")
-        self._on_time: Callable[[], None] | None = None
+        self._on_time: Callable[[], object] | None = None
         self._over = False
 
-    def on_readable(self, descriptor: int, tell: Callable[[], None]) -> None:
+    def on_readable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is something to read."""
         self._tell[descriptor] = tell
         self._poll.register(descriptor, 1)  # POLLIN
 
-    def on_writable(self, descriptor: int, tell: Callable[[], None]) -> None:
+    def on_writable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is room to write."""
         self._tell[descriptor] = tell
         self._poll.register(descriptor, 4)  # POLLOUT
@@ -87,7 +96,7 @@ class Polling:
         if self._tell.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
-    def at(self, when: float, tell: Callable[[], None]) -> None:
+    def at(self, when: float, tell: Callable[[], object]) -> None:
         """Call back at a time of the monotonic clock."""
         self._when, self._on_time = when, tell
 
@@ -98,7 +107,7 @@ class Polling:
     def wait(self) -> None:
         """Call back what is due until there is nothing to wait for."""
         while not self._over:
-            left = min(self._when - monotonic(), _LONGEST_POLL)
+            left = min(self._when - monotonic(), LONGEST_POLL)
             for descriptor, _ in self._poll.poll(max(0, left * 1000)):
                 tell = self._tell.get(descriptor)
                 if tell is not None:
@@ -113,9 +122,9 @@ class Turn:
 
     __slots__ = ("bell", "granted")
 
-    def __init__(self, bell: Callable[[], Any]) -> None:
+    def __init__(self, bell: Callable[[], Any] | None, granted: bool) -> None:
         self.bell = bell
-        self.granted = False
+        self.granted = granted
 
 
 class Slots:
@@ -131,13 +140,22 @@ class Slots:
         self._running = 0
         self._waiting: deque[Turn] = deque()
 
-    def take(self, bell: Callable[[], Any]) -> Turn:
-        """Return a turn that is granted, or one whose bell will ring when it is."""
-        turn = Turn(bell)
+    def take(self) -> Turn | None:
+        """Return a turn that is granted, or nothing if one has to wait for it."""
+        with self._lock:
+            if self._running >= self._most:
+                return None
+            self._running += 1
+        return Turn(None, True)
+
+    def queue(self, bell: Callable[[], Any]) -> Turn:
+        """Return a turn whose bell rings when it is granted; it may have been already."""
+        turn = Turn(bell, False)
         with self._lock:
             if self._running < self._most:
                 self._running += 1
                 turn.granted = True
+                bell()
             else:
                 self._waiting.append(turn)
         return turn
@@ -146,7 +164,8 @@ class Slots:
         """Let the next one run; a turn that was never granted only leaves the queue."""
         with self._lock:
             if not turn.granted:
-                self._waiting.remove(turn)
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
                 return
             turn.granted = False
             self._running -= 1
@@ -155,7 +174,8 @@ class Slots:
                 following.granted = True
                 self._running += 1
                 try:
-                    following.bell()
+                    if following.bell is not None:
+                        following.bell()
                 except RuntimeError:  # its loop was closed: nobody waits there any more
                     following.granted = False
                     self._running -= 1

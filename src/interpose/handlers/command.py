@@ -15,6 +15,8 @@ from ..replies import Ended, Failure, HookFailed
 from ..wire import Unencodable, encode
 from . import depth, progress
 from ._environment import environment, withheld
+from ._process import Start
+from ._running import Job, in_this_thread, on_loop
 
 __all__ = ["Command", "CommandHandler"]
 
@@ -53,9 +55,9 @@ class Command:
                 raise HookFailed("cwd_changed", f"the directory to run in is another than when the hook was "
                                                 f"declared: {self.cwd!a}")  # fmt: skip
             return self.real_cwd
-        given = event.get("cwd")
+        given = dict.get(event, "cwd")
         if not isinstance(given, str) or not given:
-            return None
+            return None  # the host has named none
         if self.fallback_cwds and not os.path.isdir(given):
             return next(filter(os.path.isdir, self.fallback_cwds), "/")
         return os.path.abspath(given)
@@ -82,16 +84,10 @@ class CommandHandler:
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it on the current event loop."""
-        import asyncio
-
-        from ._running import on_loop
-
-        return await self._run(hook, event, deadline, lambda *args: on_loop(asyncio.get_running_loop(), *args))
+        return await self._run(hook, event, deadline, on_loop)
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it in the calling thread."""
-        from ._running import in_this_thread
-
         running = self._run(hook, event, deadline, in_this_thread)
         try:
             running.send(None)
@@ -102,13 +98,20 @@ class CommandHandler:
 
     async def _run(self, hook: Hook, event: Event, deadline: float, run: Callable[..., Any]) -> Ended:
         command: Command = hook.options["command"]
-        evidence: dict[str, Any] = {"tool_name": event.get("tool_name", "")} if command.dialect != "native" else {}
+        evidence: dict[str, Any] = {}
+        if command.dialect != "native":
+            evidence["tool_name"] = event.get("tool_name", "")
         started = monotonic()
         env: dict[bytes, bytes] = {}
-        try:
+
+        def prepare() -> Job:
+            directory = command.directory(event)  # before it is encoded, which fills in what the host has not named
             stdin = command.encoded(event)
-            env = _environment_of(command, event, evidence)
-            outcome = await run(command, stdin, env, command.directory(event), deadline, progress.get())
+            env.update(_environment_of(command, event, evidence))
+            return Job(Start(command.path, command.argv, env, directory, keep=command.keep), stdin, command.isolation)
+
+        try:
+            outcome = await run(prepare, deadline, progress.get())
         except HookFailed as error:
             outcome = Ended(failure=error.failure)
         return _finished(hook, outcome, env, evidence, deadline - started)
@@ -117,10 +120,8 @@ class CommandHandler:
 def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> dict[bytes, bytes]:
     told = dict(command.told(event))
     told["INTERPOSE_DEPTH"] = str(depth.get())
-    if event.get("async_phase") == 2:
+    if "async_phase" in event and event["async_phase"] == 2:
         told["INTERPOSE_ASYNC_PHASE"] = "2"
-    if any("\0" in text for text in told.values()):
-        raise HookFailed("bad_input", "a value of the event that goes into a variable has a NUL character in it")
     return environment(
         inherit=command.inherit,
         without=command.without,

@@ -17,6 +17,7 @@ from .answers import read as read_answer
 __all__ = ["read", "told", "write"]
 
 PROTOCOL = 1
+_NOTHING_SAID = (b"", b"{}", b"null")
 
 # An interpreter that does not find its script exits with 2, which would look like a deny.
 _NOT_LAUNCHED = re.compile(
@@ -31,11 +32,11 @@ def write(event: Event) -> dict[str, Any]:
     row = event.row
     said = {name: value for name, value in event.items() if value or name not in row.optional}
     said["hook_type"] = row.name
-    said["orchestrator_id"] = event.get("orchestrator_id") or ""
-    said["agent_id"] = event.get("agent_id") or None
+    said["orchestrator_id"] = said.get("orchestrator_id") or ""
+    said["agent_id"] = said.get("agent_id") or None
     said["timestamp"] = _now()
     if "tool_name" in row.fields:
-        said["tool_output"] = _text(event.get("tool_response")) if "tool_response" in row.fields else None
+        said["tool_output"] = _text(said.get("tool_response")) if "tool_response" in row.fields else None
     said["protocol"] = PROTOCOL
     return said
 
@@ -54,17 +55,19 @@ def _text(value: Any) -> str | None:
     return json.dumps(value)
 
 
+_TOLD = [
+    (field, f"MASSGEN_{field.upper()}", f"INTERPOSE_{field.upper()}")
+    for field in ("tool_name", "session_id", "agent_id", "orchestrator_id")
+]
+
+
 def told(event: Event) -> dict[str, str]:
     """Return what a command is told in variables."""
-    facts = {
-        "HOOK_TYPE": event.row.name,
-        "TOOL_NAME": event.get("tool_name"),
-        "SESSION_ID": event.get("session_id"),
-        "AGENT_ID": event.get("agent_id"),
-        "ORCHESTRATOR_ID": event.get("orchestrator_id"),
-    }
-    known = {name: value if isinstance(value, str) else "" for name, value in facts.items()}
-    return {prefix + name: value for prefix in ("MASSGEN_", "INTERPOSE_") for name, value in known.items()}
+    said = {"MASSGEN_HOOK_TYPE": event.row.name, "INTERPOSE_HOOK_TYPE": event.row.name}
+    for field, massgens, ours in _TOLD:
+        value = dict.get(event, field)  # the plain way: an event would look further for what is not there
+        said[massgens] = said[ours] = value if isinstance(value, str) else ""
+    return said
 
 
 def read(row: Row, answer: object) -> Reply | Failure:
@@ -73,6 +76,8 @@ def read(row: Row, answer: object) -> Reply | Failure:
         return read_answer(row, answer)
     if answer.failure is not None:
         return answer.failure
+    if answer.status == 0 and answer.stdout.strip() in _NOTHING_SAID:
+        return Reply(evidence=answer.evidence)
     match answer.status:
         case 0:
             said = _said(row, answer)
