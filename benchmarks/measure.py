@@ -38,7 +38,10 @@ class Contestant:
 
 
 class Idle(Exception):
-    """A contestant does not do the work that it is to be timed for."""
+    """A contestant does not do the work that it is to be timed for.
+
+    Raised while it is timed, it takes that contestant out of its row: what was promised of it is then not met.
+    """
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Row:
     contestants: Sequence[Contestant]
     limits: Sequence[Limit] = ()
     checks: Sequence[Check] = ()
+    most_rounds: int | None = None
+    """For contestants of which one round takes long and says much."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +139,15 @@ def in_process(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 def measure(row: Row, *, rounds: int) -> Finding:
     """Let the row's contestants take turns and judge the limits by what happened within each round."""
     problems = [(check, check.problem()) for check in row.checks]
-    loops = {contestant.name: _calibrated(contestant) for contestant in row.contestants}
-    costs: dict[str, list[float]] = {contestant.name: [] for contestant in row.contestants}
+    rounds = min(rounds, row.most_rounds or rounds)
+    loops: dict[str, int] = {}
+    out: dict[str, str] = {}
+    for contestant in row.contestants:
+        try:
+            loops[contestant.name] = _calibrated(contestant)
+        except Idle as problem:
+            out[contestant.name] = str(problem)
+    costs: dict[str, list[float]] = {name: [] for name in loops}
     # What is there by now stays; otherwise every full collection would look through all imported modules, at
     # the expense of whoever happens to be running.
     gc.collect()
@@ -143,13 +155,20 @@ def measure(row: Row, *, rounds: int) -> Finding:
     for turn in range(rounds):
         first = turn % len(row.contestants)
         for contestant in (*row.contestants[first:], *row.contestants[:first]):
+            if contestant.name in out:
+                continue
             count = loops[contestant.name]
-            seconds = contestant.time(count)
+            try:
+                seconds = contestant.time(count)
+            except Idle as problem:
+                out[contestant.name] = str(problem)
+                del costs[contestant.name]
+                continue
             costs[contestant.name].append(seconds / (count * contestant.units))
             if seconds < contestant.minimum:  # the machine has become faster since the calibration
                 loops[contestant.name] = _enough(count, seconds, contestant.minimum)
     gc.unfreeze()
-    verdicts = [_judge(limit, costs) for limit in row.limits]
+    verdicts = [_judge(limit, costs, out) for limit in row.limits]
     verdicts += [Verdict(check.what, "", met=not problem, note=problem) for check, problem in problems]
     return Finding(row, costs, verdicts)
 
@@ -167,7 +186,10 @@ def _enough(count: int, seconds: float, minimum: float) -> int:
     return max(1, round(count * minimum * 1.33 / max(seconds, 1e-9)))
 
 
-def _judge(limit: Limit, costs: Mapping[str, Sequence[float]]) -> Verdict:
+def _judge(limit: Limit, costs: Mapping[str, Sequence[float]], out: Mapping[str, str]) -> Verdict:
+    if missing := [out[name] for name in (limit.subject, limit.baseline, limit.minus or "") if name in out]:
+        met = None if limit.at_most is None else False
+        return Verdict(limit.what, limit.baseline, met, limit.at_most, note=f"not measured: {missing[0]}")
     off = costs[limit.minus] if limit.minus else [0.0] * len(costs[limit.subject])
     subject = [cost - less for cost, less in zip(costs[limit.subject], off, strict=True)]
     baseline = [cost - less for cost, less in zip(costs[limit.baseline], off, strict=True)]
@@ -206,19 +228,23 @@ def table(findings: Sequence[Finding]) -> str:
 def _cells(verdict: Verdict) -> tuple[str, ...]:
     said = {True: "met", False: "OVER", None: "shown only"}[verdict.met]
     if verdict.ratio is None or verdict.quartiles is None:
-        said = verdict.note or said
-        return (f"  {verdict.what}", "", "", "", "", "", "", said)
+        at_most = "" if verdict.at_most is None else f"{verdict.at_most:g} ×"
+        return (f"  {verdict.what}", "", verdict.against, "", "", "", at_most, verdict.note or said)
     low, high = verdict.quartiles
     return (
         f"  {verdict.what}",
         _duration(verdict.cost or 0.0),
         verdict.against,
         _duration(verdict.baseline or 0.0),
-        f"{verdict.ratio:.2f} ×",
-        f"{low:.2f} to {high:.2f}",
+        f"{_figure(verdict.ratio)} ×",
+        f"{_figure(low)} to {_figure(high)}",
         "" if verdict.at_most is None else f"{verdict.at_most:g} ×",
         said,
     )
+
+
+def _figure(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.4f}"
 
 
 def _aligned(lines: Sequence[tuple[str, ...] | str]) -> str:

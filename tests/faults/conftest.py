@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,8 +21,18 @@ DESCRIPTORS = next((path for path in (Path("/proc/self/fd"), Path("/dev/fd")) if
 
 
 def open_descriptors() -> int:
-    """How many files, sockets and pipes this process has open."""
-    return len(os.listdir(DESCRIPTORS)) if DESCRIPTORS is not None else 0
+    """How many files, sockets and pipes this process has open, but for the connections to supervisors that it keeps."""
+    if DESCRIPTORS is None:
+        return 0
+    supervisors = "interpose.handlers._supervised" in sys.modules
+    return len(os.listdir(DESCRIPTORS)) - (_descriptors_of_supervisors() if supervisors else 0)
+
+
+def _descriptors_of_supervisors() -> int:
+    from interpose.handlers._supervised import pool
+
+    kept = [*pool._all, *pool._leaving]
+    return sum(1 + (one.pidfd >= 0) if one.fileno() >= 0 else (one.pidfd >= 0) for one in kept)
 
 
 def hook_threads() -> int:

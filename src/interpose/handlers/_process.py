@@ -67,7 +67,7 @@ class Start:
             raise HookFailed("bad_input", "an argument of the command is not text that can be encoded") from None
         if any(b"\0" in word for word in words) or any(b"\0" in value for value in self.env.values()):
             raise HookFailed("bad_input", "an argument or a variable of the command has a NUL character in it")
-        longest = max(max(map(len, words)), max((len(k) + len(v) for k, v in self.env.items()), default=0))
+        longest = max(*map(len, words), *(len(name) + len(value) for name, value in self.env.items()))
         if longest > _LONGEST_ARGUMENT:
             raise HookFailed("spawn_too_big", f"an argument or a variable of the command has {longest} bytes")
         if self.cwd is not None and ("\0" in self.cwd or not os.path.isdir(self.cwd)):

@@ -51,7 +51,7 @@ class Tree:
     def __init__(self, start: Start, supervised: Supervised, namespace: bool) -> None:
         self._start = start
         self._supervised = supervised
-        self._started = self._spoilt = False
+        self._started = self._spoilt = self._killing = False
         self.exited = self.ended = False
         self.status = 0
         self.failure: Failure | None = None
@@ -80,18 +80,18 @@ class Tree:
                 case "exited":
                     self._started = self.exited = True
                     self.status, survivors = facts
-                    self.ended = not survivors
+                    self.ended = not survivors and not self._killing  # then the answer to that is still to come
                     if survivors:
                         self.evidence["survivors"] = True
-                case "gone":
-                    self.ended = self.exited = True
+                case "gone" if self._killing and self.exited:
+                    self.ended = True
                 case "failed":
                     self._not_started(*facts)
                 case "stuck":
                     self.evidence["unkillable"] = True
                     self._spoilt = self.ended = self.exited = True
                 case _:
-                    self._fail("status_lost", "the namespace ended before the command told its status")
+                    self._fail("status_lost", "the supervisor lost the command's exit status")
 
     def _not_started(self, number: int, step: str) -> None:
         self.ended = self.exited = True
@@ -123,7 +123,8 @@ class Tree:
             self.evidence["background"] = "kept"
             self.ended = self._spoilt = True
             self._tell(self._supervised.keep)
-        else:
+        elif not self._killing:
+            self._killing = True
             self._tell(self._supervised.kill)
 
     def _tell(self, say: Any) -> None:

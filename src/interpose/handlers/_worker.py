@@ -24,17 +24,12 @@ def main() -> None:
     if setup is None:
         return
     sys.path[:] = setup["sys_path"]
-    call: Any = None
-    rows: dict[str, Any] = {}
+    worker = Worker(setup)
     while (request := _receive(requests)) is not None:
-        try:
-            if call is None:
-                call = _load(setup)
-            rows.update(request.get("row", {}))
-            answer = _answer(call, rows[request["event"]], request["fields"])
-        except BaseException as error:
-            answer = _failed(error)
-        _send(answers, answer)
+        data = worker.answer(request)
+        data = len(data).to_bytes(4, "little") + data
+        while data:
+            data = data[answers.write(data) :]
 
 
 def _receive(requests: BinaryIO) -> Any:
@@ -44,85 +39,90 @@ def _receive(requests: BinaryIO) -> Any:
     return pickle.loads(requests.read(int.from_bytes(header, "little")))  # noqa: S301 - our host has written it
 
 
-def _send(answers: BinaryIO, answer: dict[str, Any]) -> None:
-    from interpose.wire import Unencodable, encode
+class Worker:
+    """One callable, and what it takes to call it. Nothing of the package is imported before its path is known."""
 
-    try:
-        data = encode(answer)
-    except Unencodable as error:
-        data = encode({"failed": ["bad_reply", f"its answer cannot be sent to the host: {error}", ""]})
-    data = len(data).to_bytes(4, "little") + data
-    while data:
-        data = data[answers.write(data) :]
+    def __init__(self, setup: dict[str, Any]) -> None:
+        from interpose import faults, payload, replies, wire
 
+        self._setup = setup
+        self._faults, self._payload, self._replies, self._wire = faults, payload, replies, wire
+        self._rows: dict[str, Any] = {}
+        self._call: Any = None
+        self._silence: bytes = wire.encode({})
 
-def _load(setup: dict[str, Any]) -> Any:
-    from interpose.errors import BadHook
-    from interpose.handlers.python import LazyFunction, unified
-    from interpose.replies import HookFailed
+    def answer(self, request: dict[str, Any]) -> bytes:
+        """Call the callable for one event; return what the host is told, whatever becomes of it."""
+        try:
+            if self._call is None:
+                self._call = self._load()
+            if "row" in request:
+                self._rows.update(request["row"])
+            said = self._said(self._value(request))
+        except BaseException as error:
+            said = self._failed(error)
+        if not said:
+            return self._silence
+        try:
+            return self._wire.encode(said)
+        except self._wire.Unencodable as error:
+            why = f"its answer cannot be sent to the host: {error}"
+            return self._wire.encode({"failed": ["bad_reply", why, ""]})
 
-    if setup["path"]:
-        return LazyFunction(setup["path"], setup["directory"])
-    found: Any
-    if setup["main"]:
-        import runpy
-        from types import SimpleNamespace
-
-        found = SimpleNamespace(**runpy.run_path(setup["main"], run_name="__interpose_main__"))
-    else:
-        import importlib
-
-        found = importlib.import_module(setup["module"])
-    for part in setup["name"].split("."):
-        found = getattr(found, part)
-    try:
-        return unified(found, setup["name"])
-    except BadHook as error:
-        raise HookFailed("bad_handler", str(error)) from None
-
-
-def _answer(call: Any, row: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    from interpose.faults import is_awaitable, type_name
-    from interpose.payload import event_type
-    from interpose.replies import Reply
-
-    event = event_type(row)(fields)
-    event._rest = None
-    value = call(event)
-    if is_awaitable(value):
+    def _value(self, request: dict[str, Any]) -> Any:
+        event = self._payload.event_type(self._rows[request["event"]])(request["fields"])
+        event._rest = None
+        value = self._call(event)
+        if value is None or not self._faults.is_awaitable(value):
+            return value
         import asyncio
 
         async def wait() -> Any:
             return await value
 
-        value = asyncio.run(wait())
-    if value is None:
-        return {}
-    if isinstance(value, Reply):
-        said = {name: getattr(value, name) for name in value.__dataclass_fields__}
-        return {"reply": {**said, "problem": None, "inject": [item.to_dict() for item in value.inject]}}
-    if isinstance(value, dict):
-        return {"answer": value}
-    return {"other": type_name(value)}
+        return asyncio.run(wait())
+
+    def _said(self, value: Any) -> dict[str, Any]:
+        if value is None:
+            return {}
+        if isinstance(value, self._replies.Reply):
+            said = {name: getattr(value, name) for name in value.__dataclass_fields__}
+            return {"reply": {**said, "problem": None, "inject": [item.to_dict() for item in value.inject]}}
+        return {"answer": value} if isinstance(value, dict) else {"other": self._faults.type_name(value)}
+
+    def _load(self) -> Any:
+        from interpose.errors import BadHook
+        from interpose.handlers.python import LazyFunction, unified
+
+        setup = self._setup
+        if setup["path"]:
+            return LazyFunction(setup["path"], setup["directory"])
+        try:
+            found = _module(setup)
+            for part in setup["name"].split("."):
+                found = getattr(found, part)
+        except BaseException as error:
+            why = f"cannot import {setup['name']}: {self._faults.describe(error).text}"
+            raise self._replies.HookFailed("import_failed", why) from error
+        try:
+            return unified(found, setup["name"])
+        except BadHook as error:
+            raise self._replies.HookFailed("bad_handler", str(error)) from None
+
+    def _failed(self, error: BaseException) -> dict[str, Any]:
+        failure = self._faults.describe(error)
+        return {"failed": [failure.code, failure.text, failure.trace]}
 
 
-def _failed(error: BaseException) -> dict[str, Any]:
-    from interpose.faults import describe
+def _module(setup: dict[str, Any]) -> Any:
+    if setup["main"]:
+        import runpy
+        from types import SimpleNamespace
 
-    failure = describe(error)
-    code = failure.code
-    if code == "hook_crash" and isinstance(error, (ImportError, AttributeError)) and not _in_a_hook(error):
-        code = "import_failed"
-    return {"failed": [code, failure.text, failure.trace]}
+        return SimpleNamespace(**runpy.run_path(setup["main"], run_name="__interpose_main__"))
+    import importlib
 
-
-def _in_a_hook(error: BaseException) -> bool:
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_name == "_answer":
-            return True
-        trace = trace.tb_next
-    return False
+    return importlib.import_module(setup["module"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Python callables in kept worker processes: one that hangs can really be ended, and one that crashes takes nobody along.
+"""Python callables in kept worker processes: one that hangs can really be ended, and a crash takes nobody along.
 
 A worker is a command like any other, started and ended in the same way; it is only kept for the next event. One that
 fails to answer is ended with all it has started, and the next event gets a new one.
@@ -166,7 +166,7 @@ class _Exchange:
         self.answer: bytes | None = None
         self.over = False
 
-    def begin(self, starter: Callable[[list[int]], Running]) -> None:
+    def begin(self) -> None:
         """Send the event, starting the worker first if need be."""
         worker, row = self.worker, self._event.row
         request: dict[str, Any] = {"event": row.name, "fields": dict(self._event)}
@@ -175,11 +175,10 @@ class _Exchange:
         data = _framed(request)
         worker.rows.add(row.name)
         if worker.running is None:
-            data = worker.begin(starter) + data
+            data = worker.begin(_starter()) + data
         worker.fit = False
         self._sending = memoryview(data)
         self._watch.on_readable(worker.answers, self._readable)
-        self._watch.on_readable(_running(worker).fileno(), self._news)
         self._watch.at(self._deadline, self._late)
         self._writable()
         if self._sending and not self.over:
@@ -231,6 +230,7 @@ class _Exchange:
 
     def _crashed(self) -> None:
         """The pipe has ended; how the process ended is told in a moment."""
+        self._watch.on_readable(_running(self.worker).fileno(), self._news)
         self._watch.at(monotonic() + GRACE, lambda: self._fail(Failure("hook_crash", "its process ended")))
 
     def _late(self) -> None:
@@ -248,6 +248,7 @@ class _Exchange:
             self._done()
         else:
             self._watch.forget(self.worker.answers)
+            self._watch.on_readable(running.fileno(), self._news)
             self._watch.at(monotonic() + GRACE, self._done)
 
     def _done(self) -> None:
@@ -312,7 +313,7 @@ class IsolatedHandler:
         exchange = _Exchange(worker, watch, event, deadline)
         began = monotonic()
         try:
-            exchange.begin(_starter())
+            exchange.begin()
             if not exchange.over:
                 await wait()
         finally:

@@ -1,92 +1,24 @@
-"""Matcher text to predicate, compiled once; ``if`` rules such as ``Write(src/**)``.
+"""``if`` rules such as ``Write(src/**)`` and ``Bash(git push *)``.
 
-A matcher is names and globs separated by ``|``, case-sensitive, or ``re:`` and a regular expression for the whole
-name. What cannot be judged by an ``if`` rule counts as true: a guard that is not sure looks.
+What cannot be judged by a rule counts as true: a guard that is not sure looks.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from fnmatch import translate
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from .errors import BadHook
+from ..errors import BadHook
+from .names import Predicate, compile_matcher, is_glob, linear
 
-__all__ = ["Condition", "compile_condition", "compile_matcher"]
+if TYPE_CHECKING:
+    from .shell import CommandPattern
 
-Predicate = Callable[[str], bool]
+__all__ = ["Condition", "compile_condition"]
 
-_LONGEST = 10_000
 _MOST_COMPILED = 64
-
-
-def compile_matcher(text: str | None) -> Predicate | None:
-    """Return a predicate on names, or None where every name matches."""
-    if text is None or text in ("", "*"):
-        return None
-    if len(text) > _LONGEST:
-        raise BadHook(f"a matcher of {len(text)} characters", hint=f"at most {_LONGEST}")
-    if text.startswith("re:"):
-        return _compile_regex(text[3:])
-    parts = [part.strip() for part in text.split("|")]
-    parts = [part for part in parts if part]
-    if not parts:
-        raise BadHook(f"matcher {text!r} names nothing", hint='use "*" for everything')
-    if "*" in parts:
-        return None
-    names = frozenset(part for part in parts if not _is_glob(part))
-    globs = [part for part in parts if _is_glob(part)]
-    if not globs:
-        return names.__contains__
-    # The patterns are ours, made from globs: none of them backtracks.
-    fullmatch = re.compile("|".join(translate(part) for part in globs)).match
-    return lambda name: name in names or fullmatch(name) is not None
-
-
-def _is_glob(part: str) -> bool:
-    return any(mark in part for mark in "*?[")
-
-
-def _compile_regex(pattern: str) -> Predicate:
-    """Compile what a person wrote, for the whole of a name."""
-    try:
-        return _linear(pattern)
-    except ValueError as error:
-        raise BadHook(
-            f"matcher re:{pattern!a} is not a regular expression: {error}",
-            hint="RE2 syntax: no look-around, no back-references",
-        ) from None
-
-
-def _linear(pattern: str) -> Predicate:
-    """Compile with RE2, whose time is linear in the text whatever the pattern; raise ValueError if it cannot."""
-    try:
-        import re2
-    except ImportError:
-        raise BadHook("this matcher needs google-re2", hint="pip install google-re2") from None
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        pattern.encode()
-        fullmatch = re2.compile(pattern, options).fullmatch
-    except UnicodeEncodeError:
-        raise ValueError("it has a lone surrogate in it") from None
-    except re2.error as error:
-        raise ValueError(_words(error)) from None
-    return lambda text: fullmatch(_encodable(text)) is not None
-
-
-def _words(error: Exception) -> str:
-    said = error.args[0] if error.args else error
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-
-
-def _encodable(name: str) -> str:
-    # RE2 works on UTF-8, which has no place for a lone surrogate.
-    return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
-
 
 # What an if rule's pattern is compared with, by the key that the tool's input has.
 _PATH_KEYS = ("file_path", "notebook_path", "path")
@@ -96,13 +28,14 @@ _TEXT_KEYS = ("url", "query", "pattern", "prompt", "skill", "agent_type", "subag
 class Condition:
     """An ``if`` rule: a tool's name, and in parentheses what its input must look like."""
 
-    __slots__ = ("_compiled", "pattern", "text", "tool")
+    __slots__ = ("_command", "_compiled", "pattern", "text", "tool")
 
     def __init__(self, text: str, tool: str, pattern: str | None) -> None:
         self.text = text
         self.tool = tool
         self.pattern = pattern
         self._compiled: dict[str, Predicate] = {}
+        self._command: CommandPattern | None = None
         self._predicate(pattern or "")  # a pattern that cannot be compiled is found out here
 
     def __call__(self, fields: Mapping[str, Any]) -> bool:
@@ -114,6 +47,10 @@ class Condition:
         given = fields.get("tool_input")
         if not isinstance(given, Mapping):
             return True
+        # A model may add a path to a command, to have it judged by that: whichever matches counts.
+        is_command = "command" in given
+        if is_command and self._command_matches(given["command"]):
+            return True
         for key in _PATH_KEYS:
             if key in given:
                 path = given[key]
@@ -122,7 +59,17 @@ class Condition:
             if key in given:
                 value = given[key]
                 return self._text_matches(value) if isinstance(value, str) else True
-        return True
+        return not is_command
+
+    def _command_matches(self, command: object) -> bool:
+        """Judge a shell's command line by the commands in it."""
+        if not isinstance(command, str):
+            return True
+        if self._command is None:
+            from .shell import CommandPattern
+
+            self._command = CommandPattern(self.pattern or "")
+        return self._command.matches_line(command)
 
     def _path_matches(self, path: str, cwd: object) -> bool:
         """Compare like ``Edit(src/**)``: relative patterns are below the event's directory."""
@@ -153,7 +100,7 @@ class Condition:
         found = self._compiled.get(key)
         if found is None:
             try:
-                found = _linear(_glob_to_regex(pattern, across))
+                found = linear(_glob_to_regex(pattern, across))
             except ValueError as error:
                 raise BadHook(f"if: {self.text!a} cannot be compiled: {error}") from None
             if len(self._compiled) >= _MOST_COMPILED:
@@ -202,7 +149,7 @@ def _same_tool(wanted: str, name: object) -> bool:
         return True
     if wanted == name:
         return True
-    predicate = compile_matcher(wanted) if _is_glob(wanted) else None
+    predicate = compile_matcher(wanted) if is_glob(wanted) else None
     return predicate is not None and predicate(name)
 
 

@@ -1,0 +1,6 @@
+"""Which hooks an event is for: matchers on names, and ``if`` rules on what a tool is given."""
+
+from .conditions import Condition, compile_condition
+from .names import compile_claude_matcher, compile_matcher
+
+__all__ = ["Condition", "compile_claude_matcher", "compile_condition", "compile_matcher"]

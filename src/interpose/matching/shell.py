@@ -1,0 +1,111 @@
+"""Rules on a shell's command line: which commands it would run, and whether one of them is what the rule means."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .shell_reader import read_commands
+from .shell_words import Command, Unsure, Word
+from .shell_wrappers import inside
+
+__all__ = ["Command", "CommandPattern", "Word", "commands_of"]
+
+_LONGEST = 100_000
+_DEEPEST = 10
+_MOST_COMMANDS = 3_000
+
+
+@lru_cache(maxsize=32)  # every rule at an event asks about the same line
+def commands_of(text: str) -> tuple[Command, ...] | None:
+    """Return every simple command that a command line would run, also through ``sudo``, ``sh -c`` and their like.
+
+    None where that cannot be told: text that is too long or too deep, that is no shell's, or that the line makes only
+    while it runs.
+    """
+    if len(text) > _LONGEST or "\0" in text:
+        return None
+    try:
+        text.encode()
+        return tuple(_all_commands(text))
+    except (Unsure, UnicodeEncodeError):
+        return None
+
+
+def _all_commands(text: str) -> list[Command]:
+    found: list[Command] = []
+    ahead: list[tuple[Command | str, int]] = [(text, 0)]
+    unread = 2 * _LONGEST  # eval eval eval … would have the same text read again and again
+    while ahead:
+        item, depth = ahead.pop()
+        unread -= len(item) if isinstance(item, str) else 0
+        if depth > _DEEPEST or len(found) > _MOST_COMMANDS or unread < 0:
+            raise Unsure
+        if isinstance(item, str):
+            ahead += [(command, depth) for command in reversed(read_commands(item))]
+        elif item:
+            found.append(item)
+            ahead += [(inner, depth + 1) for inner in inside(item)]
+    return found
+
+
+class CommandPattern:
+    """What stands in ``Bash(…)``: a command's text in which ``*`` is any text, blanks and slashes too."""
+
+    __slots__ = ("_spellings",)
+
+    def __init__(self, pattern: str) -> None:
+        # The words of a command have no quotes left, so a pattern that has them is tried without them as well.
+        unquoted = " ".join(pattern.replace('"', "").replace("'", "").split())
+        self._spellings = [_pieces(spelling) for spelling in dict.fromkeys((pattern, unquoted))]
+
+    def matches_line(self, text: str) -> bool:
+        """Whether a command line runs such a command, or may."""
+        commands = commands_of(text)
+        return commands is None or any(self._matches(command) for command in commands)
+
+    def _matches(self, command: Command) -> bool:
+        """Compare a command's words up to the first that is not known; after it everything is possible."""
+        known = next((at for at, word in enumerate(command) if not word.known), len(command))
+        if known == 0:
+            return True
+        texts = [word.text for word in command[: known + 1]]
+        base = texts[0].rpartition("/")[2]
+        names = dict.fromkeys((texts[0], base))
+        lines = [" ".join([name, *texts[1:]]) for name in names]
+        if known == len(command):
+            return any(_is_like(line, *spelling) for line in lines for spelling in self._spellings)
+        if not texts[-1]:  # a word that may vanish
+            lines_without = [line[:-1] for line in lines]
+            if any(_is_like(line, *spelling) for line in lines_without for spelling in self._spellings):
+                return True
+        return any(_may_begin(line, pieces) for line in lines for pieces, _ in self._spellings)
+
+
+def _pieces(pattern: str) -> tuple[list[str], str | None]:
+    """Split at the stars; the second is what matches without arguments, for ``git push *`` and ``git push:*``."""
+    if pattern.endswith(":*"):
+        pattern = pattern[:-2] + " *"
+    return pattern.split("*"), pattern[:-2] if pattern.endswith(" *") else None
+
+
+def _is_like(line: str, pieces: list[str], bare: str | None) -> bool:
+    if bare is not None and _is_like(line, bare.split("*"), None):
+        return True
+    first, *middle = pieces
+    if not middle:
+        return line == first
+    last = middle.pop()
+    if len(line) < len(first) + len(last) or not line.startswith(first) or not line.endswith(last):
+        return False
+    at, end = len(first), len(line) - len(last)
+    for piece in middle:
+        found = line.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def _may_begin(line: str, pieces: list[str]) -> bool:
+    """Whether some text that the pattern matches begins with this one."""
+    return pieces[0].startswith(line) or (len(pieces) > 1 and line.startswith(pieces[0]))

@@ -1,0 +1,228 @@
+"""Commands whose arguments are a command: ``sudo``, ``env``, ``xargs``, ``sh -c``, ``find -exec`` and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .shell_words import ASSIGNMENT, Command, Unsure, Word
+
+__all__ = ["inside"]
+
+_ANYTHING = Word("", known=False)
+_SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "rbash", "fish"])
+_FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
+
+# Options as in getopt: letters, a colon after those with a value; then long names. A number: words before the command.
+_WRAPPERS: dict[str, tuple[str, int]] = {
+    "builtin": ("", 0),
+    "busybox": ("", 0),
+    "chronic": ("ev", 0),
+    "command": ("pvV", 0),
+    "doas": ("C:Lnsu:", 0),
+    "env": ("0iu:C:S:v ignore-environment null unset: chdir: split-string: debug", 0),
+    "exec": ("a:cl", 0),
+    "ionice": ("c:n:t class: classdata: ignore", 0),
+    "nice": ("n:0123456789 adjustment:", 0),
+    "nohup": ("", 0),
+    "setsid": ("cfw ctty fork wait", 0),
+    "stdbuf": ("i:o:e: input: output: error:", 0),
+    "sudo": (
+        "AbBC:D:Eg:Hh:ikKnNPp:r:R:sSt:T:u:U: user: group: chdir: host: prompt: preserve-env non-interactive login",
+        0,
+    ),
+    "time": ("af:o:pqv append format: output: portability quiet verbose", 0),
+    "timeout": ("fk:ps:v foreground kill-after: preserve-status signal: verbose", 1),
+    "xargs": (
+        "0a:d:eE:iI:J:lL:n:oP:prR:s:S:tx null arg-file: delimiter: replace max-args: max-procs: no-run-if-empty",
+        0,
+    ),
+}
+
+
+def inside(command: Command) -> list[Command | str]:
+    """Return what a command runs in turn, as commands or as text to be read; raise Unsure where it cannot be told."""
+    name, words = _base_name(command[0]), command[1:]
+    if name in _SHELLS:
+        return _shell(words)
+    if name in _WRAPPERS:
+        return _wrapper(name, words)
+    reader = _READERS.get(name)
+    return reader(words) if reader is not None else []
+
+
+def _base_name(word: Word) -> str:
+    return word.text.rpartition("/")[2] if word.known else ""
+
+
+def _text(words: Command) -> str:
+    if not all(word.known for word in words):
+        raise Unsure
+    return " ".join(word.text for word in words)
+
+
+def _shell(words: Command) -> list[Command | str]:
+    """Find the text after -c; a shell that has neither a text nor a file reads what we do not see."""
+    at, has_text = 0, False
+    while at < len(words) and words[at].text[:1] in ("-", "+", ""):
+        option = _text(words[at : at + 1])
+        at += 1
+        if option in ("-", "--", ""):
+            break
+        if option.startswith("--"):
+            if option.startswith("--command"):
+                raise Unsure
+            at += option in ("--rcfile", "--init-file")
+            continue
+        has_text |= "c" in option
+        if "s" in option and not has_text:
+            raise Unsure
+        at += "o" in option.lower()
+    if at >= len(words):
+        raise Unsure
+    if has_text:
+        return [_text(words[at : at + 1])]
+    if words[at].text.startswith(("/dev/", "/proc/")):
+        raise Unsure
+    return []
+
+
+def _wrapper(name: str, words: Command) -> list[Command | str]:
+    spec, skipped = _WRAPPERS[name]
+    at, options = _options(words, spec)
+    if name == "command" and options.keys() & {"v", "V"}:
+        return []  # says what would be run
+    split = options.get("S") if name == "env" else None
+    split = split or options.get("split-string")
+    if split is not None:
+        return [" ".join([_text((split,)), _text(words[at:])])]
+    while name in ("env", "sudo", "doas") and at < len(words) and ASSIGNMENT.match(words[at].text):
+        at += 1
+    _text(words[at : at + skipped])
+    inner = words[at + skipped :]
+    if not inner:
+        if options.keys() & {"i", "s", "login", "shell"} and name in ("sudo", "doas"):
+            raise Unsure  # a shell that reads what we do not see
+        return []
+    return [_with_input(inner, options) if name == "xargs" else inner]
+
+
+def _options(words: Command, spec: str) -> tuple[int, dict[str, Word]]:
+    """Return where the operands begin, and the options before them."""
+    letters, _, names = spec.partition(" ")
+    long = set(names.split())
+    at, found = 0, dict[str, Word]()
+    while at < len(words):
+        option = words[at].text
+        if not words[at].known and option[:1] in ("", "-"):
+            raise Unsure
+        if not option.startswith("-") or option == "-":
+            break
+        at += 1
+        if option == "--":
+            break
+        if option.startswith("--"):
+            name, equals, value = option[2:].partition("=")
+            if name not in long and f"{name}:" not in long:
+                raise Unsure
+            takes_next = not equals and f"{name}:" in long
+            found[name] = _at(words, at) if takes_next else Word(value)
+        else:
+            takes_next = _letters(option[1:], letters, _at(words, at), found)
+        at += takes_next
+    return at, found
+
+
+def _letters(cluster: str, letters: str, following: Word, found: dict[str, Word]) -> bool:
+    """Take single-letter options written together; return whether the last of them has the next word for a value."""
+    for place, letter in enumerate(cluster):
+        if letter == ":" or letter not in letters:
+            raise Unsure
+        has_value = letters[letters.index(letter) + 1 :].startswith(":")
+        rest = cluster[place + 1 :]
+        found[letter] = Word(rest) if rest or not has_value else following
+        if has_value:
+            return not rest
+        if letter in "eil" and rest:  # xargs: a value may follow at once
+            raise Unsure
+    return False
+
+
+def _at(words: Command, at: int) -> Word:
+    return words[at] if at < len(words) else _ANYTHING
+
+
+def _with_input(words: Command, options: dict[str, Word]) -> Command:
+    """Say where xargs puts its input: at the end, or wherever the replaced text is."""
+    for option, default in (("I", ""), ("J", ""), ("i", "{}"), ("replace", "{}")):
+        if option in options:
+            replaced = options[option]
+            if not replaced.known:
+                raise Unsure
+            words = _replace(words, replaced.text or default)
+    return (*words, _ANYTHING)
+
+
+def _replace(words: Command, replaced: str) -> Command:
+    return tuple(
+        Word(word.text.partition(replaced)[0], known=False) if replaced and replaced in word.text else word
+        for word in words
+    )
+
+
+def _find(words: Command) -> list[Command | str]:
+    """Take each command between an action and its end."""
+    if any(not word.known and word.text[:1] in ("", "-") for word in words):
+        raise Unsure  # may be an action
+    commands: list[Command | str] = []
+    current: list[Word] | None = None
+    for word in words:
+        if current is None:
+            current = [] if word.text in _FIND_ACTIONS else None
+        elif word.text in (";", "+"):
+            commands.append(_replace(tuple(current), "{}"))
+            current = None
+        else:
+            current.append(word)
+    if current is not None:
+        commands.append(_replace(tuple(current), "{}"))
+    return commands
+
+
+def _eval(words: Command) -> list[Command | str]:
+    return [_text(words)]
+
+
+def _alias(words: Command) -> list[Command | str]:
+    return [_text((word,)).partition("=")[2] for word in words]
+
+
+def _trap(words: Command) -> list[Command | str]:
+    operands = words[1:] if words[:1] == (Word("--"),) else words
+    return [_text(operands[:1])]
+
+
+def _source(words: Command) -> list[Command | str]:
+    if not words or (not words[0].known and not words[0].text) or words[0].text.startswith(("/dev/", "/proc/")):
+        raise Unsure
+    return []
+
+
+def _su(words: Command) -> list[Command | str]:
+    """Find the text after -c; without one it is a shell that reads what we do not see."""
+    _text(words)
+    for at, word in enumerate(words):
+        name, equals, value = word.text.partition("=")
+        if name in ("-c", "--command", "--session-command"):
+            return [value if equals else _text(words[at + 1 : at + 2])]
+    raise Unsure
+
+
+_READERS: dict[str, Callable[[Command], list[Command | str]]] = {
+    ".": _source,
+    "alias": _alias,
+    "eval": _eval,
+    "find": _find,
+    "source": _source,
+    "su": _su,
+    "trap": _trap,
+}
