@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
 __all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode"]
@@ -54,25 +55,17 @@ _encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def _depth(text: str) -> int:
-    """Measure nesting in text that is JSON, without recursion."""
-    depth = deepest = 0
-    quoted = escaped = False
-    for mark in text:
-        if quoted:
-            if escaped:
-                escaped = False
-            elif mark == "\\":
-                escaped = True
-            elif mark == '"':
-                quoted = False
-        elif mark == '"':
-            quoted = True
-        elif mark in "{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "}]":
-            depth -= 1
-    return deepest
+    """Measure nesting in text that is JSON, without recursion and without a look at each character."""
+    brackets = _STRINGS.sub("", text).encode("ascii", "replace").translate(_ROUND, _NO_BRACKETS)
+    depth = 0
+    while brackets and depth <= DEEPEST:
+        brackets, depth = brackets.replace(b"()", b""), depth + 1  # the innermost level goes
+    return depth
+
+
+_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_ROUND = bytes.maketrans(b"{[]}", b"(())")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{[]}"))
 
 
 def _said(error: BaseException) -> str:
@@ -91,6 +84,8 @@ def decode(data: bytes) -> Any:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadJson(f"byte {error.start} is not UTF-8") from None
+    if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
+        raise BadJson(f"it is nested deeper than {DEEPEST} levels")
     try:
         return _decoder.decode(text)
     except BadJson:

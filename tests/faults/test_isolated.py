@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from interpose import BadHook, Hooks, Outcome
 from tests.faults import isolated_hooks
 from tests.faults.hosts import BUSY, PROMISE, eventually, within
+
+from interpose import BadHook, Hooks, Outcome
 
 HOSTS = ["on a loop", "without a loop"]
 

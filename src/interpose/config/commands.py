@@ -15,6 +15,7 @@ from typing import Any
 
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
+from ..handlers._process import encoded
 from ..handlers.command import ISOLATIONS, Command, current_interpreter
 from ..payload import Event
 
@@ -52,7 +53,7 @@ def make_command(
     for option, value in (("inheritEnv", inherit_env), ("warm", warm)):
         if not isinstance(value, bool):
             raise BadHook(f"{option}: {value!r} where true or false is expected")
-    if cwd is not None and (not isinstance(cwd, str) or not cwd or "\0" in cwd):
+    if cwd is not None and (not isinstance(cwd, str) or not cwd or not _can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
     where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
     words = find_dialect(dialect)
@@ -132,9 +133,16 @@ def _program(words: list[str], base: str) -> tuple[str, list[str]]:
 
 
 def _without_nul(path: str, argv: list[str]) -> tuple[str, list[str]]:
-    if any("\0" in word for word in (path, *argv)):
-        raise BadHook("a command with a NUL character in it", hint="no system can run it")
+    if not all(map(_can_be_passed, (path, *argv))):
+        raise BadHook("a command with a NUL character or half a character in it", hint="no system can run it")
     return path, argv
+
+
+def _can_be_passed(text: str) -> bool:
+    try:
+        return b"\0" not in encoded(text)
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
 
 
 def _variables(given: Any) -> dict[str, str]:
@@ -143,9 +151,9 @@ def _variables(given: Any) -> dict[str, str]:
     if not isinstance(given, Mapping):
         raise BadHook(f"env: {type(given).__name__} where names and values are expected")
     for name, value in given.items():
-        if not isinstance(name, str) or not name or "=" in name or "\0" in name or not name.isprintable():
+        if not isinstance(name, str) or not name or "=" in name or not name.isprintable() or not _can_be_passed(name):
             raise BadHook(f"env: {name!r} is not the name of a variable")
-        if not isinstance(value, str) or "\0" in value:
+        if not isinstance(value, str) or not _can_be_passed(value):
             raise BadHook(f"env: {name} is {value!r} where text is expected", hint="quote numbers")
     return dict(given)
 
@@ -155,6 +163,8 @@ def _names(given: Any) -> tuple[str, ...]:
         return ()
     if isinstance(given, str) or not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
         raise BadHook(f"passEnv: {given!r} where a list of names is expected")
+    if strange := [name for name in given if not _can_be_passed(name)]:
+        raise BadHook(f"passEnv: {strange[0]!a} is not the name of a variable")
     return tuple(given)
 
 

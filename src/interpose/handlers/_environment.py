@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ._process import encoded
+
 __all__ = ["environment", "withheld"]
 
 _ALLOWED = frozenset(
@@ -39,15 +41,15 @@ def environment(
     made = _inherited(without) if inherit else _allowed().copy()
     if not inherit:
         for word in passed:
-            name = os.fsencode(word)
+            name = encoded(word)
             if name in os.environb:
                 made[name] = os.environb[name]
     made.setdefault(b"PATH", _DEFAULT_PATH)
     for word, text in fixed.items():
-        made[os.fsencode(word)] = os.fsencode(text)
+        made[encoded(word)] = encoded(text)
     for word, text in told.items():
         try:
-            made[word.encode()] = text.encode("utf-8", "surrogateescape")
+            made[word.encode()] = encoded(text)
         except UnicodeEncodeError:
             notes.setdefault("dropped_variables", []).append(word)
     return made

@@ -15,9 +15,9 @@ from typing import Any
 
 from ..replies import Failure, HookFailed
 
-__all__ = ["Group", "Start", "explain", "spawn", "start_in_group"]
+__all__ = ["Group", "Start", "encoded", "explain", "spawn", "start_in_group"]
 
-_SHELL = "/bin/sh"
+_SHELL = b"/bin/sh"
 _LONGEST_ARGUMENT = 131_071  # Linux refuses a single argument or variable of 128 KiB
 _CATCHABLE = sorted(
     number for number in signal.valid_signals() if number not in (signal.SIGKILL, signal.SIGSTOP) and int(number) < 32
@@ -59,23 +59,33 @@ class Start:
         self.keep = keep
         """Whether what the command leaves running may live on."""
 
-    def check(self) -> None:
-        """Raise HookFailed for what no system could start; asked once something is known to be wrong."""
+    @property
+    def words(self) -> list[bytes]:
+        """The program and its arguments, as they are handed over; UTF-8, whatever the host's locale is."""
         try:
-            words = [os.fsencode(word) for word in (self.path, *self.argv)]
+            return [encoded(word) for word in (self.path, *self.argv)]
         except UnicodeEncodeError:
             raise HookFailed("bad_input", "an argument of the command is not text that can be encoded") from None
+
+    def check(self) -> None:
+        """Raise HookFailed for what no system could start; asked once something is known to be wrong."""
+        words = self.words
         if any(b"\0" in word for word in words) or any(b"\0" in value for value in self.env.values()):
             raise HookFailed("bad_input", "an argument or a variable of the command has a NUL character in it")
         longest = max(*map(len, words), *(len(name) + len(value) for name, value in self.env.items()))
         if longest > _LONGEST_ARGUMENT:
             raise HookFailed("spawn_too_big", f"an argument or a variable of the command has {longest} bytes")
-        if self.cwd is not None and ("\0" in self.cwd or not os.path.isdir(self.cwd)):
+        if self.cwd is not None and ("\0" in self.cwd or not os.path.isdir(encoded(self.cwd))):
             raise HookFailed("cwd_missing", f"the directory to run in is not there: {self.cwd!a}")
 
 
+def encoded(text: str) -> bytes:
+    """Return text as a system call takes it."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def spawn(
-    path: str,
+    path: str | bytes,
     argv: Sequence[str | bytes],
     env: Mapping[bytes, bytes],
     descriptors: Mapping[int, int],
@@ -97,14 +107,16 @@ def spawn(
 
 def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
     """Start a command as the leader of a session and a process group of its own."""
-    path, argv = start.path, start.argv
+    _reap_the_stuck()
+    path, argv = start.words[0], start.words[1:]
     if not hasattr(os, "posix_spawn"):
         raise HookFailed("isolation_unavailable", "commands need Linux or macOS")
     if start.cwd is not None and not _is_here(start.cwd):
         start.check()
         # There is no way to spawn into another directory; a shell goes there and becomes the command.
         _check_executable(start)
-        path, argv = _SHELL, ["sh", "-c", 'cd -- "$0" || exit 126; exec "$@"', start.cwd, path, *argv[1:]]
+        argv = [b"sh", b"-c", b'cd -- "$0" || exit 126; exec "$@"', encoded(start.cwd), path, *argv[1:]]
+        path = _SHELL
     try:
         pid = spawn(path, argv, start.env, dict(enumerate(descriptors)))
     except ValueError:
@@ -114,9 +126,12 @@ def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
         raise HookFailed(*explain(error.errno or 0, start)) from None
     try:
         return Group(pid, keep=start.keep)
+    except ProcessLookupError:
+        raise HookFailed("status_lost", "somebody else has taken the command's exit status") from None
     except OSError as error:
         _end_unwatched(pid)
-        raise HookFailed("spawn_resource", f"the command cannot be watched: {error.strerror}") from None
+        why = f"the command cannot be watched, and was ended: {error.strerror}"
+        raise HookFailed("spawn_resource", why, evidence={"started": True}) from None
 
 
 def _is_here(directory: str) -> bool:
@@ -134,7 +149,11 @@ def _check_executable(start: Start) -> None:
         number = errno.ENOENT
     elif not os.access(start.path, os.X_OK):
         number = errno.EACCES
-    elif first_line(start.path)[:2] != b"#!" and first_line(start.path)[:4] not in _BINARIES:
+    elif (
+        os.access(start.path, os.R_OK)
+        and first_line(start.path)[:2] != b"#!"
+        and first_line(start.path)[:4] not in _BINARIES
+    ):
         number = errno.ENOEXEC
     else:
         return
@@ -160,7 +179,7 @@ class Group:
         self.pid = pid
         self._keep = keep
         self._killed = False
-        self.exited = self.ended = False
+        self.exited = self.ended = self.heard_out = False
         self.status = 0
         self.failure: Failure | None = None
         self.evidence: dict[str, Any] = {"isolation": "group"}
@@ -172,7 +191,7 @@ class Group:
 
     def news(self) -> None:
         """The command has ended."""
-        self.exited = True
+        self.exited = self.heard_out = True
         if self._killed:
             self._reap()
 
@@ -209,10 +228,30 @@ class Group:
         if not self.ended:
             self._signal(signal.SIGKILL)
             self.ended = True
-            _wait(self.pid, self._exit)
+            _stuck.append((self.pid, self._exit))
+            self._exit = -1
+            _reap_the_stuck(0.0 if self._killed else _DYING)  # one that was killed before has had its time
         if self._exit >= 0:
             os.close(self._exit)
             self._exit = -1
+
+
+_DYING = 0.05
+"""Seconds that a killed process is waited for; one that cannot die is looked at again when the next one starts."""
+_stuck: list[tuple[int, int]] = []
+
+
+def _reap_the_stuck(seconds: float = 0.0) -> None:
+    """Reap processes that were let go of before they had ended."""
+    if not _stuck:
+        return
+    import select
+
+    for pid, descriptor in list(_stuck):
+        if select.select([descriptor], [], [], seconds)[0]:
+            _stuck.remove((pid, descriptor))
+            _wait(pid, descriptor)
+            os.close(descriptor)
 
 
 if sys.platform == "linux":

@@ -24,14 +24,11 @@ MOST_STDOUT = 1024 * 1024
 MOST_STDERR = 64 * 1024
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL, and for draining what a command leaves in its pipes."""
-STUCK = 0.1
+STUCK = 0.08
 """Seconds after SIGKILL until a process counts as one that cannot be killed."""
 
 AT_FIRST = 0.003
 """Seconds in which only the end of a command is waited for, not its output."""
-RETRY = 0.05
-WORTH_A_RETRY = frozenset({"spawn_busy", "spawn_resource"})
-"""A program that is just being written, or a lack that may be over in so many seconds, is tried once more."""
 
 _AT_ONCE = 65536
 _PIPE_HOLDS = 65536
@@ -45,6 +42,8 @@ class Running(Protocol):
     """Whether the command itself has ended."""
     ended: bool
     """Whether nothing of its tree is left."""
+    heard_out: bool
+    """Whether there will be no more news."""
     status: int
     failure: Failure | None
     evidence: dict[str, Any]
@@ -107,7 +106,7 @@ class Run:
         self.running: Running | None = None
         self.over = False
         self._let_go = False
-        self._watching = False
+        self._watching = self._draining = False
         self._ending = False
 
     @property
@@ -129,17 +128,11 @@ class Run:
             self._open_pipes()
         except OSError as error:
             self._give_up(Failure("spawn_resource", f"no pipe can be made: {error.strerror}"))
-        else:
-            self._attempt(start, again=True)
-
-    def _attempt(self, start: Callable[[list[int]], Running], *, again: bool) -> None:
+            return
         try:
             self.running = start(self._theirs)
         except HookFailed as error:
-            if again and error.failure.code in WORTH_A_RETRY and monotonic() + RETRY < self._deadline:
-                self._watch.at(monotonic() + RETRY, lambda: self._attempt(start, again=False))
-            else:
-                self._give_up(error.failure)
+            self._give_up(error.failure)
             return
         self._close_theirs()
         self._watch.on_readable(self.running.fileno(), self._news)
@@ -239,6 +232,8 @@ class Run:
         if running is None or self.over:
             return
         running.news()
+        if running.heard_out:
+            self._watch.forget(running.fileno())  # it stays readable, and has nothing more to say
         if running.failure is not None:
             self.failure = self.failure or running.failure
             self._done()
@@ -258,6 +253,9 @@ class Run:
 
     def _drain(self) -> None:
         """Wait for what the command has written, or somebody for it: the verdict may still be in a pipe."""
+        if self._draining:
+            return
+        self._draining = True
         for name, ready in (("stdout", self._stdout_ready), ("stderr", self._stderr_ready)):
             for _ in range(_MOST_READS):
                 if name not in self._pipes or self.over or not ready():
@@ -349,9 +347,7 @@ def _read(descriptor: int) -> bytes | None:
 
 
 def _write(descriptor: int, data: memoryview) -> int:
-    """Write to a pipe that may have lost its reader, in a host that may have told SIGPIPE to kill it."""
-    if signal.getsignal(signal.SIGPIPE) is not signal.SIG_DFL:
-        return os.write(descriptor, data)
+    """Write to a pipe that may have lost its reader, in a host where SIGPIPE may be deadly, whatever Python knows."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPIPE])
     try:
         return os.write(descriptor, data)

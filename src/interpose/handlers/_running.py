@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..replies import Ended, Failure
 from ._process import Start, start_in_group
@@ -28,6 +29,7 @@ class Job(NamedTuple):
     start: Start
     stdin: bytes
     isolation: str | None
+    warm: bool = False
 
 
 async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
@@ -40,19 +42,23 @@ async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -
         if not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
         job = prepare()  # not earlier: a crowd that waits for its turn need not be ready for it
-        ended = Ended()
-        for starter in starters(job.isolation, job.start):
+        ways = list(starters(job.isolation, job.start, job.warm))
+        retries = 1
+        while True:
             watch = OnLoop(loop)
             run = Run(watch, job.stdin, deadline, report)
             try:
-                run.begin(starter)
+                run.begin(ways[0])
                 await _to_the_end(run, watch, loop)
             finally:
                 run.close()
-            ended = _ended(run)
-            if not _cannot_isolate(run):
-                break
-        return ended
+            if _cannot_isolate(run) and len(ways) > 1:
+                del ways[0]
+            elif retries and _is_worth_a_retry(run, deadline):
+                retries -= 1
+                await asyncio.sleep(RETRY)
+            else:
+                return _ended(run, job.warm)
     finally:
         slots.give_back(turn)
 
@@ -98,19 +104,23 @@ async def in_this_thread(prepare: Callable[[], Job], deadline: float, report: Re
         if not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
         job = prepare()
-        ended = Ended()
-        for starter in starters(job.isolation, job.start):
+        ways = list(starters(job.isolation, job.start, job.warm))
+        retries = 1
+        while True:
             watch = Polling()
             run = Run(watch, job.stdin, deadline, report)
             try:
-                run.begin(starter)
+                run.begin(ways[0])
                 watch.wait()
             finally:
                 run.close()
-            ended = _ended(run)
-            if not _cannot_isolate(run):
-                break
-        return ended
+            if _cannot_isolate(run) and len(ways) > 1:
+                del ways[0]
+            elif retries and _is_worth_a_retry(run, deadline):
+                retries -= 1
+                sleep(RETRY)  # noqa: ASYNC251 - a coroutine that waits for no event loop
+            else:
+                return _ended(run, job.warm)
     finally:
         slots.give_back(turn)
 
@@ -130,8 +140,12 @@ def _turn_in_this_thread(deadline: float) -> Turn:
 Starter = Callable[[list[int]], Running]
 
 
-def starters(isolation: str | None, start: Start) -> tuple[Starter, ...]:
+def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[Starter, ...]:
     """Return how to start a command: as was asked for, else in a tree, or in a group where no tree is to be had."""
+    if warm and isolation in {None, "tree"} and sys.platform == "linux":
+        from ._warmed import start_warm
+
+        return (partial(start_warm, start), *starters(isolation, start))
     in_group = partial(start_in_group, start)
     if isolation == "group":
         return (in_group,)
@@ -147,14 +161,27 @@ def _cannot_isolate(run: Run) -> bool:
     return run.failure is not None and run.failure.code == "isolation_unavailable"
 
 
-def _ended(run: Run) -> Ended:
+RETRY = 0.05
+_PASSING = ("spawn_busy", "spawn_resource")
+"""A program that is just being written, or a lack that may be over in so many seconds, is tried once more."""
+
+
+def _is_worth_a_retry(run: Run, deadline: float) -> bool:
+    failure = run.failure
+    if failure is None or failure.code not in _PASSING or failure.evidence.get("started"):
+        return False
+    return monotonic() + RETRY < deadline
+
+
+def _ended(run: Run, warm: bool) -> Ended:
     running = run.running
+    asked: dict[str, Any] = {"warm": False} if warm else {}
     return Ended(
         status=running.status if running is not None else 0,
         stdout=run.stdout,
         stderr=run.stderr,
         failure=run.failure,
-        evidence=dict(running.evidence) if running is not None else {},
+        evidence={**asked, **running.evidence} if running is not None else asked,
     )
 
 

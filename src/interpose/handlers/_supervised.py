@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Supervised:
 
     __slots__ = ("_buffer", "_busy", "_hello", "_socket", "kept", "pid", "pidfd", "since")
 
-    def __init__(self) -> None:
+    def __init__(self, spawn: Callable[[int], int] | None = None) -> None:
         ours, theirs = socket.socketpair()
         self._socket, self._buffer = ours, b""
         self.since = 0.0
@@ -58,7 +58,7 @@ class Supervised:
         try:
             ours.setblocking(False)
             with theirs:
-                self.pid = _spawn(theirs.fileno())
+                self.pid = (spawn or _spawn)(theirs.fileno())
         except BaseException:
             ours.close()
             raise
@@ -70,6 +70,11 @@ class Supervised:
     def fileno(self) -> int:
         """The descriptor that becomes readable when there is something to receive."""
         return self._socket.fileno()
+
+    @property
+    def greeted(self) -> bool:
+        """Whether it has come up: from then on a request may have been carried out."""
+        return self._hello
 
     @property
     def idle(self) -> bool:
@@ -210,12 +215,13 @@ class Supervised:
             sent += self._socket.send(memoryview(data)[sent:], socket.MSG_NOSIGNAL)
 
 
-def _framed(request: dict[str, str]) -> bytes:
+def framed(request: dict[str, Any]) -> bytes:
+    """Return a request as it is sent."""
     data = marshal.dumps(request, 2)
     return len(data).to_bytes(4, "little") + data
 
 
-_TERM, _KILL, _KEEP = (_framed({"op": asked}) for asked in ("term", "kill", "keep"))
+_TERM, _KILL, _KEEP = (framed({"op": asked}) for asked in ("term", "kill", "keep"))
 
 
 def _spawn(theirs: int) -> int:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from ..replies import Failure, HookFailed
-from ._process import Start, explain
+from ._process import Start, encoded, explain
 from ._supervised import Supervised, pool
 
 __all__ = ["Tree", "start_in_tree", "why_no_tree"]
 
 _refused: list[str] = []
+_LACKS = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+"""What may be over in a moment; anything else will not start a supervisor the next time either."""
 
 
 def why_no_tree() -> str:
@@ -32,9 +35,13 @@ def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> 
     try:
         supervised = pool.take()
     except OSError as error:
-        raise HookFailed("spawn_resource", f"no supervisor can be started: {error.strerror}") from None
+        lacking = error.errno in _LACKS
+        code = "spawn_resource" if lacking else "isolation_unavailable"
+        raise HookFailed(code, f"no supervisor can be started: {error.strerror}") from None
     try:
-        supervised.run(start.path, start.argv, start.env, start.cwd, descriptors, namespace)
+        path, *argv = start.words
+        cwd = encoded(start.cwd) if start.cwd is not None else None
+        supervised.run(path, argv, start.env, cwd, descriptors, namespace)
     except ValueError:
         pool.give_back(supervised)
         start.check()
@@ -52,7 +59,7 @@ class Tree:
         self._start = start
         self._supervised = supervised
         self._started = self._spoilt = self._killing = False
-        self.exited = self.ended = False
+        self.exited = self.ended = self.heard_out = False
         self.status = 0
         self.failure: Failure | None = None
         self.evidence: dict[str, Any] = {"isolation": "namespace" if namespace else "tree"}
@@ -70,7 +77,8 @@ class Tree:
             self._fail("isolation_unavailable", f"a supervisor cannot be used here: {error}")
             return
         except OSError:
-            code = "supervisor_lost" if self._started else "isolation_unavailable"
+            # One that has greeted us may have started the command; only one that never came up has surely not.
+            code = "supervisor_lost" if self._supervised.greeted else "isolation_unavailable"
             self._fail(code, "the supervisor of the command was ended")
             return
         for kind, *facts in frames:

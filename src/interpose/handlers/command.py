@@ -11,7 +11,7 @@ from typing import Any
 
 from ..model import Hook
 from ..payload import Event
-from ..replies import Ended, Failure, HookFailed
+from ..replies import Ended, Failure, HookFailed, clean
 from ..wire import Unencodable, encode
 from . import depth, progress
 from ._environment import environment, withheld
@@ -108,7 +108,8 @@ class CommandHandler:
             directory = command.directory(event)  # before it is encoded, which fills in what the host has not named
             stdin = command.encoded(event)
             env.update(_environment_of(command, event, evidence))
-            return Job(Start(command.path, command.argv, env, directory, keep=command.keep), stdin, command.isolation)
+            start = Start(command.path, command.argv, env, directory, keep=command.keep)
+            return Job(start, stdin, command.isolation, command.warm)
 
         try:
             outcome = await run(prepare, deadline, progress.get())
@@ -140,7 +141,7 @@ def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[
         return Ended(status=0, stdout=ended.stdout, stderr=ended.stderr, evidence=evidence)
     evidence["exit"] = ended.status if failure is None else None
     if ended.stderr:
-        evidence["stderr"] = ended.stderr[-2000:]
+        evidence["stderr"] = clean(ended.stderr[-2000:])
     if env and (hidden := withheld(env)):
         evidence["withheld"] = hidden
     if failure is not None:
