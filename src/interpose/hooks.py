@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import copy_context
-from typing import Any, TypeVar
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .config.declare import declare
 from .config.mapping import read_mapping, read_scope, settings_from
-from .decide import Ran
-from .dialects import native
-from .engine import conduct
-from .errors import BadEvent, BadHook, Problem, UnknownEvent
+from .errors import BadHook, InterposeError, Problem
 from .events import TABLE, Row, Table
-from .firing import Firing
 from .handlers import Handler
-from .handlers.command import CommandHandler
-from .lanes import BlockingLanes, Lanes
-from .ledger import Ledger
-from .model import Hook, Outcome, Settings
-from .observe.lifecycle import Observer, Observers, Subscription, message
-from .payload import Template
-from .plan import make_plan
-from .registry import Registry
-from .replies import Failure, HookFailed
-from .step import Engine, Read, Route
+from .model import Hook, Settings
+from .observe.lifecycle import Observer, Subscription
+from .switchboard import Recorder, Switchboard
+
+if TYPE_CHECKING:
+    from .config.armed import Files
+    from .config.load import Loaded, Origin
+    from .scripts import Commands
 
 __all__ = ["Hooks"]
 
-_MOST_ROUTES = 4096
-Recorder = Callable[[Outcome], Awaitable[None] | None]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class Hooks(Engine):
+class Hooks(Switchboard):
     """The hooks of one host: register them, fire events through them.
 
     Firing is safe from many tasks and threads at once; registering too, and takes effect at the next firing.
@@ -64,19 +54,17 @@ class Hooks(Engine):
             enforce=enforce,
             redirect_output=redirect_output,
         )
-        self.session_id = session_id or str(uuid4())
-        self.off = os.environ.get("INTERPOSE_OFF", "")
-        self.tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None = None
-        self.late: dict[str, list[Ran]] = {}
-        self.recorder: Recorder | None = None
-        self.handlers: dict[str, Handler] = {"command": CommandHandler()}
-        self._table = events
+        super().__init__(events, session_id)
+        self.show: Callable[[str], None] = _show
+        """Shows a text to the person: what ``/notify`` in a script says."""
+        self._files: Files | None = None
+        self._from_files: list[Hook] = []
+        self._given: dict[str, Any] = {}
+        self._commands: Commands | None = None
+        self.origins: tuple[Origin, ...] = ()
+        """The files that hooks come from."""
         self.warnings: tuple[Problem, ...] = ()
         """What a configuration says that will have no effect, or another than it seems."""
-        self._observers = Observers()
-        self._blocking: BlockingLanes | None = None
-        self._registry = Registry(self.settings.max_hooks_per_point, self._forget)
-        self._forget()
         if redirect_output:
             from .observe.prints import redirect_prints
 
@@ -87,24 +75,101 @@ class Hooks(Engine):
         """Return hooks from a configuration as it stands in a file."""
         found = read_mapping(events, mapping)
         hooks = cls(events=events, **{**found.settings, **settings})
+        if any(hook.type == "script" for hook in found.hooks):
+            hooks._add_scripts(found.permissions)
         hooks._registry.add(found.hooks, found.scopes)
         return hooks
 
     @classmethod
     def load(
-        cls, *paths: str | os.PathLike[str], dialect: str | None = None, events: Table = TABLE, **settings: Any
+        cls,
+        *paths: str | os.PathLike[str],
+        dialect: str | None = None,
+        commands: Commands | None = None,
+        watch: bool = False,
+        lines: bool = True,
+        events: Table = TABLE,
+        **settings: Any,
     ) -> Hooks:
         """Return the hooks of configuration files, which are trusted by being named here.
 
         A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
+        ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change.
         """
-        from .config.load import load_files
+        from .config.armed import Files
 
-        found = load_files(events, paths, dialect)
-        hooks = cls(events=events, **{**found.settings, **settings})
-        hooks._registry.add(found.hooks, found.scopes)
-        hooks.warnings = tuple(found.warnings)
+        return cls._armed(Files.named(paths, dialect, commands, lines), commands, watch, events, settings)
+
+    @classmethod
+    def discover(
+        cls,
+        cwd: str | os.PathLike[str] = ".",
+        *,
+        dialect: str | None = None,
+        commands: Commands | None = None,
+        watch: bool = False,
+        lines: bool = True,
+        events: Table = TABLE,
+        **settings: Any,
+    ) -> Hooks:
+        """Return the hooks that are found for a directory: the person's, the project's, the local ones.
+
+        Files that nobody has trusted (``interpose trust``) arm nothing; ``warnings`` names them.
+        """
+        from .config.armed import Files
+
+        return cls._armed(Files.around(os.fspath(cwd), dialect, commands, lines), commands, watch, events, settings)
+
+    @classmethod
+    def _armed(
+        cls, files: Files, commands: Commands | None, watch: bool, events: Table, given: dict[str, Any]
+    ) -> Hooks:
+        loaded = files.read(events)
+        hooks = cls(events=events, **{**loaded.settings, **given})
+        hooks._files, hooks._given, hooks._commands = files, given, commands
+        hooks._arm(loaded)
+        if watch:
+            files.watch(hooks.reload)
         return hooks
+
+    def _arm(self, loaded: Loaded) -> None:
+        """Put what files say in the place of what they said before."""
+        if any(hook.type == "script" for hook in loaded.hooks):
+            self._add_scripts(loaded.permissions)
+        before = self._from_files
+        self._from_files = self._registry.exchange(before, loaded.hooks, loaded.scopes)
+        if self._files is not None:
+            self._files.loaded = loaded
+            for name, on in self._files.switched().items():
+                if self._registry.named(name):
+                    self._registry.switch(name, on, "user")
+        self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
+
+    def _add_scripts(self, permissions: Mapping[str, str]) -> None:
+        from .scripts import Commands, ScriptHandler, World
+
+        world = World(permissions=permissions, fire=self.fire, show=self.show)
+        self.handlers = {**self.handlers, "script": ScriptHandler(self._commands or Commands(), world)}
+
+    def reload(self) -> bool:
+        """Read the files again and take them over whole; if that cannot be, keep what is armed and say so.
+
+        Every outcome says so too, in ``extra["reload"]``, until a reload succeeds.
+        """
+        if self._files is None:
+            return True
+        try:
+            loaded = self._files.read_again(self._table)
+            self.settings = settings_from(**{**loaded.settings, **self._given})
+            self._arm(loaded)
+        except InterposeError as error:
+            self.notes = {"reload": f"a changed configuration was not taken over: {error}"}
+            self._forget()
+            return False
+        self.notes = {}
+        self.off = os.environ.get("INTERPOSE_OFF", "")
+        self._forget()
+        return True
 
     # Registering.
 
@@ -204,175 +269,8 @@ class Hooks(Engine):
         self.recorder = recorder
         self._forget()
 
-    # Firing.
 
-    async def fire(self, event: str, /, **fields: Any) -> Outcome:
-        """Run the hooks that an event calls for and say what the host must do."""
-        try:
-            subject, routes = self._quick[event]
-            route = routes[fields[subject]]
-        except (KeyError, TypeError):  # not seen before, or a mistake that is found now
-            route = self._route(event, fields)
-            if self.off or self.late or self.recorder:
-                return await conduct(Firing(self, route, fields), self._loop_lanes())
-        if route.steps:
-            return await conduct(Firing(self, route, fields), self._loop_lanes())
-        outcome = Outcome()
-        outcome._template = route.template
-        outcome._given = fields
-        return outcome
+def _show(text: str) -> None:
+    import sys
 
-    def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
-        """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
-        firing = Firing(self, self._route(event, fields), fields)
-        chain = conduct(firing, self._blocking_lanes())
-        try:
-            chain.send(None)
-        except StopIteration as end:
-            outcome: Outcome = end.value
-            return outcome
-        chain.close()
-        raise RuntimeError("a firing without an event loop waited for one")
-
-    def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
-        """Say whether any hook would be looked at for this event and subject."""
-        if agent_id is None:
-            try:
-                return self._wanted[event][subject]
-            except KeyError:
-                pass
-        wanted = self._wanted  # taken first, as in _route
-        row = self._row(event)
-        found = bool(self._find(row, _checked_subject(row, subject), agent_id).steps)
-        known = wanted.setdefault(event, {})
-        if agent_id is None and len(known) < _MOST_ROUTES:
-            known[subject] = found
-        return found
-
-    # Behind the scenes.
-
-    def _route(self, event: str, fields: dict[str, Any]) -> Route:
-        """Find an event's way through its hooks, and remember it; the host's mistakes are raised here."""
-        quick = self._quick  # taken first: if hooks are registered meanwhile, what is found here goes with the old
-        row = self._row(event)
-        for word, name in row.words.items():
-            if word in fields and name not in fields:
-                fields[name] = fields.pop(word)
-        subject = _subject(row, fields)
-        scope = fields.get("agent_id")
-        if scope is not None and not isinstance(scope, str):
-            raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
-        route = self._find(row, subject, scope or None)
-        plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
-        if subject and plain and not (self.off or self.late or self.recorder):
-            routes = quick.setdefault(event, (row.subject or "", {}))[1]
-            if len(routes) < _MOST_ROUTES:
-                routes[subject] = route
-        return route
-
-    def _find(self, row: Row, subject: str, scope: str | None) -> Route:
-        routes = self._routes
-        route = routes.get((row.name, subject, scope))
-        if route is None:
-            hooks = self._registry.snapshot.for_firing(row.name, scope)
-            route = Route(self, self._template(row), make_plan(hooks, subject, self.settings))
-            if len(routes) >= _MOST_ROUTES:
-                routes.clear()
-            routes[row.name, subject, scope] = route
-        return route
-
-    def _row(self, event: str) -> Row:
-        try:
-            return self._table[event]
-        except (KeyError, TypeError):
-            row, suffix = self._table.find(event)
-        raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
-
-    def _template(self, row: Row) -> Template:
-        found = self._templates.get(row.name)
-        if found is None:
-            found = self._templates[row.name] = Template(row, self.session_id)
-        return found
-
-    def _forget(self) -> None:
-        """Forget every route: what they were made from has changed."""
-        self._routes: dict[tuple[str, str, str | None], Route] = {}
-        # The same for firings without a scope, so that most need no more than two look-ups.
-        self._quick: dict[str, tuple[str, dict[str, Route]]] = {}
-        self._wanted: dict[str, dict[str, bool]] = {}
-        self._templates: dict[str, Template] = {}
-        self.tell = self._tell if self._observers else None
-
-    def keep_late(self, session_id: str, said: list[Ran]) -> None:
-        """Keep what a background hook said for the session's next firing."""
-        self.late.setdefault(session_id, []).extend(said)
-        self._quick = {}  # the quick way does not look at this
-
-    def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
-        """Return the lane a hook runs in, how it is called, and how its answer is read."""
-        awaits = hook.type in self.handlers or "handler" in hook.options or hook.options.get("awaits")
-        lane = "inline" if hook.inline else "task" if awaits else "thread"
-        return lane, hook.options["call"], hook.options.get("read", native.read)
-
-    def _loop_lanes(self) -> Lanes:
-        """Load asyncio's lanes at the first firing that needs them, and stand aside for them."""
-        from .loop import CancelledError, lanes_of_this_loop
-
-        Firing.cancelled_error = (CancelledError,)
-        self._loop_lanes = lanes_of_this_loop  # type: ignore[method-assign]
-        return lanes_of_this_loop()
-
-    def _blocking_lanes(self) -> BlockingLanes:
-        if self._blocking is None:
-            self._blocking = BlockingLanes(
-                self._on_background_loop, self._detach_on_background_loop, self._wait_on_background_loop
-            )
-        return self._blocking
-
-    def _on_background_loop(self, firing: Firing) -> None:
-        from .loop import CancelledError, background
-
-        async def enter() -> None:
-            await self._loop_lanes().enter(firing)
-
-        try:
-            background.run(enter())
-        except HookFailed as error:
-            firing.refuse(error.failure)
-        except CancelledError:
-            # Not by this host, which has no task: a hook has cancelled everything on the loop.
-            firing.go_on_after(Failure("hook_crash", "cancelled the loop that it runs on"))
-
-    def _detach_on_background_loop(self, firing: Firing) -> None:
-        from .loop import background
-
-        background.start(lambda: self._loop_lanes().detach(firing), copy_context())
-
-    def _wait_on_background_loop(self, awaitable: Awaitable[None]) -> None:
-        from .loop import background
-
-        async def wait() -> None:
-            await awaitable
-
-        background.run(wait())
-
-    def _tell(self, subtype: str, hook: Hook, firing: Ledger, more: dict[str, Any]) -> None:
-        self._observers.tell(message(
-            subtype, hook_id=firing.run_id, hook_name=hook.label, event=firing.row.name,
-            session_id=firing.session_id, **more,
-        ))  # fmt: skip
-
-
-def _subject(row: Row, fields: Mapping[str, Any]) -> str:
-    return _checked_subject(row, fields.get(row.subject)) if row.subject else ""
-
-
-def _checked_subject(row: Row, value: object) -> str:
-    """Return what a matcher is compared with; nothing where the host gave nothing."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise BadEvent(
-            f"{row.name}: {row.subject} is {type(value).__name__}, not text", hint="a matcher is compared with it"
-        )
-    return os.path.basename(value) if row.subject_is_path_end else value
+    print(text, file=sys.stderr)  # noqa: T201 - this is how a person is told without a host

@@ -268,14 +268,14 @@ class Ledger:
         """Merge what was said."""
         engine = self.engine
         late = engine.late.pop(self.session_id, None) if engine.late else None
-        if self.silent and not engine.off and not late:
+        if self.silent and not (engine.off or engine.notes or late):
             return quiet(self.template, self.fields, self.ran, self)
         for ran, seen in self._grants:
             if seen < self.changed and ran.effect is not None:
                 # It was granted for an input that is no longer the one that would run.
                 ran.effect.granted = False
                 ran.effect.ignored.append("allow: the input changed afterwards")
-        extra = {"off": engine.off} if engine.off else None
+        extra = {"off": engine.off, **engine.notes} if engine.off else engine.notes
         outcome = merge(self.template, self.fields, self.ran, rest=self, extra=extra)
         return add_late(outcome, self.row, late) if late else outcome
 

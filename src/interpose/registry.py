@@ -130,6 +130,20 @@ class Registry:
             self._swap({event: [hook for hook in listed if hook.sequence not in gone]
                         for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
 
+    def exchange(self, gone: Iterable[Hook], hooks: Iterable[Hook], scopes: Mapping[str, Scope]) -> list[Hook]:
+        """Put hooks in the place of others, so that no firing sees neither or both; all or nothing."""
+        with self._lock:
+            left = {hook.sequence for hook in gone}
+            kept = {event: tuple(hook for hook in listed if hook.sequence not in left)
+                    for event, listed in self.snapshot.hooks.items()}  # fmt: skip
+            trial = Registry(self._limit, lambda: None)
+            trial._numbers = self._numbers
+            trial.snapshot = Snapshot({event: listed for event, listed in kept.items() if listed}, self.snapshot.scopes)
+            added = trial.add(hooks, scopes)
+            self.snapshot = trial.snapshot
+            self._changed()
+            return added
+
     def switch(self, name: str, on: bool, layer: str = "code") -> list[Hook]:
         """Enable or disable every hook of a name that the layer may touch."""
         with self._lock:

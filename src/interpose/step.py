@@ -33,6 +33,8 @@ class Engine(Protocol):
     """Where lifecycle messages go, if anybody listens."""
     recorder: Callable[[Outcome], Awaitable[None] | None] | None
     """Is given every outcome before the host; what it returns is waited for."""
+    notes: dict[str, str]
+    """What every outcome has to say about the engine itself, such as a changed file that was not taken over."""
     late: dict[str, list[Ran]]
     """What hooks in the background said since, by session."""
 

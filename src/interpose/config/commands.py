@@ -53,6 +53,9 @@ def make_command(
     for option, value in (("inheritEnv", inherit_env), ("warm", warm)):
         if not isinstance(value, bool):
             raise BadHook(f"{option}: {value!r} where true or false is expected")
+    if warm and command is not None and args is None:
+        raise BadHook("warm: a line for the shell is not a Python script",
+                      hint="handler: and type: command, or command: and args:, run a script without a shell")  # fmt: skip
     if cwd is not None and (not isinstance(cwd, str) or not cwd or not _can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
     where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None

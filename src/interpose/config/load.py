@@ -1,75 +1,192 @@
-"""Configuration files to hooks. A file is read whole or refused whole, with every problem and its place."""
+"""Configuration files to hooks: found or named, read whole or refused whole, each hook knowing its file and line.
+
+Files stand in layers. A person's own file is above the project's, and that above the local one; what a lower file says
+can add to a higher one and never loosen it. A file that was found by itself arms nothing until it is trusted.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
-from ..wire import BadJson, decode
+from ..model import Hook
+from ..registry import Scope
+from . import compiled
 from .claude import read_settings, without_copies
+from .files import FileRead
+from .files import read as read_file
 from .mapping import Configuration, read_mapping
+from .references import references_of
+from .trust import TrustStore
 
-__all__ = ["load_files"]
+__all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
 
-_MOST_BYTES = 10 * 1024 * 1024
 _CLAUDE_FILE = re.compile(r"(^|/)\.claude/settings[^/]*\.json$")
+_ENDINGS = (".yaml", ".yml", ".json")
+_STRICTER = ("allow", "ask", "deny")
 
 
-def load_files(table: Table, paths: Iterable[Any], dialect: str | None) -> Configuration:
-    """Read configuration files in their order; raise ConfigError with everything that is wrong in any of them."""
-    whole = Configuration()
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to be read: who wrote it, how it speaks, and whether it was found or named by a person."""
+
+    path: str
+    layer: str = "code"
+    dialect: str | None = None
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A file that was read, and everything that it makes run."""
+
+    source: Source
+    real_path: str
+    sha256: str
+    references: Mapping[str, str] = field(default_factory=dict)
+    """The local scripts and modules that it names, each with the hash of its content."""
+    trusted: bool = True
+
+    @property
+    def digest(self) -> str:
+        """One hash over the file and all that it names."""
+        parts = [self.sha256, *(f"{path}={digest}" for path, digest in sorted(self.references.items()))]
+        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What a set of files says."""
+
+    hooks: list[Hook] = field(default_factory=list)
+    scopes: dict[str, Scope] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    permissions: dict[str, str] = field(default_factory=dict)
+    warnings: list[Problem] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+
+
+def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
+    """Return the files that hold for a directory: the person's, the project's, the local one, as far as they exist."""
+    home = os.path.expanduser("~")
+    if dialect == "claude":
+        project = _above(cwd, ".claude", home) or cwd
+        candidates = [
+            (os.path.join(home, ".claude", "settings.json"), "user"),
+            (os.path.join(project, ".claude", "settings.json"), "project"),
+            (os.path.join(project, ".claude", "settings.local.json"), "local"),
+        ]
+        return [Source(path, layer, "claude", True) for path, layer in candidates if os.path.lexists(path)]
+    configured = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    project = _above(cwd, ".interpose", home) or cwd
+    stems = [
+        (os.path.join(configured, "interpose", "hooks"), "user"),
+        (os.path.join(project, ".interpose", "hooks"), "project"),
+        (os.path.join(project, ".interpose", "hooks.local"), "local"),
+    ]
+    return [
+        Source(stem + ending, layer, None, True)
+        for stem, layer in stems
+        for ending in _ENDINGS
+        if os.path.lexists(stem + ending)
+    ]
+
+
+def _above(cwd: str, name: str, home: str) -> str | None:
+    """Return the nearest directory, from here upwards, that has such a folder; a person's home is no project."""
+    directory = os.path.abspath(cwd)
+    while directory != home:
+        if os.path.isdir(os.path.join(directory, name)):
+            return directory
+        if os.path.dirname(directory) == directory:
+            return None
+        directory = os.path.dirname(directory)
+    return None
+
+
+def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = None, lines: bool = True) -> Loaded:
+    """Read files in their order; raise ConfigError with everything that is wrong in any of them.
+
+    ``lines`` has every hook know its line, for which a compiled file has to be parsed after all.
+    """
+    loaded = Loaded()
     problems: list[Problem] = []
-    for path in paths:
-        source = os.path.abspath(os.fspath(path))
+    store = TrustStore()
+    for source in sources:
         try:
-            found = _read(table, source, dialect)
+            file = read_file(source.path, found=source.found)
+            found, permissions = _read(table, source, file, commands, lines)
         except ConfigError as error:
-            problems.extend(_located(problem, source) for problem in error.problems)
+            problems.extend(error.problems)
             continue
-        whole.hooks.extend(found.hooks)
-        whole.scopes.update(found.scopes)
-        whole.settings.update(found.settings)
-        whole.warnings.extend(found.warnings)
+        origin = Origin(source, file.real_path, file.sha256, references_of(found.hooks, file.real_path, found.scripts))
+        if source.found and not store.is_trusted(origin):
+            loaded.origins.append(replace(origin, trusted=False))
+            loaded.warnings.append(Problem(
+                "found, but not trusted: none of its hooks is armed", where=source.path,
+                hint=f"look at it, then: interpose trust {source.path}",
+            ))  # fmt: skip
+            continue
+        loaded.origins.append(origin)
+        _add(loaded, found, permissions)
     if problems:
         raise ConfigError(problems)
-    whole.hooks = without_copies(whole.hooks)
-    return whole
+    loaded.hooks = without_copies(loaded.hooks)
+    return loaded
 
 
-def _located(problem: Problem, source: str) -> Problem:
-    return Problem(problem.what, where=f"{source}: {problem.where}" if problem.where else source, hint=problem.hint)
+def _add(loaded: Loaded, found: Configuration, permissions: Mapping[str, str]) -> None:
+    """Add a file's part; those before it are of higher layers, and what they say holds."""
+    enforced = found.settings.pop("enforce", True)
+    # A file that is only tried out is tried out for itself; it cannot switch off the hooks of others.
+    loaded.hooks.extend(found.hooks if enforced else [replace(hook, enforce=False) for hook in found.hooks])
+    loaded.scopes.update(found.scopes)
+    loaded.settings = {**found.settings, **loaded.settings}
+    loaded.warnings.extend(found.warnings)
+    for name, answer in permissions.items():
+        loaded.permissions[name] = max(loaded.permissions.get(name, answer), answer, key=_STRICTER.index)
 
 
-def _read(table: Table, source: str, dialect: str | None) -> Configuration:
-    given = _parse(source)
-    directory = os.path.dirname(source)
-    spoken = dialect or (given.get("dialect") if isinstance(given, dict) else None)
+def _read(
+    table: Table, source: Source, file: FileRead, commands: Any, lines: bool
+) -> tuple[Configuration, dict[str, str]]:
+    parsed = compiled.parse(file, source.path, found=source.found)
+    given = parsed.value
+    directory = os.path.dirname(file.real_path)
+    spoken = source.dialect or (given.get("dialect") if isinstance(given, dict) else None)
     if spoken is None:
-        spoken = "claude" if _CLAUDE_FILE.search(source.replace(os.sep, "/")) else "native"
-    if spoken == "claude":
-        in_dot_claude = os.path.basename(directory) == ".claude"
-        project_dir = os.path.dirname(directory) if in_dot_claude else directory
-        return read_settings(table, given, layer="code", source=source, directory=project_dir, project_dir=project_dir)
-    if spoken != "native":
-        raise ConfigError([Problem(f"there is no dialect {spoken!r}", where="dialect", hint="native or claude")])
-    return read_mapping(table, given, source=source, directory=directory)
+        spoken = "claude" if _CLAUDE_FILE.search(source.path.replace(os.sep, "/")) else "native"
+    if spoken not in ("native", "claude"):
+        raise ConfigError([Problem(f"there is no dialect {spoken!r}", where=parsed.where("dialect", value=True),
+                                   hint="native or claude")])  # fmt: skip
+    try:
+        if spoken == "claude":
+            return _claude(table, given, source, directory), {}
+        locate = (lambda path: f"{source.path}:{parsed.place(path)[0]}") if lines else None
+        found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
+                             locate=locate, commands=commands, found=source.found)  # fmt: skip
+    except ConfigError as error:
+        raise ConfigError([_located(problem, parsed.where) for problem in error.problems]) from None
+    found.warnings = [_located(problem, parsed.where) for problem in found.warnings]
+    return found, found.permissions
 
 
-def _parse(source: str) -> Any:
-    if not source.endswith(".json"):
-        raise ConfigError([Problem("not a JSON file", hint="name it .json")])
-    try:
-        with open(source, "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError([Problem(f"cannot be read: {error.strerror}")]) from None
-    if len(data) > _MOST_BYTES:
-        raise ConfigError([Problem(f"has more than {_MOST_BYTES} bytes")])
-    try:
-        return decode(data)
-    except BadJson as error:
-        raise ConfigError([Problem(str(error), hint="nothing of this file was armed")]) from None
+def _claude(table: Table, given: Any, source: Source, directory: str) -> Configuration:
+    project = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
+    return read_settings(table, given, layer=source.layer, source=source.path, directory=project, project_dir=project)
+
+
+def _located(problem: Problem, where: Callable[..., str]) -> Problem:
+    """Turn the path of a problem into a line and a column: of the key, or of the value that it speaks of."""
+    if re.match(r".+:\d+:\d+$", problem.where):
+        return problem  # of another file, such as a script
+    path, option = problem.where, problem.what.partition(":")[0]
+    if re.fullmatch(r"[A-Za-z]+", option):
+        path = f"{path}.{option}"  # it says itself which option of the hook is meant
+    return Problem(problem.what, where=where(path), hint=problem.hint)

@@ -6,6 +6,7 @@ the mapping from a file can turn a path into a line. Nothing is armed if anythin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..events import Table
 from ..model import Hook, Settings
 from ..registry import Scope
 from .declare import ERROR_BEHAVIORS, declare, seconds
+from .script_files import PRIORITY, ScriptReader
 
 __all__ = ["Configuration", "read_mapping", "read_scope", "settings_from"]
 
@@ -28,6 +30,7 @@ _SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
+_TOP_LEVEL = ("hooks", "agents", "scripts", "permissions", "dialect")
 _GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 _SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -35,21 +38,33 @@ _SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxH
 class Configuration:
     """What a mapping says: hooks, the scopes they belong to, and settings."""
 
-    __slots__ = ("hooks", "scopes", "settings", "warnings")
+    __slots__ = ("hooks", "permissions", "scopes", "scripts", "settings", "warnings")
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
         self.scopes: dict[str, Scope] = {}
         self.settings: dict[str, Any] = {}
         self.warnings: list[Problem] = []
+        self.permissions: dict[str, str] = {}
+        self.scripts: list[str] = []
+        """The files of script lines that it names."""
 
 
 class _Reader:
-    def __init__(self, table: Table, layer: str, source: str, directory: str) -> None:
+    def __init__(
+        self,
+        table: Table,
+        layer: str,
+        source: str,
+        directory: str,
+        locate: Callable[[str], str] | None = None,
+        scripts: ScriptReader | None = None,
+    ) -> None:
         self.table = table
         self.layer = layer
-        self.source = source
+        self.locate = locate or (lambda path: source)
         self.directory = directory
+        self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
         self.found = Configuration()
 
@@ -70,6 +85,11 @@ class _Reader:
             self.wrong("", f"{_kind(given)} where a mapping with hooks: is expected")
             return
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
+        self.permissions(given.get("permissions"))
+        self.scripts(given.get("scripts"))
+        for key in given:
+            if isinstance(key, str) and key not in _TOP_LEVEL and (meant := nearest(key, _TOP_LEVEL)):
+                self.found.warnings.append(Problem(f"{key} is left to others", where=key, hint=meant))
         agents = given.get("agents")
         if agents is None:
             return
@@ -78,6 +98,28 @@ class _Reader:
             return
         for index, agent in enumerate(agents):
             self.agent(agent, f"agents[{index}]")
+
+    def permissions(self, given: Any) -> None:
+        if given is not None and not isinstance(given, Mapping):
+            self.wrong("permissions", f"{_kind(given)} where names and answers are expected")
+            return
+        for name, answer in (given or {}).items():
+            if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
+                self.wrong(f"permissions.{name}", f"{answer!r} is no answer", "allow, ask or deny")
+            else:
+                self.found.permissions[name] = answer
+
+    def scripts(self, given: Any) -> None:
+        if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
+            self.wrong("scripts", f"{_kind(given)} where a list of .arma files is expected")
+            return
+        for name in given or ():
+            path = os.path.join(self.directory, name)
+            self.found.scripts.append(os.path.realpath(path))
+            try:
+                self.found.hooks.extend(self.script_reader.hooks_of_file(path, self.layer))
+            except ConfigError as error:
+                self.problems.extend(error.problems)
 
     def agent(self, agent: Any, path: str) -> None:
         backend = agent.get("backend") if isinstance(agent, Mapping) else None
@@ -195,9 +237,14 @@ class _Reader:
         options = {_SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
         handler = options.pop("handler", None)
         options = {key: value for key, value in options.items() if value is not None}
+        if options.get("type") == "script":
+            handler = self.attempt(path, lambda: self.script_reader.line(event, handler))
+            if handler is None:
+                return
+            options.setdefault("priority", PRIORITY)
         made = self.attempt(path, lambda: declare(
-            self.table, event, handler, scope=scope, layer=self.layer, source=self.source, directory=self.directory,
-            **options,
+            self.table, event, handler, scope=scope, layer=self.layer, source=self.locate(path),
+            directory=self.directory, types=("script",), **options,
         ))  # fmt: skip
         if made is not None:
             self.found.hooks.append(made)
@@ -277,10 +324,18 @@ def settings_from(**given: Any) -> Settings:
 
 
 def read_mapping(
-    table: Table, given: Any, *, layer: str = "code", source: str = "", directory: str = ""
+    table: Table,
+    given: Any,
+    *,
+    layer: str = "code",
+    source: str = "",
+    directory: str = "",
+    locate: Callable[[str], str] | None = None,
+    commands: Any = None,
+    found: bool = False,
 ) -> Configuration:
-    """Read a whole configuration; raise ConfigError with everything that is wrong."""
-    reader = _Reader(table, layer, source, directory)
+    """Read a whole configuration; raise ConfigError with everything that is wrong. ``locate`` turns paths to places."""
+    reader = _Reader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
     reader.whole(given)
     reader.attempt("hooks", lambda: settings_from(**reader.found.settings))
     if reader.problems:

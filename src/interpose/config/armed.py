@@ -1,0 +1,97 @@
+"""The files behind an engine's hooks: read at first, again when asked, and watched if that is wanted."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import ConfigError
+from ..events import Table
+from .load import Loaded, Source, find_sources, load_sources
+from .switches import Switches
+
+__all__ = ["Files"]
+
+_LOOKS = 0.5
+"""Seconds between two looks at watched files."""
+
+
+class Files:
+    """Where an engine's hooks come from. A changed file is taken over whole, or not at all."""
+
+    def __init__(self, find: Callable[[], Sequence[Source]], project: str | None, commands: Any, lines: bool) -> None:
+        self._find = find
+        self._project = project
+        self._commands = commands
+        self._lines = lines
+        self.loaded = Loaded()
+
+    @classmethod
+    def named(cls, paths: Sequence[Any], dialect: str | None, commands: Any = None, lines: bool = True) -> Files:
+        """Files that a person or a host has named: trusted by that."""
+        sources = [Source(os.path.abspath(os.fspath(path)), "code", dialect) for path in paths]
+        return cls(lambda: sources, None, commands, lines)
+
+    @classmethod
+    def around(cls, cwd: str, dialect: str | None, commands: Any = None, lines: bool = True) -> Files:
+        """Files that are found for a directory."""
+        here = os.path.abspath(cwd)
+        return cls(lambda: find_sources(here, dialect), here, commands, lines)
+
+    def read(self, table: Table) -> Loaded:
+        """Read all of them; what was taken over stays until somebody says otherwise."""
+        return load_sources(table, self._find(), commands=self._commands, lines=self._lines)
+
+    def read_again(self, table: Table) -> Loaded:
+        """Read them for an engine that is armed already: content that nobody has trusted is a problem then."""
+        loaded = self.read(table)
+        armed = {origin.source.path for origin in self.loaded.origins if origin.trusted}
+        if strange := [origin for origin in loaded.origins if not origin.trusted and origin.source.path in armed]:
+            raise ConfigError([next(problem for problem in loaded.warnings if problem.where == strange[0].source.path)])
+        return loaded
+
+    def switched(self) -> dict[str, bool]:
+        """Return what the person has switched on or off for this project."""
+        if self._project is None:
+            return {}
+        here = self._project
+        for origin in self.loaded.origins:
+            if origin.source.layer == "project":
+                here = os.path.dirname(os.path.dirname(origin.source.path))
+        return Switches().of(here)
+
+    def stamp(self) -> tuple[Any, ...]:
+        """Return what changes when one of the files does, or a script or module that they name."""
+        paths = [source.path for source in self._find()]
+        paths += [path for origin in self.loaded.origins for path in origin.references]
+        return tuple((path, _facts(path)) for path in paths)
+
+    def watch(self, reload: Callable[[], object]) -> None:
+        """Call back, from a thread of our own, when something has changed; end with whoever is called back."""
+        target = weakref.WeakMethod(reload) if hasattr(reload, "__self__") else None
+        ending = threading.Event()
+
+        def look() -> None:
+            seen = self.stamp()
+            while not ending.wait(_LOOKS):
+                now = self.stamp()
+                call = target() if target is not None else reload
+                if call is None:
+                    return
+                if now != seen:
+                    seen = now
+                    call()
+                del call
+
+        threading.Thread(target=look, name="interpose-watch", daemon=True).start()
+
+
+def _facts(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,77 @@
+"""A compiled form of configuration files: what was parsed once need not be parsed again until the file changes.
+
+It lies in the person's own cache, under the hash of the file's content, and is never believed if anybody else could
+have written it. Only files without problems are compiled; a file with problems is parsed again, to say where.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from typing import Any
+
+from ..errors import ConfigError
+from .files import FileRead
+from .files import read as read_file
+from .state import cache_directory, write_privately
+
+__all__ = ["parse"]
+
+_VERSION = 1
+_WORTHWHILE = 500
+"""Bytes below which parsing JSON costs less than looking for a compiled form."""
+
+
+class Compiled:
+    """A file's value, and the whole file only if a place in it is asked for."""
+
+    def __init__(self, value: Any, file: FileRead, source: str) -> None:
+        self.value = value
+        self._file = file
+        self._source = source
+        self._parsed: Any = None
+
+    def place(self, path: str, *, value: bool = False) -> tuple[int, int]:
+        """Return the line and the column of a part."""
+        place: tuple[int, int] = self._whole().place(path, value=value)
+        return place
+
+    def where(self, path: str, *, value: bool = False) -> str:
+        """Return the place of a part, as a problem has it."""
+        where: str = self._whole().where(path, value=value)
+        return where
+
+    def _whole(self) -> Any:
+        if self._parsed is None:
+            self._parsed = _parse(self._file, self._source)
+        return self._parsed
+
+
+def parse(file: FileRead, source: str, *, found: bool) -> Any:
+    """Return what a file says, compiled if that is to be had."""
+    path = os.path.join(cache_directory(), f"{file.sha256}.{sys.implementation.cache_tag}")
+    value = _recall(path)
+    if value is not None:
+        return Compiled(value[0], file, source)
+    parsed = _parse(file, source)
+    if len(file.data) >= _WORTHWHILE:
+        try:
+            write_privately(path, marshal.dumps((_VERSION, parsed.value)))
+        except (OSError, ValueError):  # a home that cannot be written to, a value that marshal does not know
+            pass
+    return parsed
+
+
+def _recall(path: str) -> tuple[Any] | None:
+    try:
+        version, value = marshal.loads(read_file(path, found=True).data)  # noqa: S302 - written by us, for us alone
+    except (ConfigError, OSError, ValueError, EOFError, TypeError):
+        return None
+    return (value,) if version == _VERSION else None
+
+
+def _parse(file: FileRead, source: str) -> Any:
+    from .text import parse as parse_text
+
+    return parse_text(file.data, source, format="json" if source.endswith(".json") else "yaml")

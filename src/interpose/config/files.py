@@ -1,0 +1,146 @@
+"""Configuration files: opened so that nothing but a plain file is ever read, and looked at before they are believed.
+
+A file that a person has named is theirs to answer for. One that was found lying about must also be one that nobody
+else could have written, the way sshd looks at the keys of an account. A file that cannot be read is a problem, never
+a file without hooks.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from typing import NoReturn
+
+from ..errors import ConfigError, Problem
+from .text import MOST_BYTES
+
+__all__ = ["FileRead", "read"]
+
+_BY_HAND = "or name the file yourself"
+
+# O_NONBLOCK: the open of a FIFO that takes the file's place after the first look would wait for a writer.
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+# Looking at a directory needs no right to list it; macOS has no such flag.
+_DIRECTORY = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_ERRORS = {
+    errno.ENOENT: ("there is no such file", "check the path"),
+    errno.ENOTDIR: ("there is no such file: a part of its path is not a directory", "check the path"),
+    errno.EACCES: ("may not be read", "check the permissions of the file and of the directories above it"),
+    errno.EPERM: ("may not be read", "check the permissions of the file and of the directories above it"),
+    errno.ELOOP: ("a symbolic link that leads back to itself, or was put there just now", "check the path"),
+    errno.EISDIR: ("a directory, not a file", "name a file in it"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What was read, and which file it was: the one that was opened, whatever its name leads to later."""
+
+    data: bytes
+    path: str
+    """As it was asked for, from the root on."""
+    real_path: str
+    """Without symbolic links."""
+    identity: tuple[int, int]
+    """Device and inode."""
+    sha256: str
+    """Of the data, in hexadecimal."""
+
+
+def read(path: str | os.PathLike[str], *, found: bool, limit: int = MOST_BYTES) -> FileRead:
+    """Read a whole file that was named, or ``found`` without being named; raise ConfigError if it cannot be taken."""
+    asked = os.path.abspath(os.fspath(path))
+    try:
+        # A link is followed here, once and on purpose; what is opened below must not be one any more.
+        real = _real(asked, found)
+        directory = os.open(os.path.dirname(real), _DIRECTORY)
+        try:
+            data, info = _read(os.path.basename(real), directory, asked, found, limit)
+        finally:
+            os.close(directory)
+    except OSError as error:
+        what, hint = _ERRORS.get(error.errno or 0, (f"cannot be read: {error.strerror or error}", ""))
+        _refuse(asked, what, hint)
+    except ConfigError:
+        raise
+    except ValueError:  # a path with a NUL in it
+        _refuse(asked, "no file can have this name")
+    return FileRead(data, asked, real, (info.st_dev, info.st_ino), hashlib.sha256(data).hexdigest())
+
+
+def _real(asked: str, found: bool) -> str:
+    if found and stat.S_ISLNK(os.lstat(asked).st_mode):
+        _refuse(asked, "a symbolic link, and nobody has named it", f"put the file itself there, {_BY_HAND}")
+    return os.path.realpath(asked, strict=True)
+
+
+def _read(name: str, directory: int, asked: str, found: bool, limit: int) -> tuple[bytes, os.stat_result]:
+    # Looked at before it is opened, for opening alone can set a device in motion; and again when it is open.
+    _plain_file(os.stat(name or ".", dir_fd=directory, follow_symlinks=False), asked)
+    opened = os.open(name, _FLAGS, dir_fd=directory)
+    try:
+        info = os.fstat(opened)
+        _plain_file(info, asked)
+        if found:
+            _nobody_elses(info, asked, asked, "")
+            _nobody_elses(os.fstat(directory), asked, os.path.dirname(asked), "its directory ")
+        if info.st_size > limit:
+            _too_large(asked, limit)
+        data = _all_of(opened, asked, limit)
+        after = os.fstat(opened)
+    finally:
+        os.close(opened)
+    if (info.st_size, info.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        # Half of a file can be a whole configuration, with half of the guards.
+        _refuse(asked, "was written to while it was being read", "try again")
+    return data, info
+
+
+def _all_of(opened: int, asked: str, limit: int) -> bytes:
+    parts = []
+    left = limit + 1
+    while left > 0 and (part := os.read(opened, min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    if left <= 0:
+        _too_large(asked, limit)
+    return b"".join(parts)
+
+
+def _plain_file(info: os.stat_result, asked: str) -> None:
+    if not stat.S_ISREG(info.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(info.st_mode), "something else")
+        _refuse(asked, f"{kind}, not a file", "a configuration is a plain file")
+
+
+def _nobody_elses(info: os.stat_result, asked: str, path: str, what: str) -> None:
+    """Refuse what another user owns or can write to: they could have hooks run in this person's name."""
+    if info.st_uid not in (os.geteuid(), 0):
+        _refuse(asked, f"{what}belongs to another user (uid {info.st_uid})", f"chown it, {_BY_HAND}")
+    writable = info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    # In a sticky directory others can add files, and not touch those that are there.
+    if not writable or (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
+        return
+    who = "everybody" if writable & stat.S_IWOTH else "its group"
+    mode = stat.S_IMODE(info.st_mode)
+    _refuse(asked, f"{what}can be written to by {who} (mode {mode:04o})", f"chmod go-w {path}, {_BY_HAND}")
+
+
+def _too_large(asked: str, limit: int) -> NoReturn:
+    _refuse(asked, f"has more than {limit} bytes")
+
+
+def _refuse(asked: str, what: str, hint: str = "") -> NoReturn:
+    raise ConfigError([Problem(what, where=asked, hint=hint)])

@@ -1,0 +1,58 @@
+"""Lines of scripts as hooks: those of ``.arma`` files, and single ones that stand in a configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import BadHook, ConfigError, Problem
+from ..events import Table
+from ..model import Hook
+from .declare import declare
+
+__all__ = ["PRIORITY", "ScriptReader"]
+
+PRIORITY = 50
+"""Script lines run before hooks that name no priority."""
+
+
+class ScriptReader:
+    """Reads lines of scripts with the commands that there are; nothing of the language is loaded before the first."""
+
+    def __init__(self, table: Table, commands: Any = None, *, found: bool = False) -> None:
+        self._table = table
+        self._given = commands
+        self._found = found
+
+    def hooks_of_file(self, path: str, layer: str) -> list[Hook]:
+        """Return a hook for each line of a file; raise ConfigError with everything that is wrong with it."""
+        from .files import read
+
+        file = read(path, found=self._found)
+        try:
+            text = file.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ConfigError([Problem(f"byte {error.start} is not UTF-8", where=path)]) from None
+        return [
+            declare(self._table, line.event, line, type="script", types=("script",), priority=PRIORITY, layer=layer,
+                    source=line.where)
+            for line in self._parse(text, path)
+        ]  # fmt: skip
+
+    def line(self, event: str, text: Any) -> Any:
+        """Return the line that a hook of type script names."""
+        if not isinstance(text, str) or "\n" in text:
+            raise BadHook("handler: a script hook has one line", hint='such as handler: /deny "not today"')
+        try:
+            (line,) = self._parse(f"hook {event} {text}", "")
+        except ConfigError as error:
+            raise BadHook(f"handler: {error.problem.what}", hint=error.problem.hint) from None
+        except ValueError:
+            raise BadHook("handler: a script hook has one line", hint='such as handler: /deny "not today"') from None
+        return line
+
+    def _parse(self, text: str, source: str) -> list[Any]:
+        from ..scripts import Commands, parse
+
+        if self._given is None:
+            self._given = Commands()
+        return parse(text, source=source, table=self._table, commands=self._given)

@@ -1,0 +1,36 @@
+"""Hooks that a person has switched on or off for a project: an overlay that never touches anybody's file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .state import load_state, save_state
+
+__all__ = ["Switches"]
+
+_NAME = "switches.json"
+
+
+class Switches:
+    """The switches of one person, by project and by the name of a hook."""
+
+    def of(self, project: str) -> dict[str, bool]:
+        """Return what was switched for a project."""
+        found: Any = load_state(_NAME).get(os.path.realpath(project), {})
+        return {name: on for name, on in found.items() if isinstance(on, bool)} if isinstance(found, dict) else {}
+
+    def set(self, project: str, name: str, on: bool) -> None:
+        """Switch a hook on or off for a project."""
+        record = load_state(_NAME)
+        record.setdefault(os.path.realpath(project), {})[name] = on
+        save_state(_NAME, record)
+
+    def clear(self, project: str, name: str) -> bool:
+        """Leave a hook to its file again; say whether it was switched."""
+        record = load_state(_NAME)
+        switched = record.get(os.path.realpath(project), {})
+        known = switched.pop(name, None) is not None
+        if known:
+            save_state(_NAME, record)
+        return known

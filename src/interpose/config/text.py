@@ -1,0 +1,61 @@
+"""The text of a configuration file, YAML or JSON, to plain data with a line and a column for every part of it.
+
+Both languages are read strictly, and alike: what two readers could take differently, what would be lost without a
+word, and what is not data is refused, with its place. All problems that can be found are found at once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from ..errors import ConfigError, Problem
+from .places import Page, Parsed, Place, Stopped, spell
+
+__all__ = ["MOST_BYTES", "Parsed", "parse", "spell"]
+
+MOST_BYTES = 10 * 1024 * 1024
+"""How large a configuration file may be."""
+
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def parse(data: bytes, source: str, *, format: Literal["yaml", "json"]) -> Parsed:
+    """Read a whole file; raise ConfigError with everything that is wrong, each as ``source:line:column``."""
+    page = Page(source, _decoded(data, source))
+    value: object = None
+    root: Place = 0
+    try:
+        value, root = _read(page, format)
+    except Stopped:
+        pass
+    page.refuse_if_wrong()
+    return Parsed(value, page, root)
+
+
+def _read(page: Page, format: str) -> tuple[object, Place]:
+    if format == "json":
+        from .json_text import read_json
+
+        return read_json(page)
+    from .yaml_text import read_yaml  # loads PyYAML: only for whoever has a YAML file
+
+    return read_yaml(page)
+
+
+def _decoded(data: bytes, source: str) -> str:
+    if len(data) > MOST_BYTES:
+        raise ConfigError([Problem(f"has more than {MOST_BYTES} bytes", where=f"{source}:1:1")])
+    data = data.removeprefix(_BOM)
+    if data.startswith(_UTF16) or b"\x00" in data[:4]:
+        raise ConfigError([Problem("is UTF-16 or UTF-32 text", where=f"{source}:1:1", hint="save it as UTF-8")])
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = re.split(r"\r\n|\r|\n", data[: error.start].decode("utf-8"))
+        problem = Problem(
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            where=f"{source}:{len(before)}:{len(before[-1]) + 1}", hint="save it as UTF-8",
+        )  # fmt: skip
+        raise ConfigError([problem]) from None

@@ -1,0 +1,88 @@
+"""What a person has said about files that were found: trusted, for exactly this content and all that it names.
+
+The record lies in the person's own directory, never in a project. ``INTERPOSE_TRUST`` in the host's environment is for
+machines without a person: ``all``, or digests separated by commas.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from .state import load_state, save_state
+
+__all__ = ["TrustStore"]
+
+_NAME = "trust.json"
+
+
+class _Origin(Protocol):
+    @property
+    def real_path(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def references(self) -> Mapping[str, str]: ...
+    @property
+    def digest(self) -> str: ...
+
+
+class TrustStore:
+    """The record of one person."""
+
+    def is_trusted(self, origin: _Origin) -> bool:
+        """Say whether this content, with all that it names, was trusted at this place."""
+        granted = {word.strip() for word in os.environ.get("INTERPOSE_TRUST", "").split(",")}
+        if "all" in granted or origin.digest in granted:
+            return True
+        entry = self.recorded().get(origin.real_path)
+        return isinstance(entry, dict) and entry.get("digest") == origin.digest
+
+    def trust(self, origin: _Origin) -> None:
+        """Trust a file as it is now."""
+        record = self.recorded()
+        record[origin.real_path] = {
+            "digest": origin.digest,
+            "sha256": origin.sha256,
+            "references": dict(origin.references),
+            "text": _text(origin.real_path),
+        }
+        save_state(_NAME, record)
+
+    def forget(self, path: str) -> bool:
+        """Take trust back; say whether there was any."""
+        record = self.recorded()
+        known = record.pop(os.path.realpath(path), None) is not None
+        if known:
+            save_state(_NAME, record)
+        return known
+
+    def recorded(self) -> dict[str, Any]:
+        """Return everything that was trusted, by the file's real path."""
+        return load_state(_NAME)
+
+    def difference(self, origin: _Origin) -> list[tuple[str, str]]:
+        """Return what is not as it was trusted: each file with ``changed``, ``new`` or ``gone``."""
+        entry = self.recorded().get(origin.real_path)
+        if not isinstance(entry, dict):
+            return [(origin.real_path, "new")]
+        changes = [] if entry.get("sha256") == origin.sha256 else [(origin.real_path, "changed")]
+        before: Mapping[str, str] = entry.get("references", {})
+        for path in sorted({*before, *origin.references}):
+            if path not in before:
+                changes.append((path, "new"))
+            elif path not in origin.references:
+                changes.append((path, "gone"))
+            elif before[path] != origin.references[path]:
+                changes.append((path, "changed"))
+        return changes
+
+
+def _text(path: str) -> str:
+    """Return the text that was trusted, so that a change can be shown later."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as opened:
+            return opened.read(1024 * 1024)
+    except OSError:
+        return ""

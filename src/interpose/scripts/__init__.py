@@ -1,0 +1,25 @@
+"""The ``.arma`` language: a hook is a line, ``hook POINT[:SUBJECT] /command arguments``.
+
+``parse`` reads a file's text into lines, ``Commands`` knows what a line may run, and ``ScriptHandler`` runs one. What
+an event says is filled into an argument when the hook runs, and is never read as part of the language.
+"""
+
+from .commands import Command, Commands, World
+from .handler import ScriptHandler
+from .lines import PRIORITY, Line, Reference, Template, fill
+from .parse import caret, doubts, parse
+
+__all__ = [
+    "PRIORITY",
+    "Command",
+    "Commands",
+    "Line",
+    "Reference",
+    "ScriptHandler",
+    "Template",
+    "World",
+    "caret",
+    "doubts",
+    "fill",
+    "parse",
+]

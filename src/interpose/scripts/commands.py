@@ -1,0 +1,234 @@
+"""What a line of a script can run: ``/log /notify /perms /deny /ask /context /inject``, and what a host adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..errors import BadHook, nearest
+from ..faults import is_awaitable
+from ..payload import Event
+from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
+from .lines import Template, literal
+
+__all__ = ["Command", "Commands", "Mistake", "World"]
+
+LEVELS = ("debug", "info", "warning", "error")
+"""The levels of ``/log``."""
+
+_NAME = re.compile(r"[A-Za-z][\w:.-]*", re.ASCII)
+_NOTIFICATION = "Notification"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What commands reach beyond their event; handed in by whoever loads a script."""
+
+    permissions: Mapping[str, str] = field(default_factory=dict)
+    """What ``/perms check`` asks: a name to ``allow``, ``ask`` or ``deny``."""
+    fire: Callable[..., Any] | None = None
+    """Fires an event, as ``Hooks.fire`` and ``Hooks.fire_sync`` do."""
+    show: Callable[[str], None] | None = None
+    """Shows a text to the person."""
+
+
+class Mistake(NamedTuple):
+    """What is wrong with an argument, seen before anything runs."""
+
+    argument: int
+    what: str
+    hint: str
+
+
+def _nothing_to_check(arguments: Sequence[Template]) -> Mistake | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command: what it takes, and what it runs."""
+
+    name: str
+    run: Callable[[list[str], Event, World], Any]
+    usage: str = ""
+    fewest: int = 0
+    most: int | None = None
+    """How many arguments it takes; None is any number."""
+    check: Callable[[Sequence[Template]], Mistake | None] = _nothing_to_check
+    effects: frozenset[str] = frozenset()
+    """What it can do at all: without any of these rights a row gives it no effect."""
+    ours: bool = False
+    """Whether it is one that never waits and reads its arguments only as text."""
+    awaits: bool = False
+    """Whether calling it gives a coroutine, as far as that can be seen."""
+
+
+class Commands:
+    """The commands by name: ours, which stay what they are, and those that a host adds."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: Mapping[str, Command] = _OURS
+
+    def add(
+        self,
+        name: str,
+        function: Callable[[list[str], Event], Any],
+        *,
+        usage: str = "",
+        fewest: int = 0,
+        most: int | None = None,
+    ) -> None:
+        """Add ``/name``: a function of the arguments and the event, sync or async; it returns what any hook returns."""
+        plain = name.removeprefix("/") if isinstance(name, str) else ""
+        if not _NAME.fullmatch(plain):
+            raise BadHook(f"{name!r} cannot be the name of a command", hint="letters, digits, _ - . and :")
+        if plain in self._known:
+            raise BadHook(f"there is a command /{plain} already", hint="choose another name")
+        if not callable(function):
+            raise BadHook(f"/{plain}: {type(function).__name__} cannot be called", hint="give a function")
+        if fewest < 0 or (most is not None and most < fewest):
+            raise BadHook(f"/{plain}: no line has {fewest} to {most} arguments", hint="fewest is at most most")
+        added = Command(
+            name=plain,
+            run=lambda arguments, event, world: function(arguments, event),
+            usage=usage,
+            fewest=fewest,
+            most=most,
+            awaits=_is_async(function),
+        )
+        self._known = {**self._known, plain: added}  # swapped whole: a script may be running
+
+    def get(self, name: str) -> Command | None:
+        """Return a command by its name without the slash."""
+        return self._known.get(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+
+def _is_async(function: Any) -> bool:
+    import inspect
+
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - not called
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+# What they do.
+
+
+def _log(arguments: list[str], event: Event, world: World) -> None:
+    import logging
+
+    level, text = arguments
+    if level not in LEVELS:
+        raise HookFailed("hook_crash", f"/log: {level[:60]!r} is not a level; there are {', '.join(LEVELS)}")
+    logging.getLogger("interpose.script").log(getattr(logging, level.upper()), "%s", clean(text))
+
+
+def _notify(arguments: list[str], event: Event, world: World) -> Any:
+    """Show a text and tell the hooks of Notification, who are told once: theirs is only shown."""
+    text = arguments[0]
+    broken = _showing_broke(world, text)
+    if world.fire is None or event.row.name == _NOTIFICATION:
+        return _answer(None, broken)
+    whose = {name: event[name] for name in ("session_id", "agent_id") if event.get(name)}
+    fired = world.fire(_NOTIFICATION, message=text, notification_type="script", **whose)
+    return _answer_later(fired, broken) if is_awaitable(fired) else _answer(fired, broken)
+
+
+def _showing_broke(world: World, text: str) -> Exception | None:
+    """Show a text; a terminal that is gone must not keep the notification from being fired."""
+    try:
+        if world.show is not None:
+            world.show(clean(text))
+    except Exception as error:
+        return error
+    return None
+
+
+async def _answer_later(fired: Any, broken: Exception | None) -> Reply | None:
+    return _answer(await fired, broken)
+
+
+def _answer(outcome: Any, broken: Exception | None) -> Reply | None:
+    """Pass on what the hooks of the notification have said: nobody else reads that outcome."""
+    if broken is not None:
+        raise broken
+    said = Reply(
+        context=tuple(getattr(outcome, "context", ())),
+        messages=tuple(getattr(outcome, "messages", ())),
+    )
+    return said if said.context or said.messages else None
+
+
+def _perms(arguments: list[str], event: Event, world: World) -> Reply | None:
+    name = arguments[1]
+    shown = clean(name)[:200]
+    match world.permissions.get(name):
+        case "allow":
+            return None  # no objection; a grant is for a person or a permission rule to give
+        case "ask":
+            return ask(f"permission {shown} must be asked for")
+        case "deny":
+            return deny(f"permission {shown} is denied")
+        case None:
+            return deny(f"permission {shown} is not known")
+        case other:
+            return deny(f"permission {shown} is {other!r:.60}, which is not allow, ask or deny")
+
+
+def _inject(arguments: list[str], event: Event, world: World) -> Reply:
+    *strategy, text = arguments
+    return inject(text, *strategy)
+
+
+def _a_level(arguments: Sequence[Template]) -> Mistake | None:
+    return _one_of(arguments[0], LEVELS, "a level", "levels are")
+
+
+def _says_check(arguments: Sequence[Template]) -> Mistake | None:
+    if literal(arguments[0]) == "check":
+        return None
+    return Mistake(0, "/perms can only check", "write /perms check NAME")
+
+
+def _a_strategy(arguments: Sequence[Template]) -> Mistake | None:
+    return _one_of(arguments[0], STRATEGIES, "a strategy", "strategies are") if len(arguments) == 2 else None
+
+
+def _one_of(given: Template, known: Sequence[str], what: str, these_are: str) -> Mistake | None:
+    """Look at a first argument with few choices; what is filled in later is looked at when the hook runs."""
+    text = literal(given)
+    if text is None or text in known:
+        return None
+    return Mistake(0, f"{text[:60]!r} is not {what}", nearest(text, known) or f"{these_are} {', '.join(known)}")
+
+
+def _text_command(name: str, make: Callable[[str], Reply], effects: str) -> Command:
+    return Command(
+        name=name, run=lambda arguments, event, world: make(arguments[0]), usage="TEXT", fewest=1, most=1,
+        effects=frozenset(effects.split(", ")), ours=True,
+    )  # fmt: skip
+
+
+_OURS: Mapping[str, Command] = {
+    command.name: command
+    for command in (
+        Command(name="log", run=_log, usage="LEVEL TEXT", fewest=2, most=2, check=_a_level, ours=True),
+        Command(name="notify", run=_notify, usage="TEXT", fewest=1, most=1, ours=True),
+        Command(name="perms", run=_perms, usage="check NAME", fewest=2, most=2, check=_says_check,
+                effects=frozenset({"deny", "keep going"}), ours=True),
+        _text_command("deny", deny, "deny, keep going"),
+        _text_command("ask", ask, "ask, deny"),
+        _text_command("context", context, "context"),
+        Command(name="inject", run=_inject, usage="[STRATEGY] TEXT", fewest=1, most=2, check=_a_strategy,
+                effects=frozenset({"inject"}), ours=True),
+    )
+}  # fmt: skip

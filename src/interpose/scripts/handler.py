@@ -1,0 +1,100 @@
+"""Runs a line of a script: fill in its arguments, call its command, return what that answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
+from typing import Any
+
+from ..faults import is_awaitable
+from ..model import Hook
+from ..payload import Event
+from ..replies import HookFailed
+from .commands import Commands, World
+from .lines import Line, fill
+
+__all__ = ["ScriptHandler"]
+
+_MOST_KEPT = 100
+"""How many threads commands that hang may keep; beyond that a command fails at once."""
+
+_kept: list[threading.Thread] = []
+
+
+class ScriptHandler:
+    """A handler for hooks of type ``script``: the line is the hook's handler, or its option ``line``.
+
+    Our own commands run where they are called. A host's may wait: an async one runs in the hook's task, a sync one
+    in a daemon thread, so that it holds up neither the loop nor the end of the process.
+    """
+
+    __slots__ = ("commands", "world")
+
+    def __init__(self, commands: Commands, world: World) -> None:
+        self.commands = commands
+        self.world = world
+
+    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Any:
+        """Run the hook's line and return what its command answers."""
+        answer = self.blocking(hook, event, deadline)
+        return await answer if is_awaitable(answer) else answer
+
+    def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
+        """Do the same without an event loop; a command that waits gives a coroutine for one instead."""
+        line = hook.options.get("line", hook.handler)
+        if not isinstance(line, Line):
+            raise HookFailed("bad_handler", f"a hook of type script runs a line, not {type(line).__name__}")
+        return self.run(line, event)
+
+    def run(self, line: Line, event: Event) -> Any:
+        """Run a line; return its answer, or a coroutine that will."""
+        command = self.commands.get(line.command)
+        if command is None:
+            raise HookFailed("bad_handler", f"{line.where}: /{line.command} is not a command")
+        # Ours read a value only as text: one that cannot be written must not keep a deny from being said.
+        arguments = [fill(argument, event, lenient=command.ours) for argument in line.arguments]
+        call = partial(command.run, arguments, event, self.world)
+        return call() if command.ours or command.awaits else _in_thread(call)
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    """Call a function in a daemon thread of its own and wait for it here, in the caller's context."""
+    import asyncio
+
+    _kept[:] = [thread for thread in _kept if thread.is_alive()]
+    if len(_kept) >= _MOST_KEPT:
+        raise HookFailed("kept_limit", f"{_MOST_KEPT} threads are kept by script commands that hang")
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+    context = copy_context()
+
+    def tell(answer: Any, error: BaseException | None) -> None:
+        if not answered.done():
+            answered.set_result((answer, error))
+
+    def job() -> None:
+        answer, error = None, None
+        try:
+            answer = context.run(call)
+        except BaseException as raised:  # carried over whole: what it means is for the engine to say
+            error = raised
+        try:
+            loop.call_soon_threadsafe(tell, answer, error)
+        except RuntimeError:  # the loop was closed meanwhile: nobody waits any more
+            return
+
+    thread = threading.Thread(target=job, name="interpose-script", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:  # no thread to be had, or the interpreter is shutting down
+        raise HookFailed("spawn_resource", f"no thread can be started: {error}") from None
+    try:
+        answer, broken = await answered
+    except BaseException:
+        _kept.append(thread)  # given up at its deadline
+        raise
+    if broken is not None:
+        raise broken
+    return await answer if is_awaitable(answer) else answer

@@ -1,0 +1,119 @@
+"""The nouns of a script: a line, its arguments, and what is filled into them when the hook runs. All immutable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..faults import type_name
+from ..payload import Event
+from ..replies import HookFailed
+
+__all__ = ["PRIORITY", "Line", "Reference", "Template", "fill", "joined", "literal"]
+
+PRIORITY = 50
+"""The priority of a hook that a script has registered."""
+
+_ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$", "\n": "\\n", "\t": "\\t"})
+_LONGEST_INDEX = 9  # digits: no list is longer, and int() refuses thousands of them
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A place in an argument where a value of the event goes: ``$name`` or ``$name.field.sub``."""
+
+    name: str
+    path: tuple[str, ...] = ()
+    column: int = field(default=0, compare=False)
+    """Where it stands in its line, for whoever has to complain about it."""
+
+    def __str__(self) -> str:
+        return "${" + ".".join((self.name, *self.path)) + "}"
+
+
+Template = tuple[str | Reference, ...]
+"""An argument before it is filled in: texts and references in their order; nothing is the empty text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One hook of a script. ``event`` is spelled as in the script, with its subject; ``command`` has no slash."""
+
+    event: str
+    command: str
+    arguments: tuple[Template, ...]
+    line: int = field(default=1, compare=False)
+    column: int = field(default=1, compare=False)
+    text: str = field(default="", compare=False)
+    source: str = field(default="", compare=False)
+
+    @property
+    def where(self) -> str:
+        """Its place, as ``file:line:column``."""
+        return f"{self.source}:{self.line}:{self.column}"
+
+    def __str__(self) -> str:
+        return self.text or self.render()
+
+    def render(self) -> str:
+        """Return a line of the language that means the same, every argument in double quotes."""
+        return " ".join(("hook", self.event, f"/{self.command}", *map(_quoted, self.arguments)))
+
+
+def _quoted(template: Template) -> str:
+    return f'"{"".join(part.translate(_ESCAPED) if isinstance(part, str) else str(part) for part in template)}"'
+
+
+def joined(parts: Iterable[str | Reference]) -> Template:
+    """Return the template of these parts, with texts that touch made one."""
+    made: list[str | Reference] = []
+    for part in parts:
+        if isinstance(part, str) and made and isinstance(made[-1], str):
+            made[-1] += part
+        elif part:
+            made.append(part)
+    return tuple(made)
+
+
+def literal(template: Template) -> str | None:
+    """Return the text of an argument that is known before any event is; None where something is filled in."""
+    if not template:
+        return ""
+    return template[0] if len(template) == 1 and isinstance(template[0], str) else None
+
+
+def fill(template: Template, event: Event, *, lenient: bool = False) -> str:
+    """Return the argument with the event's values in their places.
+
+    Text stays as it is, what is missing or ``None`` is the empty text, other values are compact JSON. A value that
+    cannot be written fails the hook, or is named in angle brackets if ``lenient``.
+    """
+    return "".join(part if isinstance(part, str) else _shown(part, event, lenient) for part in template)
+
+
+def _shown(reference: Reference, event: Event, lenient: bool) -> str:
+    try:
+        value = _found(reference, event)
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return str.__str__(value)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except Exception as error:  # not JSON, nested too deep, or an object that fights being looked at
+        if lenient:
+            return f"<{reference.name}: {type_name(error)}>"
+        raise HookFailed("payload", f"{reference} cannot be written: {type_name(error)}") from None
+
+
+def _found(reference: Reference, event: Event) -> Any:
+    value = event.get(reference.name)
+    for key in reference.path:
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, (list, tuple)) and key.isdecimal() and len(key) <= _LONGEST_INDEX:
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            return None
+    return value

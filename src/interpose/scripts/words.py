@@ -1,0 +1,138 @@
+"""One line of a script to words: quotes, escapes and ``$name``.
+
+A word is made of pieces that touch: bare text, ``"double quotes"`` and ``'single quotes'``. This is not a shell:
+nothing is expanded, and no line goes on in the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .lines import Reference, Template, joined
+
+__all__ = ["Word", "Wrong", "bare_word", "read_words"]
+
+Wrong = Callable[[int, str, str], None]
+"""Takes note of a problem: its column, what it is and what to do."""
+
+_BLANKS = " \t"
+_IN_QUOTES = {'"': '"', "\\": "\\", "$": "$", "n": "\n", "t": "\t"}
+_BARE = {mark: mark for mark in "\"'\\$# \t"}
+_QUOTED_TEXT = re.compile(r'[^"$\\]+')
+_BARE_TEXT = re.compile(r"""[^ \t"'$\\]+""")
+_HEAD = re.compile(r"[^ \t]+")
+_REFERENCE = re.compile(r"\$([A-Za-z_]\w*)((?:\.\w+)*)", re.ASCII)
+# Between braces a field may have a dash: nothing there can be mistaken for the text after it.
+_BRACED = re.compile(r"\$\{([A-Za-z_]\w*)((?:\.[\w-]+)*)\}", re.ASCII)
+_BRACES = re.compile(r"""\$\{[^ \t"'{}]*\}?""")
+
+
+class Word(NamedTuple):
+    """One argument, and the column where it begins."""
+
+    template: Template
+    column: int
+
+
+def bare_word(text: str, at: int) -> tuple[str, int]:
+    """Return the next word as it stands and the index where it begins; no word at the end or before a comment."""
+    at = _skip_blanks(text, at)
+    found = _HEAD.match(text, at)
+    return ("", at) if found is None or found[0].startswith("#") else (found[0], at)
+
+
+def read_words(text: str, at: int, wrong: Wrong) -> list[Word]:
+    """Return the arguments from an index on. Goes on after a problem, so that one look finds them all."""
+    reader = _Reader(text, at, wrong)
+    words: list[Word] = []
+    while reader.is_at_word():
+        words.append(reader.word())
+    return words
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANKS:
+        at += 1
+    return at
+
+
+class _Reader:
+    def __init__(self, text: str, at: int, wrong: Wrong) -> None:
+        self.text = text
+        self.at = at
+        self.wrong = wrong
+        self.parts: list[str | Reference] = []
+
+    def is_at_word(self) -> bool:
+        """Go to the next word; a ``#`` begins a comment only where a word could begin, so ``a#b`` is a word."""
+        self.at = _skip_blanks(self.text, self.at)
+        return self.at < len(self.text) and self.text[self.at] != "#"
+
+    def word(self) -> Word:
+        begin = self.at
+        self.parts = []
+        while self.at < len(self.text) and self.text[self.at] not in _BLANKS:
+            match self.text[self.at]:
+                case '"':
+                    self.in_double_quotes()
+                case "'":
+                    self.in_single_quotes()
+                case _:
+                    self.piece(_BARE_TEXT, _BARE)
+        return Word(joined(self.parts), begin + 1)
+
+    def in_double_quotes(self) -> None:
+        begin = self.at
+        self.at += 1
+        while self.at < len(self.text):
+            if self.text[self.at] == '"':
+                self.at += 1
+                return
+            self.piece(_QUOTED_TEXT, _IN_QUOTES)
+        self.wrong(begin + 1, "this double quote is never closed", 'end the text with "')
+
+    def in_single_quotes(self) -> None:
+        end = self.text.find("'", self.at + 1)
+        if end < 0:
+            self.wrong(self.at + 1, "this single quote is never closed", "end the text with '")
+            end = len(self.text)
+        self.parts.append(self.text[self.at + 1 : end])
+        self.at = end + 1
+
+    def piece(self, plain: re.Pattern[str], escapes: dict[str, str]) -> None:
+        """Take plain text, an escape or a reference: what stands next."""
+        match self.text[self.at]:
+            case "\\":
+                self.escape(escapes)
+            case "$":
+                self.dollar()
+            case _:
+                found = plain.match(self.text, self.at)
+                self.take(found[0] if found else self.text[self.at], len(found[0]) if found else 1)
+
+    def take(self, part: str | Reference, length: int) -> None:
+        self.parts.append(part)
+        self.at += length
+
+    def escape(self, escapes: dict[str, str]) -> None:
+        mark = self.text[self.at + 1 : self.at + 2]
+        if mark not in escapes:
+            what = f"\\{mark} means nothing here" if mark else "a backslash at the end of the line"
+            self.wrong(self.at + 1, what, "write \\\\ for a backslash")
+        self.take(escapes.get(mark, ""), 1 + len(mark))
+
+    def dollar(self) -> None:
+        text, at = self.text, self.at
+        if text.startswith("$$", at):
+            self.take("$", 2)
+        elif found := _BRACED.match(text, at) or _REFERENCE.match(text, at):
+            path = tuple(found[2].split(".")[1:])
+            self.take(Reference(found[1], path, at + 1), len(found[0]))
+        elif braces := _BRACES.match(text, at):
+            self.wrong(at + 1, f"{braces[0]} names no field", "write ${name} or ${name.field}")
+            self.take("", len(braces[0]))
+        else:
+            self.wrong(at + 1, "a $ without a name", "write $$ for a dollar")
+            self.take("", 1)

@@ -1,0 +1,196 @@
+"""From an event to its hooks: find the way once, keep it until the registry changes, and send firings along it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from .decide import Ran
+from .dialects import native
+from .elsewhere import blocking_lanes
+from .engine import conduct
+from .errors import BadEvent, UnknownEvent
+from .events import Row, Table
+from .firing import Firing
+from .handlers import Handler
+from .handlers.command import CommandHandler
+from .lanes import BlockingLanes, Lanes
+from .ledger import Ledger
+from .model import Hook, Outcome, Settings
+from .observe.lifecycle import Observers, message
+from .payload import Template
+from .plan import make_plan
+from .registry import Registry
+from .step import Engine, Read, Route
+
+__all__ = ["Recorder", "Switchboard"]
+
+_MOST_ROUTES = 4096
+Recorder = Callable[[Outcome], Awaitable[None] | None]
+
+
+class Switchboard(Engine):
+    """The firing half of Hooks: what an engine needs to know, and the ways of events through their hooks."""
+
+    settings: Settings
+
+    def __init__(self, events: Table, session_id: str | None) -> None:
+        self.session_id = session_id or str(uuid4())
+        self.off = os.environ.get("INTERPOSE_OFF", "")
+        self.tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None = None
+        self.late: dict[str, list[Ran]] = {}
+        self.notes: dict[str, str] = {}
+        self.recorder: Recorder | None = None
+        self.handlers: dict[str, Handler] = {"command": CommandHandler()}
+        self._table = events
+        self._observers = Observers()
+        self._blocking: BlockingLanes | None = None
+        self._registry = Registry(self.settings.max_hooks_per_point, self._forget)
+        self._forget()
+
+    async def fire(self, event: str, /, **fields: Any) -> Outcome:
+        """Run the hooks that an event calls for and say what the host must do."""
+        try:
+            subject, routes = self._quick[event]
+            route = routes[fields[subject]]
+        except (KeyError, TypeError):  # not seen before, or a mistake that is found now
+            route = self._route(event, fields)
+            if self.off or self.late or self.recorder or self.notes:
+                return await conduct(Firing(self, route, fields), self._loop_lanes())
+        if route.steps:
+            return await conduct(Firing(self, route, fields), self._loop_lanes())
+        outcome = Outcome()
+        outcome._template = route.template
+        outcome._given = fields
+        return outcome
+
+    def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
+        """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
+        firing = Firing(self, self._route(event, fields), fields)
+        chain = conduct(firing, self._blocking_lanes())
+        try:
+            chain.send(None)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        chain.close()
+        raise RuntimeError("a firing without an event loop waited for one")
+
+    def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
+        """Say whether any hook would be looked at for this event and subject."""
+        if agent_id is None:
+            try:
+                return self._wanted[event][subject]
+            except KeyError:
+                pass
+        wanted = self._wanted  # taken first, as in _route
+        row = self._row(event)
+        found = bool(self._find(row, _checked_subject(row, subject), agent_id).steps)
+        known = wanted.setdefault(event, {})
+        if agent_id is None and len(known) < _MOST_ROUTES:
+            known[subject] = found
+        return found
+
+    # Behind the scenes.
+
+    def _route(self, event: str, fields: dict[str, Any]) -> Route:
+        """Find an event's way through its hooks, and remember it; the host's mistakes are raised here."""
+        quick = self._quick  # taken first: if hooks are registered meanwhile, what is found here goes with the old
+        row = self._row(event)
+        for word, name in row.words.items():
+            if word in fields and name not in fields:
+                fields[name] = fields.pop(word)
+        subject = _subject(row, fields)
+        scope = fields.get("agent_id")
+        if scope is not None and not isinstance(scope, str):
+            raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
+        route = self._find(row, subject, scope or None)
+        plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
+        if subject and plain and not (self.off or self.late or self.recorder or self.notes):
+            routes = quick.setdefault(event, (row.subject or "", {}))[1]
+            if len(routes) < _MOST_ROUTES:
+                routes[subject] = route
+        return route
+
+    def _find(self, row: Row, subject: str, scope: str | None) -> Route:
+        routes = self._routes
+        route = routes.get((row.name, subject, scope))
+        if route is None:
+            hooks = self._registry.snapshot.for_firing(row.name, scope)
+            route = Route(self, self._template(row), make_plan(hooks, subject, self.settings))
+            if len(routes) >= _MOST_ROUTES:
+                routes.clear()
+            routes[row.name, subject, scope] = route
+        return route
+
+    def _row(self, event: str) -> Row:
+        try:
+            return self._table[event]
+        except (KeyError, TypeError):
+            row, suffix = self._table.find(event)
+        raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
+
+    def _template(self, row: Row) -> Template:
+        found = self._templates.get(row.name)
+        if found is None:
+            found = self._templates[row.name] = Template(row, self.session_id)
+        return found
+
+    def _forget(self) -> None:
+        """Forget every route: what they were made from has changed."""
+        self._routes: dict[tuple[str, str, str | None], Route] = {}
+        # The same for firings without a scope, so that most need no more than two look-ups.
+        self._quick: dict[str, tuple[str, dict[str, Route]]] = {}
+        self._wanted: dict[str, dict[str, bool]] = {}
+        self._templates: dict[str, Template] = {}
+        self.tell = self._tell if self._observers else None
+
+    def keep_late(self, session_id: str, said: list[Ran]) -> None:
+        """Keep what a background hook said for the session's next firing."""
+        self.late.setdefault(session_id, []).extend(said)
+        self._quick = {}  # the quick way does not look at this
+
+    def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
+        """Return the lane a hook runs in, how it is called, and how its answer is read."""
+        awaits = hook.type in self.handlers or "handler" in hook.options or hook.options.get("awaits")
+        lane = "inline" if hook.inline else "task" if awaits else "thread"
+        return lane, hook.options["call"], hook.options.get("read", native.read)
+
+    def _loop_lanes(self) -> Lanes:
+        """Load asyncio's lanes at the first firing that needs them, and stand aside for them."""
+        from .loop import CancelledError, lanes_of_this_loop
+
+        Firing.cancelled_error = (CancelledError,)
+        self._loop_lanes = lanes_of_this_loop  # type: ignore[method-assign]
+        return lanes_of_this_loop()
+
+    def _blocking_lanes(self) -> BlockingLanes:
+        if self._blocking is None:
+            self._blocking = blocking_lanes(self._lanes_of_the_loop)
+        return self._blocking
+
+    def _lanes_of_the_loop(self) -> Lanes:
+        return self._loop_lanes()
+
+    def _tell(self, subtype: str, hook: Hook, firing: Ledger, more: dict[str, Any]) -> None:
+        self._observers.tell(message(
+            subtype, hook_id=firing.run_id, hook_name=hook.label, event=firing.row.name,
+            session_id=firing.session_id, **more,
+        ))  # fmt: skip
+
+
+def _subject(row: Row, fields: Mapping[str, Any]) -> str:
+    return _checked_subject(row, fields.get(row.subject)) if row.subject else ""
+
+
+def _checked_subject(row: Row, value: object) -> str:
+    """Return what a matcher is compared with; nothing where the host gave nothing."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadEvent(
+            f"{row.name}: {row.subject} is {type(value).__name__}, not text", hint="a matcher is compared with it"
+        )
+    return os.path.basename(value) if row.subject_is_path_end else value
