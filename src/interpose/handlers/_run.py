@@ -10,6 +10,7 @@ is ended, and only then it is reaped; a group may be signalled only as long as i
 
 from __future__ import annotations
 
+import codecs
 import os
 import signal
 from collections.abc import Callable
@@ -102,6 +103,9 @@ class Run:
         self._stdout: list[bytes] = []
         self._stderr: list[bytes] = []
         self.stdout_size = self.stderr_size = 0
+        if report is not None:
+            utf8 = codecs.getincrementaldecoder("utf-8")  # a character may come in two parts
+            self._decoders = {stream: utf8("replace") for stream in ("stdout", "stderr")}
         self.failure: Failure | None = None
         self.running: Running | None = None
         self.over = False
@@ -204,7 +208,7 @@ class Run:
 
     def _tell(self, stream: str, data: bytes) -> None:
         if self._report is not None:
-            self._report(stream, data.decode("utf-8", "replace"))
+            self._report(stream, self._decoders[stream].decode(data))
 
     def _stdin_ready(self) -> None:
         try:
