@@ -55,7 +55,7 @@ def make_command(
             raise BadHook(f"{option}: {value!r} where true or false is expected")
     if warm and command is not None and args is None:
         raise BadHook("warm: a line for the shell is not a Python script",
-                      hint="handler: and type: command, or command: and args:, run a script without a shell")  # fmt: skip
+                      hint="handler: with type: command, or command: with args:, needs no shell")  # fmt: skip
     if cwd is not None and (not isinstance(cwd, str) or not cwd or not _can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
     where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None

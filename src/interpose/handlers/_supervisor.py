@@ -39,8 +39,7 @@ DONE, BROKEN, NOT_MINE, NO_NAMESPACE = 0, 1, 3, 4
 TERM, KILL = 15, 9
 ALL_SIGNALS = frozenset(_signal.valid_signals()) - {_signal.SIGKILL, _signal.SIGSTOP}
 AS_IF_FROM_A_SHELL: dict[str, Any] = {"setpgroup": 0, "setsigmask": (), "setsigdef": ALL_SIGNALS}
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-CLONE_NEWUSER, CLONE_NEWPID = 0x10000000, 0x20000000
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, CLONE_NEWUSER, CLONE_NEWPID = 1, 36, 0x10000000, 0x20000000
 SYS_PIDFD_SEND_SIGNAL, SYS_PIDFD_OPEN = 424, 434  # the same on every architecture
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -277,12 +276,16 @@ class Supervisor:
             self.unsaid = b""
             self.report(self.is_alone())
         for descriptor, _ in events:
-            if descriptor == self.leader_fd:
-                self.report(self.is_alone())
-            elif descriptor == self.descriptor:
-                self.hear()
-            elif descriptor == self.host_fd:  # the host is no more, though a copy of its socket may be open somewhere
-                raise ConnectionResetError
+            self.notice(descriptor)
+
+    def notice(self, descriptor: int) -> None:
+        """Do what a descriptor that has become readable asks for."""
+        if descriptor == self.leader_fd:
+            self.report(self.is_alone())
+        elif descriptor == self.descriptor:
+            self.hear()
+        elif descriptor == self.host_fd:  # the host is no more, though a copy of its socket may be open somewhere
+            raise ConnectionResetError
 
     def serve(self) -> None:
         """Serve until the connection ends; whatever happens, leave nothing behind."""
@@ -373,15 +376,12 @@ def why_no_tree() -> str:
     return ""
 
 
-def main() -> None:
+def main(make: Callable[[int], Supervisor]) -> None:
     """Cut every tie to the host but the socket, then serve."""
     descriptor = int(sys.argv[1])
     _signal.pthread_sigmask(_signal.SIG_BLOCK, ALL_SIGNALS)  # only the connection says what to do
     if os.getsid(0) != os.getpid():
         os.setsid()
-    null = os.open("/dev/null", os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(null, standard)
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # the limit may be a billion
     os.set_inheritable(descriptor, False)
@@ -389,12 +389,12 @@ def main() -> None:
     os.chdir("/")
     gc.disable()
     gc.freeze()  # what a fork shares stays shared
-    Supervisor(descriptor).serve()
+    make(descriptor).serve()
 
 
 if __name__ == "__main__":
     try:
-        main()
+        main(Supervisor)
     except BaseException:
         os._exit(1)  # nobody would read why, and the tree has been swept
     os._exit(0)

@@ -1,0 +1,300 @@
+"""The program of a warm interpreter: a supervisor that has one Python script ready, and forks instead of starting.
+
+Run by path in the script's own interpreter and environment, ``python _warm.py <descriptor of its socket>``; ``_warmed``
+is its other end. Runs on Python 3.8. It compiles the script, loads what the script needs of the standard library, forks
+a child and lets it listen in its place. Asked for a run, the child takes the streams, the directory, the arguments and
+the variables of the event, unwinds to the end of this file and executes the script there; an interpreter's usual end
+follows. Its parent is a supervisor as any other, and has the next child ready once nothing of this one is left.
+"""
+
+from __future__ import annotations
+
+import sys
+
+AT_START = frozenset(sys.modules)
+FRESH = {name: value for name, value in globals().items() if name[:2] == "__"}  # what the interpreter gives a script
+
+# ruff: noqa: E402 - what is imported from here on is not there at the start of a script
+import _signal  # type: ignore[import-not-found]
+import _socket
+import atexit
+import gc
+import marshal
+import os
+import select
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from interpose.handlers import _supervisor
+    from interpose.handlers._supervisor import Request
+    from interpose.handlers._warm_ending import ENDING, has_run, show_only_the_script, status_of
+    from interpose.handlers._warm_script import SAFE_PATH, Refused, Script, check_world
+else:
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.path[0] == here:  # unless the interpreter was told not to look there
+        del sys.path[0]
+    sys.path.insert(0, here)
+    import _supervisor
+    from _warm_ending import ENDING, has_run, show_only_the_script, status_of
+    from _warm_script import SAFE_PATH, Refused, Script, check_world
+
+    del sys.path[0], sys.modules["_supervisor"], sys.modules["_warm_ending"], sys.modules["_warm_script"]
+
+MADV_POPULATE_WRITE = 23
+MOST_TO_COPY = 64 << 20  # bytes of one mapping that are worth a copy ahead of need
+AT_ONCE = 128 << 10  # bytes that are copied between two looks whether a run is asked for
+MOST_LOST = 3  # children that end before they are needed; then something is wrong
+
+
+class Released(BaseException):
+    """Leads a child out of the supervisor's loop to its script."""
+
+
+class Warm(_supervisor.Supervisor):
+    """A supervisor whose runs are taken by a child that was forked ahead."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self.script: Script | None = None
+        self.parked = self.lost = 0
+        self.taken = -1  # becomes readable when the child has taken a run, or has ended
+        self.is_child = self.is_told = False
+
+    def handle(self, request: Request) -> None:
+        """Make a script ready; all else is as usual."""
+        if request["op"] == "run":  # it has come with a word to us, and not to a child: let it be run cold
+            self.let_go()
+            self.say("failed", 11, "warm")
+            return
+        if request["op"] != "prepare":
+            super().handle(request)
+            return
+        try:
+            script = Script(request, AT_START, FRESH)
+            check_world(AT_START)
+            sys.path_importer_cache.clear()  # what it knows of a folder may be out of date at the next run
+            self.say(
+                "ready", script.watched(), sorted(script.names), [os.fsencode(folder) for folder in script.folders]
+            )
+            self.script = script
+        except Refused as error:
+            self.say("refused", str(error))
+
+    def turn(self) -> None:
+        """Have a child listen in our place while there is nothing to do, then wait for the next thing to happen."""
+        if self.script is not None and not self.parked and self.leader_fd < 0 and not self.survivors:
+            self.park(self.script)
+        super().turn()
+
+    def notice(self, descriptor: int) -> None:
+        """Hear what our child has to say; all else is as usual."""
+        if descriptor != self.taken:
+            super().notice(descriptor)
+            return
+        said = os.read(descriptor, 1)
+        if self.parked:
+            self.is_taken(bool(said))
+        elif said and self.leader and not self.survivors:
+            self.is_ending(said[0])
+        if not said:
+            self.stop_listening()
+
+    def park(self, script: Script) -> None:
+        """Fork a child that waits for a run."""
+        self.stop_listening()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child:
+            os.close(writer)
+            self.parked, self.taken = child, reader
+            self.poll.unregister(self.descriptor)
+            self.poll.register(reader, 1)
+            return
+        self.is_child = True
+        try:
+            os.close(reader)
+            os.close(self.host_fd)
+            self.wait(script, writer)
+        except ConnectionError:
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+        raise Released(script)
+
+    def is_taken(self, taken: bool) -> None:
+        """The child has taken a run, or has ended without one."""
+        child, self.parked = self.parked, 0
+        self.poll.register(self.descriptor, 1)
+        if taken:
+            self.leader, self.lost = child, 0
+            self.unsaid = _supervisor.framed(("started", child))
+            self.leader_fd = _supervisor.pidfd_open(child)
+            self.poll.register(self.leader_fd, 1)
+            return
+        self.stop_listening()
+        self.lost += 1
+        if os.waitpid(child, 0)[1] == 0 or self.lost > MOST_LOST:
+            raise ConnectionResetError
+
+    def is_ending(self, status: int) -> None:
+        """The script has ended and has nothing left: tell so while the kernel takes its process apart."""
+        if has_only_child(self.leader):
+            self.is_told = True
+            self.say("exited", status, False)
+            self.poll.unregister(self.descriptor)  # what comes next is for the next child
+
+    def report(self, alone: bool) -> None:
+        """Tell that the hook has ended, unless that is told already."""
+        if not self.is_told:
+            super().report(alone)
+        elif self.leader:  # it does not get to its end
+            _supervisor.signal_all(self.leader, _supervisor.KILL)
+        else:
+            self.is_told = False
+            self.poll.unregister(self.leader_fd)
+            os.close(self.leader_fd)
+            self.leader_fd = -1
+            self.poll.register(self.descriptor, 1)
+
+    def stop_listening(self) -> None:
+        """Let go of the pipe from the child."""
+        if self.taken >= 0:
+            self.poll.unregister(self.taken)
+            os.close(self.taken)
+            self.taken = -1
+
+    def wait(self, script: Script, writer: int) -> None:
+        """Be ready, in the child, and become the process that the next run asks for."""
+        _supervisor.system("prctl", _supervisor.PR_SET_PDEATHSIG, _supervisor.KILL)
+        os.setpgid(0, 0)
+        if not SAFE_PATH:
+            sys.path.insert(0, script.folder)
+        atexit.register(ENDING)  # before the script registers anything, so that it is called last
+        ENDING.before.update(sys.modules)
+        gc.freeze()
+        copy_pages(self.descriptor)
+        request = self.next_run()
+        os.write(writer, b"x")
+        step = "chdir"
+        try:
+            os.chdir(request["cwd"])
+            step = "warm"
+            self.become(script, request)
+            ENDING.tell(writer)
+        except BaseException as error:
+            self.say("failed", getattr(error, "errno", None) or 22, step)  # the script has not begun: it can run cold
+            raise
+        self.connection.close()
+
+    def next_run(self) -> Request:
+        """Wait for a request to run, and take no byte more: what follows is for the parent."""
+        while True:
+            header, control, _, _ = self.connection.recvmsg(4, 64, _socket.MSG_CMSG_CLOEXEC)
+            for _, _, passed in control:
+                self.passed += [int.from_bytes(passed[at : at + 4], sys.byteorder) for at in range(0, len(passed), 4)]
+            if len(header) < 4:
+                raise ConnectionResetError
+            size = int.from_bytes(header, "little")
+            data = self.connection.recv(size, _socket.MSG_WAITALL)
+            if len(data) < size:
+                raise ConnectionResetError
+            request: Request = marshal.loads(data)  # noqa: S302 - from our host
+            if request["op"] == "run" and len(self.passed) == 3:
+                return request
+            if request["op"] == "run":
+                self.let_go()
+                self.say("failed", 24, "spawn")
+            if request["op"] == "kill":  # it has crossed the report that there is nothing left to kill
+                self.say("gone", 0)
+
+    def become(self, script: Script, request: Request) -> None:
+        """Take the variables, the streams and the arguments of a run."""
+        set_environment({**request["env"], **script.started}, script.dropped)
+        for standard, passed in enumerate(self.passed):
+            os.dup2(passed, standard)
+            os.close(passed)
+        sys.argv = [os.fsdecode(word) for word in request["argv"]]
+        if hasattr(sys, "orig_argv"):
+            sys.orig_argv = script.words + sys.argv
+        if "logging" in sys.modules:
+            logging: Any = sys.modules["logging"]
+            logging._startTime = time.time_ns() if isinstance(logging._startTime, int) else time.time()
+        sys.modules["__main__"] = script.main()  # made after the freeze, so that it is collected at its end
+        if "__mp_main__" in sys.modules:  # what multiprocessing calls it
+            sys.modules["__mp_main__"] = sys.modules["__main__"]
+        gc.enable()
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+
+    def sweep(self) -> list[int]:
+        """End everything that is left; a child on the way to its script has nothing to end."""
+        return [] if self.is_child else super().sweep()
+
+
+def set_environment(wanted: dict[bytes, bytes], dropped: set[bytes]) -> None:
+    """Replace the environment, for Python and for the C library."""
+    for name in dropped:
+        wanted.pop(name, None)
+    known: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]
+    for name in known.keys() - wanted.keys():
+        os.unsetenv(name)
+    for name, value in wanted.items():
+        if known.get(name) != value:
+            os.putenv(name, value)
+    known.clear()  # to have it in the order in which it came
+    known.update(wanted)
+
+
+def copy_pages(until: int) -> None:
+    """Have the kernel copy what a fork shares now, not when the script first writes to it, until a run is asked for."""
+    asked = select.poll()
+    asked.register(until, 1)
+    with open("/proc/self/maps", "rb", 0) as file:
+        lines = file.read().splitlines()
+    for line in lines:
+        span, rights, _ = line.split(None, 2)
+        begin, end = (int(number, 16) for number in span.split(b"-"))
+        if rights == b"rw-p" and end - begin <= MOST_TO_COPY:
+            for at in range(begin, end, AT_ONCE):
+                if asked.poll(0):
+                    return
+                try:
+                    _supervisor.system("madvise", at, min(AT_ONCE, end - at), MADV_POPULATE_WRITE)
+                except OSError:  # the kernel is older than 5.14
+                    return
+
+
+def has_only_child(child: int) -> bool:
+    """Say whether a process is the only child that we have, if that can be found out at once."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb", 0) as file:
+            return file.read().split() == [b"%d" % child]
+    except OSError:
+        return False
+
+
+def main() -> Any:
+    """Serve until the connection ends; return only in a child, with the code that it is to execute."""
+    try:
+        _supervisor.main(Warm)
+    except Released as released:
+        return released.args[0].code
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    code = main()
+    try:
+        exec(code, vars(sys.modules["__main__"]))  # noqa: S102 - it is what we are for
+    except SystemExit as error:
+        ENDING.status = status_of(error)
+        raise
+    except BaseException:
+        show_only_the_script()
+        raise
+    has_run()
+    ENDING.status = 0

@@ -1,0 +1,353 @@
+"""The host's side of warm interpreters: which commands can be run warm, and a pool of interpreters that are ready.
+
+An interpreter (``_warm``) is made ready for one script in one environment, and says which files that rests upon. They
+are looked at before every run; when one has changed, or a module has turned up that would take the place of one that is
+loaded already, the interpreter is closed and another one is started. Nobody waits for one: until it is ready, and
+whenever there is none, a command runs cold.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..replies import Failure, HookFailed
+from ._process import Start, first_line
+from ._supervised import Frame, Pool, Supervised, framed
+from ._tree import Tree
+
+__all__ = ["Interpreter", "Interpreters", "Recipe", "interpreters", "recipe", "start_warm"]
+
+PROGRAM = str(Path(__file__).with_name("_warm.py"))
+MOST_KEYS = 8  # scripts, or environments of one script, that interpreters are kept for
+MOST_EACH = 2  # interpreters for one of them
+PAUSE = 1.0  # seconds between the starts of two interpreters for the same script
+BUSY = 0.02  # seconds in which an interpreter gets ready again: a run that comes sooner is worth a second one
+REFUSED = 60.0  # seconds until a script that cannot be run warm is tried again, unless it has changed
+SETTLED = 0.02  # seconds after which a further change of a folder is sure to have another time
+
+Stamp = tuple[int, ...]
+Key = tuple[Any, ...]
+
+_PYTHON = re.compile(r"python(3(\.\d+)?)?")
+_FLAG = re.compile(r"-[BEIOPSbqsu]+")  # options without a value that only change how an interpreter starts
+_SHEBANG = re.compile(rb"#![ \t]*(\S+)(?:[ \t]+(\S+))?[ \t]*\n")
+_OF_THE_EVENT = (b"INTERPOSE_", b"MASSGEN_", b"CLAUDE_")
+_OF_THE_MOMENT = frozenset({b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TRACEPARENT", b"TRACESTATE"})
+
+
+class Recipe(NamedTuple):
+    """How a command starts its script: the interpreter, what it is called, its options, and the words that follow."""
+
+    interpreter: str
+    name: str
+    flags: tuple[str, ...]
+    words: tuple[str, ...]
+    """The script, as a cold start is told it, and its arguments."""
+
+
+def recipe(start: Start) -> Recipe | None:
+    """Return how a command starts a Python script, or nothing if it does not, or in a way that is not known."""
+    path, argv = start.path, start.argv
+    if _PYTHON.fullmatch(os.path.basename(path)):
+        return _of_words(path, argv[0], argv[1:])
+    stamp = _stamp(path)
+    if stamp is None:
+        return None
+    line = _shebang(path, stamp)
+    if line is None:
+        return None
+    name, option = line
+    if os.path.basename(name) == "env":
+        if not _PYTHON.fullmatch(option):
+            return None
+        found = _found(option, os.fsdecode(start.env.get(b"PATH", b"")))
+        return _of_words(found, option, (path, *argv[1:])) if found else None
+    if not _PYTHON.fullmatch(os.path.basename(name)):
+        return None
+    return _of_words(name, name, (*((option,) if option else ()), path, *argv[1:]))
+
+
+def _of_words(interpreter: str, name: str, words: Sequence[str]) -> Recipe | None:
+    flags = 0
+    while flags < len(words) and _FLAG.fullmatch(words[flags]):
+        flags += 1
+    if flags == len(words) or words[flags][:1] in {"", "-"} or not os.path.isabs(interpreter):
+        return None
+    return Recipe(interpreter, name, tuple(words[:flags]), tuple(words[flags:]))
+
+
+@lru_cache(64)
+def _shebang(path: str, stamp: Stamp) -> tuple[str, str] | None:
+    """Return the interpreter and the option in the first line of a script that may be executed."""
+    line = _SHEBANG.fullmatch(first_line(path))
+    if line is None or not os.access(path, os.X_OK):
+        return None
+    return os.fsdecode(line[1]), os.fsdecode(line[2] or b"")
+
+
+@lru_cache(64)
+def _found(name: str, path: str) -> str:
+    """Return where a program is found on a path; nothing if that depends on where the command runs."""
+    for folder in path.split(os.pathsep):
+        if not os.path.isabs(folder):
+            return ""
+        candidate = os.path.join(folder, name)
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return ""
+
+
+def _stamp(path: str | bytes) -> Stamp | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev, status.st_size, status.st_mode)
+
+
+class Interpreter(Supervised):
+    """A connection to one warm interpreter."""
+
+    __slots__ = ("_checked", "_folders", "_names", "_watched", "key", "place", "prepared", "refused")
+
+    def __init__(self, key: Key, how: Recipe, script: str, env: Mapping[bytes, bytes]) -> None:
+        super().__init__(partial(_spawn, how, env))
+        self.key, self.place = key, (how.interpreter, script)
+        self.prepared = False
+        self.refused = ""
+        self._checked: dict[bytes, Stamp | None] = {}
+
+    def prepare(self, how: Recipe) -> None:
+        """Ask it to make its script ready; ``prepared`` or ``refused`` is the answer."""
+        words = [os.fsencode(word) for word in (how.name, *how.flags)]
+        script, word = os.fsencode(self.place[1]), os.fsencode(how.words[0])
+        self._send(framed({"op": "prepare", "words": words, "script": script, "word": word}))
+
+    def _note(self, frame: Frame, frames: list[Frame]) -> None:
+        if frame[0] == "ready":
+            self.prepared = True
+            _, self._watched, names, self._folders = frame
+            self._names = frozenset(names)
+        elif frame[0] == "refused":
+            self.refused = frame[1]
+        else:
+            super()._note(frame, frames)
+
+    def is_well(self) -> bool:
+        """Say whether it can be used, now or as soon as it is ready."""
+        try:
+            return not self.receive() and not self.refused and (not self.prepared or self._is_current())
+        except OSError as error:
+            if not self.prepared:
+                self.refused = self.refused or str(error)
+            return False
+
+    def _is_current(self) -> bool:
+        """Say whether a fresh interpreter would find what this one has found."""
+        for path, stamp in self._watched:
+            if _stamp(path) != stamp:
+                return False
+        for folder in self._folders:
+            stamp = _stamp(folder)
+            if stamp == self._checked.get(folder, ()):
+                continue
+            if stamp is not None:
+                if any(os.fsdecode(name).partition(".")[0] in self._names for name in os.listdir(folder)):
+                    return False
+                if time.time() - stamp[0] / 1e9 < SETTLED:
+                    continue
+            self._checked[folder] = stamp
+        return True
+
+
+def _spawn(how: Recipe, env: Mapping[bytes, bytes], theirs: int) -> int:
+    """Start an interpreter as a cold start would, for another program.
+
+    Its streams are the two ends of one pipe: of the same kind as a hook's, and what it writes by itself can be read.
+    """
+    with open(how.interpreter, "rb", 0) as file:
+        if file.read(4) != b"\x7fELF":
+            raise FileNotFoundError("a script that chooses an interpreter may choose another one elsewhere")
+    reader, writer = os.pipe()
+    ends: list[int] = []
+    try:
+        for descriptor in (reader, writer, theirs):  # out of the way of the numbers that they get there
+            ends.append(fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10))  # noqa: PERF401 - all or those made
+        signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+        order = zip((ends[0], ends[1], ends[1], ends[2]), range(4), strict=True)
+        return os.posix_spawn(
+            how.interpreter,
+            [how.name, *how.flags, PROGRAM, "3"],
+            env,
+            file_actions=[(os.POSIX_SPAWN_DUP2, ours, number) for ours, number in order],
+            setsid=True,
+            setsigmask=signals,
+            setsigdef=signals,
+        )
+    finally:
+        for descriptor in (reader, writer, *ends):
+            os.close(descriptor)
+
+
+class Interpreters(Pool):
+    """Warm interpreters by script and environment; those that were not used for longest make room for others."""
+
+    def _start_over(self) -> None:
+        super()._start_over()
+        self._waiting: dict[Key, list[Interpreter]] = {}
+        self._begun: dict[tuple[str, str], tuple[float, Stamp | None]] = {}
+
+    def take_for(self, start: Start) -> tuple[Interpreter, Recipe] | None:
+        """Return one that is ready for this command, or nothing; then the next time there may be one."""
+        how = recipe(start)
+        if how is None or not all(map(os.path.isabs, _python_path(start.env))):
+            return None
+        script = how.words[0]
+        if not os.path.isabs(script):
+            script = os.path.join(os.path.realpath(start.cwd or "."), script)
+        link, folder = os.lstat(script), os.stat(os.path.dirname(script))  # which way the path leads
+        way = (link.st_ino, link.st_dev, link.st_mtime_ns, folder.st_ino, folder.st_dev)
+        key = (*how[:3], script, how.words[0], way, _lasting(start.env))
+        self.reap()
+        found = self._first(self._make_room(key))
+        if found is None or time.monotonic() - found.since < BUSY:
+            self._begin(key, how, script, start.env)
+        return (found, how) if found is not None else None
+
+    def _first(self, waiting: list[Interpreter]) -> Interpreter | None:
+        """Take the one that has had the longest time to get ready again; close those that cannot be used any more."""
+        found: Interpreter | None = None
+        aside: list[Interpreter] = []
+        while found is None:
+            with self._lock:
+                if not waiting:
+                    break
+                interpreter = waiting.pop(0)
+            if not interpreter.is_well():
+                if interpreter.refused:
+                    self._begun[interpreter.place] = (time.monotonic(), _stamp(interpreter.place[1]))
+                self.discard(interpreter)
+            elif interpreter.prepared:
+                found = interpreter
+            else:
+                aside.append(interpreter)
+        for interpreter in aside:
+            self.give_back(interpreter)
+        return found
+
+    def _make_room(self, key: Key) -> list[Interpreter]:
+        """Return those that wait for a key; close those of the key that was not used for longest."""
+        left_over: list[Interpreter] = []
+        with self._lock:
+            waiting = self._waiting[key] = self._waiting.pop(key, [])
+            while len(self._waiting) > MOST_KEYS:
+                left_over += self._waiting.pop(next(iter(self._waiting)))
+        for interpreter in left_over:
+            self.discard(interpreter)
+        return waiting
+
+    def _begin(self, key: Key, how: Recipe, script: str, env: Mapping[bytes, bytes]) -> None:
+        """Start one for the next time, unless there are enough, the last start was just now or it was refused."""
+        stamp, now, place = _stamp(script), time.monotonic(), (how.interpreter, script)
+        with self._lock:
+            began, refused = self._begun.get(place, (-REFUSED, None))
+            if stamp is None or now < began + (REFUSED if refused == stamp else PAUSE):
+                return
+            alike = [one for one in self._all if isinstance(one, Interpreter) and one.key == key]
+            if len(alike) >= MOST_EACH or not all(one.prepared for one in alike):
+                return
+            self._begun.pop(place, None)
+            self._begun[place] = (now, None)
+            if len(self._begun) > MOST_KEYS * 4:
+                del self._begun[next(iter(self._begun))]
+        try:
+            interpreter = Interpreter(key, how, script, env)
+        except (OSError, ValueError):
+            self._begun[place] = (now, stamp)
+            return
+        with self._lock:
+            self._all.add(interpreter)
+        try:
+            interpreter.prepare(how)
+        except OSError:  # it has ended already, and will be found so
+            pass
+        self.give_back(interpreter)
+
+    def give_back(self, supervised: Supervised) -> None:
+        """Keep it for the next run; one that is still at work, or that nobody looks for any more, is closed."""
+        assert isinstance(supervised, Interpreter)  # noqa: S101 - of the type checker
+        with self._lock:
+            waiting = self._waiting.get(supervised.key)
+            if keeps := supervised.idle and supervised in self._all and waiting is not None:
+                waiting.append(supervised)
+                supervised.since = time.monotonic()
+        if not keeps:
+            self.discard(supervised)
+
+    def close(self) -> None:
+        """Close all."""
+        with self._lock:
+            self._waiting.clear()
+        super().close()
+
+
+def _python_path(env: Mapping[bytes, bytes]) -> list[bytes]:
+    path = env.get(b"PYTHONPATH")
+    return path.split(b":") if path else []
+
+
+def _lasting(env: Mapping[bytes, bytes]) -> frozenset[tuple[bytes, bytes]]:
+    """Return the variables that an interpreter may have acted upon when it started: all but those of an event."""
+    return frozenset(
+        item for item in env.items() if item[0] not in _OF_THE_MOMENT and not item[0].startswith(_OF_THE_EVENT)
+    )
+
+
+interpreters = Interpreters()
+
+
+def start_warm(start: Start, descriptors: Sequence[int]) -> WarmRun:
+    """Have a warm interpreter run a command; without one that is ready, the failure is that there is none."""
+    try:
+        found = interpreters.take_for(start)
+    except (OSError, ValueError):  # text that is no path: a cold start says what is wrong with it
+        found = None
+    if found is None:
+        raise HookFailed("isolation_unavailable", "no warm interpreter is ready")
+    interpreter, how = found
+    try:
+        interpreter.run(start.path, how.words, start.env, start.cwd, descriptors)
+    except (OSError, ValueError) as error:
+        interpreters.discard(interpreter)
+        raise HookFailed("isolation_unavailable", f"the warm interpreter does not listen: {error}") from None
+    return WarmRun(start, interpreter)
+
+
+class WarmRun(Tree):
+    """A run that a warm interpreter has in hand."""
+
+    def __init__(self, start: Start, interpreter: Interpreter) -> None:
+        super().__init__(start, interpreter, False)
+        self._started = True  # for all we know: what may have begun is never begun a second time
+        self.evidence["warm"] = True
+
+    def _not_started(self, number: int, step: str) -> None:
+        super()._not_started(number, step)
+        self._spoilt = True
+        if step == "warm":
+            self.failure = Failure("isolation_unavailable", f"the run cannot be warm: {os.strerror(number)}")
+
+    def close(self) -> None:
+        """Give the interpreter back, or close it: then it ends what it still has in hand."""
+        if self._spoilt or not self.ended:
+            interpreters.discard(self._supervised)
+        else:
+            interpreters.give_back(self._supervised)
