@@ -91,6 +91,18 @@ def command(handler: str, count: int = 1, **options: Any) -> Hooks:
     return hooks
 
 
+def get_warm(runner: asyncio.Runner, hooks: Hooks, seconds: float = 5.0) -> None:
+    """Fire until the interpreter is prepared: the first events are cold, by design."""
+
+    async def fire() -> bool:
+        outcome = await hooks.fire("PreToolUse", tool_name=TOOL, tool_input=TOOL_INPUT)
+        return bool(outcome.results[0].evidence.get("warm"))
+
+    until = time.monotonic() + seconds
+    while not runner.run(fire()) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def fired(runner: asyncio.Runner, hooks: Hooks, proof: Proof, count: int = 1) -> Stopwatch:
     """One firing after the other."""
 

@@ -99,6 +99,8 @@ def warm(bench: Bench) -> Row:
     def started(name: str, *, warm: bool, isolation: str | None = None) -> Contestant:
         options: dict[str, Any] = {"warm": True} if warm else {"isolation": isolation}
         hooks = ours.command(str(script), **options)
+        if warm:
+            ours.get_warm(bench.runner, hooks)
         return Contestant(name, ours.fired(bench.runner, hooks, ours.started_as(script, warm=warm)), minimum=MINIMUM)
 
     return Row(
