@@ -1,43 +1,56 @@
-"""The command line: ``interpose COMMAND``. A file per command; only the one that is called is loaded."""
+"""The command line: ``interpose COMMAND``. A file per command; only the one that is called is loaded.
+
+``fire`` is what other programs call at every event, so it goes its own way: it loads the standard library and what a
+firing needs, and none of what makes help, colour and tables.
+"""
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-
-from ..errors import nearest
 
 __all__ = ["main"]
 
-COMMANDS = {
-    "demo": "see hooks at work",
-}
-"""Each command and what it is for; its module has the same name and a function ``run(arguments)``."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in ("-h", "--help", "help"):
-        print(_help())
-        return 0
-    if given[0] in ("-V", "--version"):
-        from importlib.metadata import version
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
+    try:
+        if given[:1] == ["fire"] and not {"-h", "--help"} & set(given):
+            return _fire(given[1:])
+        from .app import run
 
-        print(f"interpose {version('interpose')}")
+        status = run(given)
+        print(end="", flush=True)  # a reader who has gone is noticed here, not when Python ends
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        from .words import hush
+
+        hush()
         return 0
-    command, rest = given[0], given[1:]
-    if command not in COMMANDS:
-        hint = nearest(command, COMMANDS) or "`interpose --help` lists the commands"
-        print(f"interpose: {command} is not a command ({hint})", file=sys.stderr)
-        return 1
-    status: int = import_module(f".{command}", __name__).run(rest)
     return status
 
 
-def _help() -> str:
-    lines = ["interpose: a hook engine for AI agents", "", "usage: interpose COMMAND [options]", ""]
-    lines += [f"  {name:<10} {purpose}" for name, purpose in COMMANDS.items()]
-    lines += ["", "  --version  say which version this is", "", "`interpose COMMAND --help` says more of one."]
-    return "\n".join(lines)
+def _fire(given: list[str]) -> int:
+    """Fire an event. As a hook it fails closed: what breaks in here, and Ctrl-C, has not allowed anything."""
+    as_hook = any(word == "--reply" or word.startswith("--reply=") for word in given)
+    try:
+        from .fire import run
+
+        return run(given)
+    except BaseException as error:
+        if not as_hook:
+            raise
+        print(f"interpose fire: {type(error).__name__}: {error} (nothing was decided, so this denies)", file=sys.stderr)
+        from .words import hush
+
+        hush()  # half a reply is none
+        return 2

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Sequence
 from typing import Any
 
 from .. import Hooks, Outcome, ask, context, deny, modify
 
 __all__ = ["run"]
-
-_USAGE = """usage: interpose demo
-
-Fires a few events of an imagined agent through real hooks (one of them hangs) and shows what each hook did."""
 
 
 def make_hooks() -> Hooks:
@@ -67,14 +61,9 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run the demonstration."""
-    if arguments:
-        wanted_help = arguments[0] in ("-h", "--help")
-        print(_USAGE, file=sys.stdout if wanted_help else sys.stderr)
-        return 0 if wanted_help else 1
+def run() -> None:
+    """Fires a few events of an imagined agent through real hooks, one of which hangs, and shows what each hook did."""
     asyncio.run(_play(make_hooks()))
-    return 0
 
 
 async def _play(hooks: Hooks) -> None:

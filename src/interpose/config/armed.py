@@ -8,9 +8,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import ConfigError
+from ..errors import ConfigError, Problem
 from ..events import Table
 from .load import Loaded, Source, find_sources, load_sources
+from .state import state_path
 from .switches import Switches
 
 __all__ = ["Files"]
@@ -43,30 +44,48 @@ class Files:
 
     def read(self, table: Table) -> Loaded:
         """Read all of them; what was taken over stays until somebody says otherwise."""
-        return load_sources(table, self._find(), commands=self._commands, lines=self._lines)
+        loaded = load_sources(table, self._find(), commands=self._commands, lines=self._lines)
+        loaded.switches = self._switches(loaded)
+        return loaded
 
     def read_again(self, table: Table) -> Loaded:
-        """Read them for an engine that is armed already: content that nobody has trusted is a problem then."""
+        """Read them for an engine that is armed already.
+
+        A file that was armed and now has content that nobody has trusted, or is gone, is a problem then: whoever can
+        write to it or remove it could disarm its hooks otherwise.
+        """
         loaded = self.read(table)
         armed = {origin.source.path for origin in self.loaded.origins if origin.trusted}
-        if strange := [origin for origin in loaded.origins if not origin.trusted and origin.source.path in armed]:
-            raise ConfigError([next(problem for problem in loaded.warnings if problem.where == strange[0].source.path)])
+        strange = {origin.source.path for origin in loaded.origins if not origin.trusted} & armed
+        problems = [problem for problem in loaded.warnings if problem.where in strange]
+        gone = armed - {origin.source.path for origin in loaded.origins}
+        problems += [
+            Problem("is armed, and not found any more", where=path, hint="put it back, or start anew without it")
+            for path in sorted(gone)
+        ]
+        if problems:
+            raise ConfigError(problems)
         return loaded
 
     def switched(self) -> dict[str, bool]:
-        """Return what the person has switched on or off for this project."""
+        """Return what the person has switched on or off for this project, as it was read with the files."""
+        return self.loaded.switches
+
+    def _switches(self, loaded: Loaded) -> dict[str, bool]:
         if self._project is None:
             return {}
         here = self._project
-        for origin in self.loaded.origins:
+        for origin in loaded.origins:
             if origin.source.layer == "project":
                 here = os.path.dirname(os.path.dirname(origin.source.path))
         return Switches().of(here)
 
     def stamp(self) -> tuple[Any, ...]:
-        """Return what changes when one of the files does, or a script or module that they name."""
+        """Return what changes when one of the files does, or a script or module that they name, or what was trusted."""
         paths = [source.path for source in self._find()]
         paths += [path for origin in self.loaded.origins for path in origin.references]
+        if self._project is not None:
+            paths += [state_path("trust.json"), state_path("switches.json")]
         return tuple((path, _facts(path)) for path in paths)
 
     def watch(self, reload: Callable[[], object]) -> None:
@@ -83,7 +102,13 @@ class Files:
                     return
                 if now != seen:
                     seen = now
-                    call()
+                    try:
+                        call()
+                    except Exception:
+                        import logging
+
+                        # Without this thread later changes would go unseen, and nobody would be told.
+                        logging.getLogger("interpose").exception("changed files could not be looked at")
                 del call
 
         threading.Thread(target=look, name="interpose-watch", daemon=True).start()

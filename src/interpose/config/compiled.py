@@ -6,10 +6,11 @@ have written it. Only files without problems are compiled; a file with problems 
 
 from __future__ import annotations
 
+import hashlib
 import marshal
 import os
 import sys
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import ConfigError
 from .files import FileRead
@@ -18,9 +19,10 @@ from .state import cache_directory, write_privately
 
 __all__ = ["parse"]
 
-_VERSION = 1
+_VERSION = 2
 _WORTHWHILE = 500
-"""Bytes below which parsing JSON costs less than looking for a compiled form."""
+"""Bytes below which parsing JSON costs less than looking for a compiled form; YAML has a parser to load first."""
+_SEAL = hashlib.sha256().digest_size
 
 
 class Compiled:
@@ -50,28 +52,39 @@ class Compiled:
 
 def parse(file: FileRead, source: str, *, found: bool) -> Any:
     """Return what a file says, compiled if that is to be had."""
-    path = os.path.join(cache_directory(), f"{file.sha256}.{sys.implementation.cache_tag}")
+    language = _language(source)
+    if language == "json" and len(file.data) < _WORTHWHILE:
+        return _parse(file, source)
+    # The same text may be read in one language and refused in the other.
+    path = os.path.join(cache_directory(), f"{file.sha256}.{language}.{sys.implementation.cache_tag}")
     value = _recall(path)
     if value is not None:
         return Compiled(value[0], file, source)
     parsed = _parse(file, source)
-    if len(file.data) >= _WORTHWHILE:
-        try:
-            write_privately(path, marshal.dumps((_VERSION, parsed.value)))
-        except (OSError, ValueError):  # a home that cannot be written to, a value that marshal does not know
-            pass
+    try:
+        made = marshal.dumps((_VERSION, parsed.value))
+        write_privately(path, hashlib.sha256(made).digest() + made)
+    except (OSError, ValueError):  # a home that cannot be written to, a value that marshal does not know
+        pass
     return parsed
 
 
 def _recall(path: str) -> tuple[Any] | None:
     try:
-        version, value = marshal.loads(read_file(path, found=True).data)  # noqa: S302 - written by us, for us alone
+        data = read_file(path, found=True).data
+        if hashlib.sha256(data[_SEAL:]).digest() != data[:_SEAL]:
+            return None  # damaged: marshal would take it for another configuration, or crash
+        version, value = marshal.loads(data[_SEAL:])  # noqa: S302 - written by us, for us alone
     except (ConfigError, OSError, ValueError, EOFError, TypeError):
         return None
     return (value,) if version == _VERSION else None
 
 
+def _language(source: str) -> Literal["json", "yaml"]:
+    return "json" if source.endswith(".json") else "yaml"
+
+
 def _parse(file: FileRead, source: str) -> Any:
     from .text import parse as parse_text
 
-    return parse_text(file.data, source, format="json" if source.endswith(".json") else "yaml")
+    return parse_text(file.data, source, format=_language(source))

@@ -15,21 +15,28 @@ from typing import Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
-from ..model import Hook
-from ..registry import Scope
+from ..model import Hook, Settings
+from ..plan import deadline
+from ..registry import LAYERS, Scope
 from . import compiled
 from .claude import read_settings, without_copies
 from .files import FileRead
 from .files import read as read_file
 from .mapping import Configuration, read_mapping
 from .references import references_of
+from .state import persons_directory
 from .trust import TrustStore
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
 
 _CLAUDE_FILE = re.compile(r"(^|/)\.claude/settings[^/]*\.json$")
 _ENDINGS = (".yaml", ".yml", ".json")
+_STEMS = {
+    ".interpose": tuple(stem + ending for stem in ("hooks", "hooks.local") for ending in _ENDINGS),
+    ".claude": ("settings.json", "settings.local.json"),
+}
 _STRICTER = ("allow", "ask", "deny")
+_TIMES = ("default_timeout", "timeout_ceiling", "total_timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ class Origin:
     @property
     def digest(self) -> str:
         """One hash over the file and all that it names."""
-        parts = [self.sha256, *(f"{path}={digest}" for path, digest in sorted(self.references.items()))]
+        parts = [self.sha256, *(f"{digest} {path!r}" for path, digest in sorted(self.references.items()))]
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -70,6 +77,8 @@ class Loaded:
     permissions: dict[str, str] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
     origins: list[Origin] = field(default_factory=list)
+    switches: dict[str, bool] = field(default_factory=dict)
+    """What the person has switched on or off, by the name of a hook."""
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
@@ -83,7 +92,7 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
             (os.path.join(project, ".claude", "settings.local.json"), "local"),
         ]
         return [Source(path, layer, "claude", True) for path, layer in candidates if os.path.lexists(path)]
-    configured = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    configured = persons_directory("XDG_CONFIG_HOME", ".config")
     project = _above(cwd, ".interpose", home) or cwd
     stems = [
         (os.path.join(configured, "interpose", "hooks"), "user"),
@@ -99,10 +108,14 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
 
 
 def _above(cwd: str, name: str, home: str) -> str | None:
-    """Return the nearest directory, from here upwards, that has such a folder; a person's home is no project."""
+    """Return the nearest directory, from here upwards, that has such a file; a person's home is no project.
+
+    A folder without any does not count: whoever can make one would take a project's hooks away.
+    """
     directory = os.path.abspath(cwd)
+    stems = _STEMS[name]
     while directory != home:
-        if os.path.isdir(os.path.join(directory, name)):
+        if any(os.path.lexists(os.path.join(directory, name, stem)) for stem in stems):
             return directory
         if os.path.dirname(directory) == directory:
             return None
@@ -126,31 +139,57 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
             problems.extend(error.problems)
             continue
         origin = Origin(source, file.real_path, file.sha256, references_of(found.hooks, file.real_path, found.scripts))
-        if source.found and not store.is_trusted(origin):
+        if source.found and (reason := _distrust(store, origin)):
             loaded.origins.append(replace(origin, trusted=False))
             loaded.warnings.append(Problem(
-                "found, but not trusted: none of its hooks is armed", where=source.path,
+                f"found, but not trusted: none of its hooks is armed; {reason}", where=source.path,
                 hint=f"look at it, then: interpose trust {source.path}",
             ))  # fmt: skip
             continue
         loaded.origins.append(origin)
-        _add(loaded, found, permissions)
+        _add(loaded, source, found, permissions)
     if problems:
         raise ConfigError(problems)
     loaded.hooks = without_copies(loaded.hooks)
     return loaded
 
 
-def _add(loaded: Loaded, found: Configuration, permissions: Mapping[str, str]) -> None:
+def _distrust(store: TrustStore, origin: Origin) -> str:
+    """Return why a file is not trusted; nothing if it is. A record that cannot be believed has not said anything."""
+    try:
+        return "" if store.is_trusted(origin) else "nobody has trusted it as it is"
+    except ConfigError as error:
+        return f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
+
+
+def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapping[str, str]) -> None:
     """Add a file's part; those before it are of higher layers, and what they say holds."""
     enforced = found.settings.pop("enforce", True)
+    hooks = found.hooks
+    if any(LAYERS.index(hook.layer) > LAYERS.index(source.layer) for hook in loaded.hooks):
+        hooks = _in_its_own_time(loaded, found, source)
     # A file that is only tried out is tried out for itself; it cannot switch off the hooks of others.
-    loaded.hooks.extend(found.hooks if enforced else [replace(hook, enforce=False) for hook in found.hooks])
-    loaded.scopes.update(found.scopes)
+    loaded.hooks.extend(hooks if enforced else [replace(hook, enforce=False) for hook in hooks])
+    for name, scope in found.scopes.items():
+        above = loaded.scopes.get(name, Scope())
+        loaded.scopes[name] = Scope(above.parent or scope.parent, {**scope.overrides, **above.overrides})
     loaded.settings = {**found.settings, **loaded.settings}
     loaded.warnings.extend(found.warnings)
     for name, answer in permissions.items():
         loaded.permissions[name] = max(loaded.permissions.get(name, answer), answer, key=_STRICTER.index)
+
+
+def _in_its_own_time(loaded: Loaded, found: Configuration, source: Source) -> list[Hook]:
+    """Hold what a file says of time to its own hooks: a guard above it that is cut short would let things through."""
+    times = {name: found.settings.pop(name) for name in _TIMES if name in found.settings}
+    times |= {name: value for name, value in loaded.settings.items() if name in _TIMES}
+    if times.pop("total_timeout", None) and "total_timeout" not in loaded.settings:
+        loaded.warnings.append(Problem(
+            "totalTimeout has no effect: there are hooks of a higher layer, whose time it would cut", where=source.path,
+            hint="set it in the file above",
+        ))  # fmt: skip
+    settings = Settings(**times)
+    return [replace(hook, timeout=deadline(hook, settings)) for hook in found.hooks] if times else found.hooks
 
 
 def _read(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from importlib.machinery import all_suffixes
 
-from ..handlers.command import Command
+from ..handlers.command import Command, current_interpreter
 from ..handlers.python import LazyFunction
 from ..model import Hook
 
 __all__ = ["references_of"]
 
 _MOST_BYTES = 50 * 1024 * 1024
-_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/System/", "/Library/")
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/", "/System/", "/Library/")
+_OUR_FOLDERS = (".interpose", ".claude")
+_VARIABLE = re.compile(r"\$\{?(CLAUDE_PROJECT_DIR|HOME)\b\}?")
 
 
 def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ()) -> dict[str, str]:
@@ -23,41 +27,69 @@ def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ())
     A file that is not there has an empty hash: that it turns up later is a change too.
     """
     directory = os.path.dirname(file)
+    # A project's files stand in a folder of ours, and its commands run in the project.
+    project = os.path.dirname(directory) if os.path.basename(directory) in _OUR_FOLDERS else directory
     named: set[str] = set(scripts)
     for hook in hooks:
         command = hook.options.get("command")
         if isinstance(command, Command):
-            named.update(_files_of(command, directory))
+            named.update(_files_of(command, directory, project))
         elif hook.type == "python" and isinstance(hook.handler, str):
             named.update(_modules_of(hook.handler, directory))
-    return {path: _hash(path) for path in sorted(named) if not path.startswith(_SYSTEM)}
+    own = os.path.join(os.path.realpath(project), "")
+    return {path: _hash(path) for path in sorted(named) if path.startswith(own) or not path.startswith(_SYSTEM)}
 
 
-def _files_of(command: Command, directory: str) -> Iterable[str]:
+def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
     """Find the program and every word that is a file; the words of a line for the shell too."""
     words = [command.path, *command.argv]
     if len(command.argv) == 3 and command.argv[1] == "-c":
-        try:
-            words += shlex.split(command.argv[2], comments=True)
-        except ValueError:
-            words += command.argv[2].split()
+        words += _words(command.argv[2])
+    # Ours is nothing that the file names: which one it is depends on who asks.
+    words = [word for word in words if word != current_interpreter()]
+    bases = dict.fromkeys((directory, project, command.cwd or directory))
     for word in words:
-        path = os.path.join(directory, word.replace("$CLAUDE_PROJECT_DIR", directory))
-        if "\0" not in path and os.path.isfile(path):
-            yield os.path.realpath(path)
+        filled = _VARIABLE.sub(lambda found: project if found[1] != "HOME" else os.path.expanduser("~"), word)
+        for base in bases:
+            path = os.path.join(base, os.path.expanduser(filled))
+            if "\0" not in path and os.path.isfile(path):
+                yield os.path.realpath(path)
     if os.path.isabs(command.path) and not os.path.exists(command.path):
         yield command.path
 
 
-def _modules_of(handler: str, directory: str) -> Iterable[str]:
-    """Find the modules, from the package down, that a function's name leads to beside the file."""
-    function = LazyFunction(handler, directory)
-    parts = function.path.replace(":", ".").split(".")
+def _words(line: str) -> list[str]:
+    """Return the words of a line for the shell, and the parts of those that assign something."""
+    line = line.replace("`", " ")
+    reader = shlex.shlex(line, posix=True, punctuation_chars=True)
+    reader.whitespace_split = True
+    try:
+        words = list(reader)
+    except ValueError:
+        words = line.split()
+    return words + [part for word in words if "=" in word for part in word.split("=")]
+
+
+def _modules_of(handler: str, directory: str) -> Iterator[str]:
+    """Find the modules, from the package down, that a function's name leads to beside the file.
+
+    What a module imports is not followed; but those that stand beside it in its package are taken too, for the parts
+    of a package import one another.
+    """
+    parts = LazyFunction(handler, directory).path.replace(":", ".").split(".")
+    endings = tuple(all_suffixes())
     for count in range(1, len(parts)):
         stem = os.path.join(directory, *parts[:count])
-        for path in (f"{stem}.py", os.path.join(stem, "__init__.py")):
+        for path in (*(stem + ending for ending in endings), *_listed(stem, endings)):
             if os.path.isfile(path):
                 yield os.path.realpath(path)
+
+
+def _listed(folder: str, endings: tuple[str, ...]) -> list[str]:
+    try:
+        return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(endings)]
+    except OSError:
+        return []
 
 
 def _hash(path: str) -> str:

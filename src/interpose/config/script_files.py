@@ -27,11 +27,13 @@ class ScriptReader:
         """Return a hook for each line of a file; raise ConfigError with everything that is wrong with it."""
         from .files import read
 
-        file = read(path, found=self._found)
+        whole = f"{path}:1:1"  # a place, so that nobody takes it for one in the file that names this one
         try:
-            text = file.data.decode("utf-8-sig")
+            text = read(path, found=self._found).data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ConfigError([Problem(f"byte {error.start} is not UTF-8", where=path)]) from None
+            raise ConfigError([Problem(f"byte {error.start} is not UTF-8", where=whole)]) from None
+        except ConfigError as error:
+            raise ConfigError([Problem(said.what, where=whole, hint=said.hint) for said in error.problems]) from None
         return [
             declare(self._table, line.event, line, type="script", types=("script",), priority=PRIORITY, layer=layer,
                     source=line.where)

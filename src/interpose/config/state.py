@@ -10,19 +10,33 @@ from typing import Any
 from ..errors import ConfigError, Problem
 from .files import read as read_file
 
-__all__ = ["cache_directory", "load_state", "save_state", "state_path"]
+__all__ = ["cache_directory", "load_state", "persons_directory", "save_state", "state_path", "write_privately"]
+
+
+_NOWHERE = os.path.join(os.devnull, "no-home")
+"""Where nothing is and nothing can be put: what a person without a home has."""
 
 
 def state_path(name: str) -> str:
     """Return where a file of ours lies: in the person's own directory for state."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(base, "interpose", name)
+    return os.path.join(persons_directory("XDG_STATE_HOME", ".local", "state"), "interpose", name)
 
 
 def cache_directory() -> str:
     """Return where what can be made again is kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "interpose")
+    return os.path.join(persons_directory("XDG_CACHE_HOME", ".cache"), "interpose")
+
+
+def persons_directory(variable: str, *below_home: str) -> str:
+    """Return a directory of the person's own, never one that depends on where the host stands.
+
+    A variable that is no absolute path counts for nothing, as its specification says; and without a home, ``~`` would
+    be a folder of the project, which could then bring its own record of what is trusted.
+    """
+    for base in (os.environ.get(variable, ""), os.path.join(os.path.expanduser("~"), *below_home)):
+        if os.path.isabs(base):
+            return base
+    return _NOWHERE
 
 
 def load_state(name: str) -> dict[str, Any]:
@@ -32,9 +46,13 @@ def load_state(name: str) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(read_file(path, found=True).data)
-    except ValueError:
-        raise ConfigError([Problem("is damaged", where=path, hint="remove it, and trust or switch anew")]) from None
-    return found if isinstance(found, dict) else {}
+    except ConfigError:
+        raise
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ConfigError([Problem("is damaged", where=path, hint="remove it, and trust or switch anew")])
+    return found
 
 
 def save_state(name: str, value: dict[str, Any]) -> None:

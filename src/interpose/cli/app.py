@@ -1,0 +1,138 @@
+"""Every command but the firing itself, made with typer from the table of commands. Loads the one that is called.
+
+typer is left the reading of command lines, the help and the completion; what goes wrong is said in our own words and
+with our own exit statuses.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from .. import __version__
+from ..errors import InterposeError, Problem, nearest
+from .commands import COMMANDS, GROUPS, Command, names
+from .words import complain, complain_of, is_coloured, paint
+
+__all__ = ["build", "load", "run", "teach"]
+
+_COMPLETION = "_INTERPOSE_COMPLETE"
+_VALUES = ("--install-completion", "--show-completion")
+
+
+def run(given: list[str]) -> int:
+    """Run one command and return its exit status; whatever is wrong is on standard error."""
+    called = next((word for word in given if not word.startswith("-")), "")
+    if called == "help":
+        given = [*given[1:2], "--help"]
+        called = given[0] if len(given) == 2 else ""
+    if not called and _COMPLETION not in os.environ and (not given or {"-h", "--help"} & set(given)):
+        print(teach())
+        return 0
+    if given[:1] in (["-V"], ["--version"]):
+        print(f"interpose {__version__}")
+        return 0
+    if called and called not in names() and not set(_VALUES) & set(given):
+        hint = nearest(called, names()) or "`interpose --help` lists the commands"
+        complain_of(Problem(f"{called} is not a command", hint=hint), "")
+        return 1
+    # A shell that completes asks for the options of any command, and a help for one line of each.
+    wanted = names() if _COMPLETION in os.environ else (called,)
+    try:
+        status = build(wanted)(given, prog_name="interpose", standalone_mode=False)
+    except InterposeError as error:
+        complain(error, called)
+        return 1
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        return _misused(error, called)
+    return status if isinstance(status, int) else 0
+
+
+def build(wanted: Iterable[str]) -> typer.Typer:
+    """Return the app; of the commands that are not wanted it knows the name and the purpose."""
+    app = typer.Typer(
+        no_args_is_help=True, add_completion=True, rich_markup_mode=None if _plain() else "rich",
+        pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+    )  # fmt: skip
+    app.callback()(_root)
+    wanted = set(wanted)
+    for command in sorted(COMMANDS, key=lambda command: GROUPS.index(command.group)):
+        function = load(command) if command.name in wanted else _stub
+        # The first line of a command's help is its line in the table; its docstring says the rest.
+        text = f"{command.purpose}\n\n{_dedent(function.__doc__ or '')}" if function is not _stub else command.purpose
+        app.command(command.name, help=text, short_help=command.purpose, rich_help_panel=command.group)(function)
+    return app
+
+
+def load(command: Command) -> Callable[..., Any]:
+    """Return the function that a line of the table names."""
+    module, _, function = command.place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function or "run")
+    return found
+
+
+def teach() -> str:
+    """Return the help of the whole: what there is, in groups, and where to begin."""
+    lines = [
+        f"{paint('interpose', 'bold')} stands between an AI agent and its actions: the agent fires an event, your",
+        "hooks answer, and one outcome says what happens.",
+        "",
+        "usage: interpose COMMAND [options]",
+    ]
+    for group in GROUPS:
+        lines += ["", paint(group, "bold")]
+        lines += [f"  {paint(f'{command.name:<8}', 'cyan')}  {command.purpose}" for command in COMMANDS
+                  if command.group == group]  # fmt: skip
+    lines += [
+        "",
+        paint("Example", "bold"),
+        "  interpose init      # a configuration, a guard and a case for it, in .interpose",
+        "  interpose trust     # files that are found arm only after you have looked at them",
+        '  interpose fire PreToolUse --tool Bash --tool-input \'{"command": "rm -rf /"}\'',
+        "",
+        "`interpose COMMAND --help` says more of one, `interpose --version` which version this is;",
+        "`interpose --install-completion` has your shell complete commands and options.",
+    ]
+    return "\n".join(lines)
+
+
+def _stub() -> None:
+    """Stand for a command that was not called."""
+
+
+def _root(version: Annotated[bool, typer.Option("--version", "-V", help="Say which version this is.")] = False) -> None:
+    """Stand for the whole, whose help and version are said without typer."""
+
+
+def _plain() -> bool:
+    """Boxes and colours are for a terminal; anywhere else the help is plain text."""
+    return not is_coloured(sys.stdout)
+
+
+def _dedent(text: str) -> str:
+    from inspect import cleandoc
+
+    return cleandoc(text)
+
+
+def _misused(error: Any, called: str) -> int:
+    """Say what is wrong with a command line, in one line."""
+    what = str(error.format_message()).rstrip(".")
+    hint = f"`interpose {called} --help`".replace("  ", " ")
+    close = getattr(error, "possibilities", None)
+    if close:
+        what, hint = (
+            what.partition(" Did you mean")[0].partition(" (Possible")[0].rstrip("."),
+            f"did you mean {min(close)}?",
+        )
+    complain_of(Problem(what[:1].lower() + what[1:], hint=hint), called)
+    return 1

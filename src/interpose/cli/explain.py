@@ -1,0 +1,87 @@
+"""``interpose explain``: for every hook of an event why it would run or not. Runs nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from ..replies import clean
+from . import options
+from .given import Given, read_event
+from .loading import hooks_of
+from .reasons import Explanation, HookFacts, explain
+from .words import complain_of, nearby, paint
+
+__all__ = ["run"]
+
+
+def run(
+    event: options.Event = None,
+    input: options.Input = None,
+    tool: options.Tool = None,
+    tool_input: options.ToolInput = None,
+    agent: options.Agent = None,
+    field: options.Fields = None,
+    config: options.Config = None,
+    dialect: options.Dialect = None,
+    cwd: options.Cwd = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Takes what `interpose fire` takes. Each hook is judged predicate by predicate on the input as it is given; in a
+    firing an earlier hook may change that input, or deny and so end the firing.
+
+    Example: interpose explain PreToolUse --tool Bash --tool-input '{"command": "git push"}'
+    """
+    given = Given(event, input, tool, tool_input, agent, field, config, dialect, cwd)
+    row, fields = read_event(given)
+    hooks = hooks_of(given.config, given.dialect, given.cwd)
+    explanation = explain(hooks, row, fields)
+    if as_json:
+        print(json.dumps(explanation.to_dict(), default=repr))
+        return 0
+    for warning in hooks.warnings:
+        complain_of(warning, "explain")
+    _show(explanation)
+    return 0
+
+
+def _show(explanation: Explanation) -> None:
+    subject = f" {paint(clean(explanation.subject), 'cyan')}" if explanation.subject else ""
+    agent = f" for agent {clean(explanation.agent)}" if explanation.agent else ""
+    running = sum(fact.would_run for fact in explanation.hooks)
+    print(f"{paint(explanation.event, 'bold')}{subject}{agent}: {running} of {len(explanation.hooks)} hooks would run, "
+          f"all together within {_seconds(explanation.total_deadline)}")  # fmt: skip
+    if explanation.off:
+        print(paint(f"enforcement is off: INTERPOSE_OFF={clean(explanation.off)}", "yellow"))
+    if not explanation.hooks:
+        print("no hook is registered for this event (`interpose list` shows those that are)", file=sys.stderr)
+    for fact in explanation.hooks:
+        print()
+        _show_hook(fact)
+
+
+def _show_hook(fact: HookFacts) -> None:
+    mark = paint(f"{fact.order}.", "green", "bold") if fact.would_run else paint("-", "red", "bold")
+    place = paint(f"  {nearby(fact.source)}" if fact.source else "", "dim")
+    print(f"{mark} {paint(clean(fact.hook), 'bold')}{place}")
+    if fact.description:
+        print(f"     {clean(fact.description)}")
+    for predicate in fact.predicates:
+        sign, colour = ("✓", "green") if predicate.holds else ("✗", "red")
+        print(f"   {paint(sign, colour)} {predicate.name:<8} {clean(predicate.text)}")
+    if fact.would_run:
+        print(f"     {'deadline':<8} {_seconds(fact.deadline)} ({fact.deadline_from})")
+        print(f"     {'failure':<8} {_failure(fact)}")
+        print(f"     {'runs in':<8} {fact.isolation}")
+        if not fact.enforced:
+            print(f"     {'enforce':<8} {paint('off: what it decides is only recorded', 'yellow')}")
+
+
+def _failure(fact: HookFacts) -> str:
+    says = {"abort": "onError abort: a failure denies", "log": "onError log: a failure is logged, the rest goes on",
+            "skip": "onError skip: a failure is passed over"}[fact.on_error]  # fmt: skip
+    return says + ("; a guard, it sees the input again if that changes" if fact.guard else "")
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:g} s"

@@ -1,0 +1,150 @@
+"""An outcome for a person: what was decided and why, what changed, and what became of every hook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..model import Outcome, Result
+from ..replies import clean
+from .reply import changes
+from .words import paint
+
+__all__ = ["report"]
+
+_VERDICTS = {
+    "deny": ("DENIED", "red"),
+    "ask": ("ASK", "yellow"),
+    "allow": ("GO ON", "green"),
+    "none": ("GO ON", "green"),
+}
+_STATUS_COLOURS = {"ok": "green", "failed": "red", "timeout": "red", "skipped": "dim"}
+_LONGEST = 2_000
+
+
+def report(outcome: Outcome, before: Mapping[str, Any]) -> None:
+    """Print an outcome."""
+    for line in _lines(outcome, before):
+        print(line)
+
+
+def _lines(outcome: Outcome, before: Mapping[str, Any]) -> Iterator[str]:
+    yield _headline(outcome)
+    if outcome.reason:
+        yield from _block("", outcome.reason)
+    if not outcome.continue_:
+        yield from _block("the agent stops: ", outcome.stop_reason or "no reason given")
+    if outcome.interrupt:
+        yield "  the agent is interrupted"
+    for name, value in changes(outcome, before).items():
+        yield from _difference(name, before.get(name), value)
+    for text in outcome.context:
+        yield from _block("context: ", text)
+    for item in outcome.inject:
+        yield from _block(f"inject ({item.strategy}): ", item.content)
+    for text in outcome.messages:
+        yield from _block("message: ", text)
+    if outcome.suppress_output:
+        yield "  the tool's output is not shown"
+    for key, value in outcome.extra.items():
+        yield from _block(f"{key}: ", value if isinstance(value, str) else _short(value))
+    if outcome.shadow is not None and outcome.shadow.decision != outcome.decision:
+        yield from _block("not enforced: ", f"{outcome.shadow.decision} {outcome.shadow.reason}".strip())
+    yield from _hooks(outcome)
+    for wish in outcome.ignored:
+        yield from _block(f"without effect, {wish.hook}: ", wish.wish)
+
+
+def _headline(outcome: Outcome) -> str:
+    verdict, colour = _VERDICTS[outcome.decision]
+    if outcome.keep_going:
+        verdict, colour = "KEEP GOING", "yellow"
+    elif outcome.granted:
+        verdict = "GRANTED"
+    return f"{paint(verdict, colour, 'bold')}  {outcome.event}{_subject(outcome)}"
+
+
+def _subject(outcome: Outcome) -> str:
+    row = outcome._template.row
+    subject = outcome.input.get(row.subject) if row.subject else None
+    return f" {paint(clean(subject), 'cyan')}" if isinstance(subject, str) and subject else ""
+
+
+def _block(label: str, text: str) -> Iterator[str]:
+    """Show text under its label, without what a terminal would obey, and not without end."""
+    shown = clean(text)
+    if len(shown) > _LONGEST:
+        shown = f"{shown[:_LONGEST]} … ({len(shown) - _LONGEST} more characters; --json has all)"
+    first, *more = shown.splitlines() or [""]
+    yield f"  {paint(label, 'dim')}{first}"
+    for line in more:
+        yield f"  {' ' * len(label)}{line}"
+
+
+def _difference(name: str, old: Any, new: Any) -> Iterator[str]:
+    """Show a changed field; of an object only the keys that differ."""
+    yield f"  {paint(name, 'bold')} was changed:"
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        yield from _pair("", old, new)
+        return
+    for key in [*old, *(key for key in new if key not in old)]:
+        if old.get(key) != new.get(key) or (key in old) != (key in new):
+            yield from _pair(
+                f"{clean(str(key))}: ", old.get(key), new.get(key), gone=key not in new, new_key=key not in old
+            )
+
+
+def _pair(label: str, old: Any, new: Any, *, gone: bool = False, new_key: bool = False) -> Iterator[str]:
+    if not new_key and old is not None:
+        yield paint(f"    - {label}{_short(old)}", "red")
+    if not gone:
+        yield paint(f"    + {label}{_short(new)}", "green")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return clean(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+
+
+def _hooks(outcome: Outcome) -> Iterator[str]:
+    results = outcome.results
+    if not results:
+        yield paint("  no hook ran", "dim")
+        return
+    width = min(40, max(len(_name(result)) for result in results))
+    for result in results:
+        colour = _STATUS_COLOURS[result.status]
+        said: str = result.decision if result.decision != "none" else "-"
+        if not result.enforced and said != "-":
+            said = f"({said})"
+        line = f"  {_name(result):<{width}}  {paint(f'{result.status:<7}', colour)}  {said:<6}  {_time(result)}"
+        yield f"{line}  {_told(result)}".rstrip()
+
+
+def _name(result: Result) -> str:
+    again = " (again)" if result.round > 1 else ""
+    return clean(result.hook)[:40] + again
+
+
+def _time(result: Result) -> str:
+    return " " * 10 if result.status == "skipped" else f"{result.duration * 1000:7.1f} ms"
+
+
+def _told(result: Result) -> str:
+    """Say in a few words what became of it: what it failed of, what it said, or why it did not run."""
+    if result.error is not None:
+        return paint(f"{result.error.code}: {_first_line(str(result.error))}", "red")
+    if result.reason:
+        return _first_line(result.reason)
+    if "if" in result.evidence:
+        return f"if {result.evidence['if']} does not hold"
+    if "once" in result.evidence:
+        return "once: it has run"
+    if result.evidence.get("background"):
+        return "runs in the background"
+    return "not reached" if result.status == "skipped" else ""
+
+
+def _first_line(text: str) -> str:
+    return (clean(text).splitlines() or [""])[0][:200]

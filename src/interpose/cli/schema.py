@@ -1,0 +1,17 @@
+"""``interpose schema``: the JSON Schema of the configuration, as it stands in the tables of this version."""
+
+from __future__ import annotations
+
+import json
+
+from ..config.schema import schema
+
+__all__ = ["run"]
+
+
+def run() -> None:
+    """Editors complete and check a configuration with it; `interpose init` writes it beside the configuration.
+
+    Example: interpose schema > .interpose/hooks.schema.json
+    """
+    print(json.dumps(schema(), indent=2))

@@ -1,0 +1,121 @@
+"""``interpose enable`` and ``interpose disable``: switch a hook in one project, without touching anybody's file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from ..config.load import Loaded, find_sources, load_sources
+from ..config.switches import Switches
+from ..errors import UnknownHook, UsageError, nearest
+from ..events import TABLE
+from ..model import Hook
+from ..registry import LAYERS
+from ..replies import clean
+from .loading import enter, here
+from .options import AsJson, Cwd, Dialect
+from .words import paint
+
+__all__ = ["disable", "enable"]
+
+PERSONS_LAYER = "user"
+"""Whose rights the person at the terminal has."""
+
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False, help="The hook's name: in its file.")]
+List = Annotated[bool, typer.Option("--list", help="Only list what is switched in this project.")]
+
+
+def enable(
+    name: Name = None, list_: List = False, dialect: Dialect = None, cwd: Cwd = None, as_json: AsJson = False
+) -> int:
+    """The switch holds for this project and for you; it is kept outside the project, and no file is rewritten.
+    A hook that is on in its file, and was switched off with `interpose disable`, is left to its file again.
+    """
+    return _run(name, True, list_, dialect, cwd, as_json)
+
+
+def disable(
+    name: Name = None, list_: List = False, dialect: Dialect = None, cwd: Cwd = None, as_json: AsJson = False
+) -> int:
+    """The switch holds for this project and for you; it is kept outside the project, and no file is rewritten.
+    You can switch off what your own and the project's files say. What a layer above has set stays on.
+    """
+    return _run(name, False, list_, dialect, cwd, as_json)
+
+
+def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str | None, as_json: bool) -> int:
+    if cwd is not None:
+        enter(cwd)
+    loaded = load_sources(TABLE, find_sources(here(), dialect))
+    project = project_of(here(), loaded)
+    if list_:
+        _list(project, loaded.hooks, as_json)
+        return 0
+    if name is None:
+        raise UsageError("which hook?", hint="name one; `interpose list` shows them")
+    switch(project, name, on, loaded)
+    if as_json:
+        print(json.dumps({"project": project, "hook": name, "enabled": on}))
+    else:
+        state = paint("on", "green") if on else paint("off", "yellow")
+        print(f"{clean(name)} is {state} in {clean(project)}")
+    return 0
+
+
+def project_of(cwd: str, loaded: Loaded) -> str:
+    """Return the directory that a switch holds for: that of the project's own file, else this one."""
+    for origin in loaded.origins:
+        if origin.source.layer == "project":
+            return os.path.dirname(os.path.dirname(origin.source.path))
+    return cwd
+
+
+def switch(project: str, name: str, on: bool, loaded: Loaded) -> None:
+    """Switch every hook of a name that the person may touch; say why not, if they may touch none."""
+    switches = Switches()
+    named = [hook for hook in loaded.hooks if hook.name == name]
+    if not named and switches.of(project).get(name) is not None and on:
+        switches.clear(project, name)  # its hook is gone; so is the reason to keep a switch
+        return
+    if not named:
+        raise UnknownHook(f"no hook is named {name}", hint=_instead(name, loaded))
+    may = [hook for hook in named if _may_touch(hook)]
+    if not may:
+        what = "is locked there" if any(hook.locked for hook in named) else "is set there"
+        raise UnknownHook(f"{name} belongs to the {named[0].layer} layer and {what}: it cannot be switched from here",
+                          hint="change it where it was written")  # fmt: skip
+    if all(hook.enabled is on for hook in may):
+        switches.clear(project, name)
+    else:
+        switches.set(project, name, on)
+
+
+def _may_touch(hook: Hook) -> bool:
+    return LAYERS.index(hook.layer) <= LAYERS.index(PERSONS_LAYER)
+
+
+def _instead(name: str, loaded: Loaded) -> str:
+    if hint := nearest(name, {hook.name for hook in loaded.hooks if hook.name}):
+        return hint
+    if any(hook.label == name for hook in loaded.hooks):
+        return "it has no name: in its file, and cannot be switched without one"
+    waiting = [origin.source.path for origin in loaded.origins if not origin.trusted]
+    return f"{waiting[0]} is not trusted yet: interpose trust" if waiting else "`interpose list` shows the hooks"
+
+
+def _list(project: str, hooks: Sequence[Hook], as_json: bool) -> None:
+    switched = Switches().of(project)
+    known = {hook.name for hook in hooks}
+    if as_json:
+        listed = [{"hook": name, "enabled": on, "known": name in known} for name, on in switched.items()]
+        print(json.dumps({"project": project, "switches": listed}))
+        return
+    if not switched:
+        print(f"nothing is switched in {clean(project)}")
+    for name, on in switched.items():
+        state = paint("on ", "green") if on else paint("off", "yellow")
+        print(f"{state}  {clean(name)}{'' if name in known else '  (no hook has that name now)'}")

@@ -1,0 +1,176 @@
+"""The JSON Schema of a configuration, made from the tables that the configuration itself is read with.
+
+A key that the reader knows and this module does not is an error here, so that the two cannot drift apart. The schema is
+for editors; what it lets through is still checked when the file is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ..dialects import NAMES as DIALECTS
+from ..events import TABLE, Row, Table
+from ..handlers.command import ISOLATIONS
+from .declare import ERROR_BEHAVIORS
+from .mapping import _GROUP_KEYS, _HOOK_KEYS, _SETTINGS, _SNAKE, _TOP_LEVEL, _UNITS
+
+__all__ = ["schema"]
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_FLAG: dict[str, Any] = {"type": "boolean"}
+_TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+_SECONDS: dict[str, Any] = {"type": "number", "minimum": 0}
+_DURATION: dict[str, Any] = {
+    "anyOf": [_SECONDS, {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?({'|'.join(_UNITS)})\s*$"}]
+}
+_FREE = {"^x-": {"description": "Yours: not looked at."}}
+
+_HOOK: dict[str, dict[str, Any]] = {
+    "name": {**_TEXT, "description": "What it is called: to switch it, and in every report."},
+    "matcher": {**_TEXT, "description": 'Names and globs separated by |, such as "Write|Edit" or "mcp__*", or "re:" '
+                                        "and a regular expression (RE2) for the whole name. Case-sensitive."},
+    "if": {**_TEXT, "description": "One rule on what a tool is given, such as Bash(git push *) or Write(src/**)."},
+    "type": {"enum": ["python", "command", "script"],
+             "description": "What handler: is: a Python function (the default), a program, or a line of a script."},
+    "handler": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],
+                "description": "module.function; with type: command a program and its arguments; with type: script a "
+                               "line such as /deny."},
+    "command": {**_TEXT, "description": "A line for the shell; with args: a program."},
+    "args": {**_TEXTS, "description": "Arguments; the command is then run without a shell."},
+    "shell": {"enum": ["sh", "bash"], "default": "sh", "description": "The shell that runs command:."},
+    "priority": {"type": "integer", "default": 100, "description": "Lower runs earlier."},
+    "timeout": {**_SECONDS, "description": "Seconds; 0 means not set. The default is 30."},
+    "onError": {"enum": list(ERROR_BEHAVIORS),
+                "description": "What a failure of this hook means: abort denies, which makes it a guard; log goes on; "
+                               "skip goes on and is silent."},
+    "enabled": {**_FLAG, "default": True, "description": "false switches it off."},
+    "enforce": {**_FLAG, "default": True, "description": "false only records what it would have decided."},
+    "locked": {**_FLAG, "default": False, "description": "Nobody below may override it."},
+    "parallel": {**_FLAG, "default": False, "description": "Run beside its neighbours of the same priority."},
+    "async": {**_FLAG, "default": False, "description": "Run in the background; its context comes later."},
+    "once": {**_FLAG, "default": False, "description": "Run once per process."},
+    "inline": {**_FLAG, "default": False, "description": "Run in the caller's own task or thread."},
+    "isolate": {"enum": ["process"], "description": "Run a Python function in a kept process, which can be ended."},
+    "isolation": {"enum": list(ISOLATIONS), "description": "What is ended with a command at its deadline."},
+    "background": {"enum": ["keep"], "description": "keep: leave running what the command has started."},
+    "warm": {**_FLAG, "default": False, "description": "Start a Python script from a kept process."},
+    "env": {"type": "object", "additionalProperties": _TEXT, "description": "Variables for the command."},
+    "passEnv": {**_TEXTS, "description": "Names of the host's variables that it may see, beside the usual ones."},
+    "inheritEnv": {**_FLAG, "default": False, "description": "Let it see all variables of the host, secrets too."},
+    "cwd": {**_TEXT, "description": "Where the command runs; from the directory of this file."},
+    "description": {**_TEXT, "description": "For whoever reads this next."},
+}  # fmt: skip
+_SETTING: dict[str, dict[str, Any]] = {
+    "errorBehavior": {"enum": list(ERROR_BEHAVIORS), "default": "log",
+                      "description": "What a failure means for hooks that do not say so themselves."},
+    "timeout": {"type": "number", "minimum": 100, "description": "A ceiling over all hooks, in milliseconds."},
+    "defaultTimeout": {**_DURATION, "description": "For hooks without a timeout, such as 5s or 250ms."},
+    "totalTimeout": {**_DURATION, "description": "For all hooks of one event together, such as 2m."},
+    "maxHooksPerPoint": {"type": "integer", "minimum": 0, "default": 50, "description": "0 means no limit."},
+    "enforce": {**_FLAG, "default": True, "description": "false only records what would have been decided."},
+}  # fmt: skip
+_GROUP: dict[str, dict[str, Any]] = {
+    "matcher": _HOOK["matcher"],
+    "timeout": _HOOK["timeout"],
+    "hooks": {"type": "array", "items": {"$ref": "#/$defs/hook"}, "description": "Run first, in order."},
+    "commands": {"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/hook"}]},
+                 "description": "Lines for the shell; run after the hooks, in order."},
+}  # fmt: skip
+
+
+def schema(table: Table = TABLE) -> dict[str, Any]:
+    """Return the schema of a configuration for these events."""
+    top: dict[str, dict[str, Any]] = {
+        "hooks": {"$ref": "#/$defs/hooks"},
+        "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
+        "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
+        "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},
+                        "description": "What /perms check answers in scripts, by name."},
+        "dialect": {"enum": list(DIALECTS), "default": "native",
+                    "description": "claude: this file is one of Claude Code's settings."},
+    }  # fmt: skip
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Hooks of Interpose",
+        "type": "object",
+        "properties": _all_of(_TOP_LEVEL, top),
+        # The schema speaks of our own dialect; keys beside ours belong to others.
+        "$defs": {
+            "hook": _closed(
+                _spelled(_all_of(_HOOK_KEYS, _HOOK)), anyOf=[{"required": ["handler"]}, {"required": ["command"]}]
+            ),
+            "group": _closed(_all_of(_GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
+            "list": {"type": "array", "items": _hook_or_group()},
+            "hooks": _section(table, shared=True),
+            "agentHooks": _section(table, shared=False),
+            "agent": {
+                "type": "object",
+                "properties": {
+                    "id": {**_TEXT, "description": "The agent's id: hooks hold for it."},
+                    "backend": {"type": "object", "properties": {"hooks": {"$ref": "#/$defs/agentHooks"}}},
+                },
+            },
+        },
+    }
+
+
+def _hook_or_group() -> dict[str, Any]:
+    """Tell the two apart by their keys, so that an editor complains of the right one."""
+    is_group = {"anyOf": [{"required": ["hooks"]}, {"required": ["commands"]}]}
+    return {"type": "object", "if": is_group, "then": {"$ref": "#/$defs/group"}, "else": {"$ref": "#/$defs/hook"}}
+
+
+def _section(table: Table, *, shared: bool) -> dict[str, Any]:
+    """Return what hooks: holds: settings, where it is everybody's, and events."""
+    whole: dict[str, Any] = {"type": "object", "required": ["hooks"], "properties": {"hooks": {"$ref": "#/$defs/list"}}}
+    if not shared:
+        whole["properties"] = {
+            "override": {**_FLAG, "default": False, "description": "Drop everybody's hooks of this event."},
+            **whole["properties"],
+        }
+        whole["required"] = []
+    entry = {"anyOf": [{"$ref": "#/$defs/list"}, {**whole, "additionalProperties": False, "patternProperties": _FREE},
+                       {"type": "null"}]}  # fmt: skip
+    events = {spelling: {**entry, "description": _about(table[spelling])} for spelling in table.spellings()}
+    settings = _spelled(_all_of(_SETTINGS, _SETTING)) if shared else {}
+    with_matcher = "|".join(re.escape(name) for name in table.spellings() if table[name].subject)
+    return {
+        "type": ["object", "null"],
+        "properties": {**settings, **events},
+        "patternProperties": {**_FREE, f"^({with_matcher}):.+$": {**entry, "description": "The suffix is a matcher."}},
+        "additionalProperties": False,
+    }
+
+
+def _about(row: Row) -> str:
+    may = ", ".join([*sorted(row.can), *(f"modify {name}" for name in sorted(row.modifies))]) or "only look"
+    compared = f" A matcher is compared with {row.subject}." if row.subject else ""
+    return f"{row.meaning[:1].upper()}{row.meaning[1:]}. A hook may {may}.{compared}"
+
+
+def _closed(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": _FREE,
+        "additionalProperties": False,
+        **more,
+    }
+
+
+def _all_of(keys: Iterable[str], described: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the description of every key that the reader knows, and of no other."""
+    known = set(keys)
+    if known != set(described):
+        raise RuntimeError(f"the schema and the reader differ: {sorted(known ^ set(described))}")
+    return {key: about for key, about in described.items() if key in known}
+
+
+def _spelled(properties: dict[str, Any]) -> dict[str, Any]:
+    """Add the spellings with underscores, which are read too."""
+    others = {
+        snake: {**properties[camel], "deprecated": True} for snake, camel in _SNAKE.items() if camel in properties
+    }
+    return {**properties, **others}

@@ -1,0 +1,122 @@
+"""Fire one hook, or all of a configuration, from a test; make an event; listen to what an engine does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from ..errors import BadEvent, UnknownEvent
+from ..events import TABLE, Table
+from ..hooks import Hooks
+from ..model import Hook, Outcome
+from ..observe.lifecycle import Subscription
+from ..payload import Event, Template
+
+__all__ = ["Recorder", "engine_of", "event", "fire"]
+
+SESSION = "test-session"
+
+Target = Hooks | Hook | Callable[..., Any] | str | os.PathLike[str] | list[str]
+
+
+def fire(target: Target, event: str | Event, /, **fields: Any) -> Outcome:
+    """Fire an event through a hook and return the outcome.
+
+    The hook is a function as it would be registered, a Hook, or a program: the path of a script, a text of words
+    as ``handler:`` has it, or a list of words. Hooks are fired as they are, with all that is registered there. An
+    async hook may be fired from a plain test.
+    """
+    if isinstance(event, Event):
+        fields = {**event, **fields}
+        event = event.row.name
+    return engine_of(target, event).fire_sync(event, **fields)
+
+
+def engine_of(target: Target, event: str) -> Hooks:
+    """Return an engine that has just this hook, or the one that was given."""
+    if isinstance(target, Hooks):
+        return target
+    hooks = Hooks(session_id=SESSION)
+    if isinstance(target, Hook):
+        _check_event(target, event)
+        # As it was declared: with its matcher, its condition and its switch.
+        hooks._registry.add([target])
+    elif isinstance(target, os.PathLike):
+        # One word: a path with a space in it is not split.
+        path = os.path.abspath(os.fspath(target))
+        hooks.register(event, [path], type="command", name=os.path.basename(path))
+    elif isinstance(target, (str, list)):
+        hooks.register(event, target, type="command")
+    else:
+        hooks.register(event, target)
+    return hooks
+
+
+def _check_event(hook: Hook, event: str) -> None:
+    if event not in (hook.row.name, *hook.row.aliases):
+        raise BadEvent(f"{hook.label} is a hook of {hook.row.name}, not of {event}", hint=f"fire {hook.row.name}")
+
+
+def event(name: str, /, *, events: Table = TABLE, **fields: Any) -> Event:
+    """Return an event as a hook gets it, to call the hook's function directly."""
+    row, suffix = events.find(name)
+    if suffix is not None:
+        raise UnknownEvent(f"{name} cannot be fired", hint=f"make {row.name} with {row.subject}={suffix!r}")
+    for word, meant in row.words.items():
+        if word in fields and meant not in fields:
+            fields[meant] = fields.pop(word)
+    template = Template(row, SESSION)
+    made = template.event_type(template.complete(fields))
+    made._rest = None  # nothing is left to fill in
+    return made
+
+
+class Recorder:
+    """Collects what an engine does as long as a block runs.
+
+        with Recorder(hooks) as seen:
+            run_my_agent(hooks)
+        assert [outcome.event for outcome in seen.outcomes] == ["PreToolUse", "PostToolUse"]
+
+    ``outcomes`` has what the host was told, ``messages`` the lifecycle messages of every hook, both in order.
+    """
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.outcomes: list[Outcome] = []
+        self._messages: list[dict[str, Any]] = []
+        self._hooks = hooks
+        self._before: Any = None
+        self._subscription: Subscription | None = None
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """What was told so far; waits for what is still on its way."""
+        if self._subscription is not None:
+            self._subscription.flush()
+        return self._messages
+
+    def of(self, event: str) -> list[Outcome]:
+        """Return the outcomes of one event."""
+        row, _ = self._hooks.events.find(event)
+        return [outcome for outcome in self.outcomes if outcome.event == row.name]
+
+    def __enter__(self) -> Self:
+        self._before = self._hooks.recorder
+        self._hooks.record(self._record)
+        self._subscription = self._hooks.observe(self._messages.append)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._hooks.record(self._before)
+        if self._subscription is not None:
+            self._subscription.flush()
+            self._subscription.close()
+
+    def _record(self, outcome: Outcome) -> Any:
+        self.outcomes.append(outcome)
+        # The host's own recorder must go on as before; what it returns is waited for.
+        return self._before(outcome) if self._before is not None else None

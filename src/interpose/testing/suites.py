@@ -1,0 +1,177 @@
+"""Many cases at once: find their files, run them in order, and know which hooks none of them has run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from ..errors import ConfigError, Problem
+from ..hooks import Hooks
+from ..model import Hook
+from ..replies import clean
+from .cases import SUFFIXES, Case, load_cases
+from .judging import CaseResult, run_case
+
+__all__ = ["Suite", "case_files", "junit", "load_all", "run_all"]
+
+_PROJECT = ".interpose"
+_SKIPPED = ("node_modules", "__pycache__", "venv", "build", "dist")
+
+
+def case_files(named: Sequence[str], start: str) -> list[str]:
+    """Return the files of cases among what was named, or those of the project that a directory belongs to."""
+    if not named:
+        return _of_nearest_project(start)
+    found: list[str] = []
+    for path in named:
+        found.extend(_inside(path) if os.path.isdir(path) else [path])
+    return list(dict.fromkeys(found))
+
+
+def _of_nearest_project(start: str) -> list[str]:
+    """Look from a directory upwards: a person may stand anywhere in the project."""
+    directory = os.path.abspath(start)
+    while not (found := _of_project(directory)):
+        above = os.path.dirname(directory)
+        if above == directory:
+            return []
+        directory = above
+    return found
+
+
+def _of_project(directory: str) -> list[str]:
+    folder = directory if os.path.basename(directory) == _PROJECT else os.path.join(directory, _PROJECT)
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    # Relative where that is shorter: it is how a person would name them.
+    shown = os.path.relpath(folder)
+    folder = folder if shown.startswith("..") else shown
+    return [os.path.join(folder, name) for name in names if "cases" in name and name.endswith(SUFFIXES)]
+
+
+def _inside(directory: str) -> list[str]:
+    found = _of_project(directory)
+    endings = tuple(f".cases{suffix}" for suffix in SUFFIXES)
+    for folder, inner, names in os.walk(directory):
+        inner[:] = sorted(name for name in inner if not name.startswith(".") and name not in _SKIPPED)
+        found.extend(os.path.join(folder, name) for name in sorted(names) if name.endswith(endings))
+    if not found:
+        raise ConfigError([Problem("no file of cases is in this directory", where=directory,
+                                   hint="they are called *.cases.yaml, or lie in .interpose")])  # fmt: skip
+    return found
+
+
+def load_all(files: Iterable[str]) -> list[Case]:
+    """Read files of cases; raise ConfigError with every mistake in any of them."""
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    for path in files:
+        try:
+            cases.extend(load_cases(path))
+        except ConfigError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise ConfigError(problems)
+    return cases
+
+
+@dataclass(slots=True)
+class Suite:
+    """What came of many cases, and how much of the configuration they have run."""
+
+    results: list[CaseResult] = field(default_factory=list)
+    hooks: list[Hook] = field(default_factory=list)
+    never: list[Hook] = field(default_factory=list)
+    """Hooks that are switched on and that no case has run."""
+
+    @property
+    def failed(self) -> int:
+        """How many cases have failed."""
+        return sum(not result.passed for result in self.results)
+
+    @property
+    def percent(self) -> float:
+        """How many in a hundred hooks were run."""
+        return 100.0 * (len(self.hooks) - len(self.never)) / len(self.hooks) if self.hooks else 100.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        never = [{"hook": hook.label, "event": hook.event, "source": hook.source} for hook in self.never]
+        return {
+            "passed": len(self.results) - self.failed,
+            "failed": self.failed,
+            "coverage": {
+                "hooks": len(self.hooks),
+                "run": len(self.hooks) - len(never),
+                "percent": round(self.percent, 1),
+                "never": never,
+            },
+            "cases": [result.to_dict() for result in self.results],
+        }
+
+
+def run_all(
+    cases: Iterable[Case],
+    engine_of: Callable[[Case], Hooks],
+    told: Callable[[CaseResult], None] | None = None,
+    around: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> Suite:
+    """Run cases in order, each on its engine and ``around`` it a context; tell of each result as it comes."""
+    suite = Suite()
+    engines: dict[int, Hooks] = {}
+    ran: set[tuple[str, str]] = set()
+    for case in cases:
+        hooks = engine_of(case)
+        engines[id(hooks)] = hooks
+        with around():
+            result = run_case(hooks, case)
+        suite.results.append(result)
+        outcomes = result.outcome.results if result.outcome is not None else ()
+        ran.update((one.hook, one.source) for one in outcomes if one.status != "skipped")
+        if told is not None:
+            told(result)
+    # A file that several engines have loaded is one file to its author.
+    known = {(hook.label, hook.source, hook.event): hook for hooks in engines.values() for hook in _armed(hooks)}
+    suite.hooks = list(known.values())
+    suite.never = [hook for hook in suite.hooks if (hook.label, hook.source) not in ran]
+    return suite
+
+
+def _armed(hooks: Hooks) -> Iterator[Hook]:
+    return (hook for hook in hooks if hook.enabled)
+
+
+def junit(suite: Suite) -> bytes:
+    """Return the results as JUnit's XML, which most servers that run tests can show."""
+    top = ET.Element("testsuites", name="interpose")
+    files: dict[str, list[CaseResult]] = {}
+    for result in suite.results:
+        files.setdefault(result.case.source.rsplit(":", 2)[0], []).append(result)
+    for file, results in files.items():
+        errors = sum(bool(result.error) for result in results)
+        failures = sum(not result.passed for result in results) - errors
+        one = ET.SubElement(
+            top, "testsuite", name=clean(file), tests=str(len(results)), failures=str(failures), errors=str(errors),
+            time=f"{sum(result.duration for result in results):.3f}",
+        )  # fmt: skip
+        for result in results:
+            _testcase(one, file, result)
+    ET.indent(top)
+    text: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def _testcase(parent: ET.Element, file: str, result: CaseResult) -> None:
+    line = result.case.source.rsplit(":", 2)[1]
+    made = ET.SubElement(parent, "testcase", name=clean(result.case.name), classname=clean(file), file=clean(file),
+                         line=line, time=f"{result.duration:.3f}")  # fmt: skip
+    if not result.passed:
+        lines = [clean(text) for text in result.lines()]
+        failure = ET.SubElement(made, "error" if result.error else "failure", message=lines[0])
+        failure.text = "\n".join(lines)

@@ -1,0 +1,97 @@
+"""Canaries: harmless, of the right shape, and such that the hook really sees them."""
+
+from typing import Any
+
+import pytest
+
+from interpose import Hooks, deny
+from interpose.cli.canary import MARK, canary, run_once
+from interpose.cli.checkup import examine, look_over
+from interpose.events import TABLE
+
+
+def one(event: str, handler: Any = lambda event: None, **options: Any) -> tuple[Hooks, Any]:
+    hooks = Hooks()
+    return hooks, hooks.register(event, handler, name="it", **options)
+
+
+@pytest.mark.parametrize("event", TABLE)
+def test_a_canary_fits_its_row(event: str) -> None:
+    row = TABLE[event]
+
+    fields = canary(one(event)[1])
+
+    assert [name for name, value in fields.items() if not row.fields[name].fits(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("matcher", "tool"),
+    [("Bash", "Bash"), ("Write|Edit", "Write"), ("mcp__*", "Bash"), ("", "Bash"), ("*", "Bash"), ("re:^W", "Bash")],
+)
+def test_a_canary_goes_to_a_tool_that_the_hook_is_for(matcher: str, tool: str) -> None:
+    assert canary(one("PreToolUse", matcher=matcher)[1])["tool_name"] == tool
+
+
+def test_a_canary_asks_for_nothing() -> None:
+    assert canary(one("PreToolUse", matcher="Bash")[1])["tool_input"]["command"] == "true"
+    assert canary(one("Stop")[1])["stop_hook_active"] is True
+
+
+def test_a_hook_runs_whatever_its_matcher_and_condition_say() -> None:
+    hooks, hook = one(
+        "PreToolUse", lambda event: deny("no"), matcher="re:^W", if_="Write(x)", enabled=False, async_=True
+    )
+
+    assert run_once(hooks, hook).result.decision == "deny"
+
+
+def test_a_hook_knows_that_a_doctor_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(MARK, raising=False)
+    seen = []
+
+    def look(event: Any) -> None:
+        import os
+
+        seen.append(os.environ.get(MARK))
+
+    hooks, hook = one("Stop", look)
+    run_once(hooks, hook)
+    hooks, hook = one("PreToolUse", None, command='test "$INTERPOSE_DOCTOR" = 1')
+
+    assert run_once(hooks, hook).result.status == "ok"
+    assert seen == ["1"]
+
+
+def findings(hooks: Hooks) -> list[tuple[str, str]]:
+    [report] = look_over(hooks)
+    examine(hooks, report)
+    return [(finding.severity, finding.kind) for finding in report.findings]
+
+
+def raises(event: Any) -> None:
+    raise ValueError("oh no")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"handler": lambda event: None}, []),
+        ({"handler": raises, "on_error": "abort"}, [("wrong", "fails")]),
+        ({"handler": lambda event: 5}, [("wrong", "answer not understood")]),
+        ({"handler": "no.such_module"}, [("wrong", "missing")]),
+        ({"handler": "os.such_function"}, [("wrong", "import error")]),
+        ({"handler": lambda event: deny("no")}, [("warning", "fails open")]),
+        ({"handler": lambda event: deny("no"), "on_error": "abort"}, []),
+        ({"handler": lambda event: None, "locked": True}, [("wrong", "fails open")]),
+        ({"handler": lambda event: print("hello")}, [("warning", "prints")]),
+        ({"command": "echo hello"}, [("wrong", "rubbish on stdout")]),
+        ({"command": "sleep 0.2"}, [("warning", "slow")]),
+        ({"command": "sleep 60", "timeout": 0.3}, [("wrong", "too slow")]),
+        ({"type": "command", "handler": "/no/such/guard"}, [("wrong", "missing")]),
+    ],
+)
+def test_what_is_amiss_with_a_hook(options: dict[str, Any], found: list[tuple[str, str]]) -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", **options)
+
+    assert findings(hooks) == found

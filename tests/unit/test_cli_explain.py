@@ -1,0 +1,121 @@
+"""Why a hook would run or not, without running it."""
+
+import pytest
+
+from interpose import BadEvent, Hooks
+from interpose.cli.reasons import explain
+from interpose.events import TABLE
+
+
+def must_not_run(event):
+    raise AssertionError("explaining runs nothing")
+
+
+def facts(hooks, event="PreToolUse", **fields):
+    return {fact.hook: fact for fact in explain(hooks, TABLE[event], fields).hooks}
+
+
+def failing(fact):
+    return [predicate.name for predicate in fact.predicates if not predicate.holds]
+
+
+def test_each_predicate_is_judged_for_itself():
+    hooks = Hooks()
+    declared: dict[str, dict] = {
+        "runs": {"matcher": "Bash", "if_": "Bash(git push *)"},
+        "off": {"enabled": False, "matcher": "Write"},
+        "other": {"matcher": "Write"},
+        "condition": {"if_": "Bash(rm *)"},
+        "scoped": {"scope": "reviewer"},
+    }
+    for name, options in declared.items():
+        hooks.register("PreToolUse", must_not_run, name=name, **options)
+
+    found = facts(hooks, tool_name="Bash", tool_input={"command": "git push"}, agent_id="main")
+
+    assert {name: failing(fact) for name, fact in found.items()} == {
+        "runs": [], "off": ["enabled", "matcher"], "other": ["matcher"], "condition": ["if"], "scoped": ["scope"],
+    }  # fmt: skip
+    assert [name for name, fact in found.items() if fact.would_run] == ["runs"]
+
+
+def test_the_order_is_that_of_a_firing_and_neighbours_side_by_side_share_a_place():
+    hooks = Hooks()
+    hooks.register("PreToolUse", must_not_run, name="last")
+    hooks.register("PreToolUse", must_not_run, name="a", priority=5, parallel=True)
+    hooks.register("PreToolUse", must_not_run, name="b", priority=5, parallel=True)
+    hooks.register("PreToolUse", must_not_run, name="first", priority=1)
+
+    found = facts(hooks, tool_name="Bash")
+
+    assert [(name, fact.order) for name, fact in found.items()] == [("first", 1), ("a", 2), ("b", 2), ("last", 3)]
+
+
+def test_what_explain_says_is_what_a_firing_does():
+    hooks = Hooks.from_mapping({
+        "hooks": {"PreToolUse": [{"name": "shared", "handler": lambda event: None},
+                                 {"name": "locked", "locked": True, "handler": lambda event: None}]},
+        "agents": [{"id": "a", "backend": {"hooks": {"PreToolUse": {
+            "override": True, "hooks": [{"name": "own", "handler": lambda event: None}]}}}}],
+    })  # fmt: skip
+
+    for agent in ({}, {"agent_id": "a"}, {"agent_id": "b"}):
+        said = [name for name, fact in facts(hooks, tool_name="Bash", **agent).items() if fact.would_run]
+
+        assert said == [result.hook for result in hooks.fire_sync("PreToolUse", tool_name="Bash", **agent).results]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "deadline", "because"),
+    [
+        ({}, {}, 30, "the default"),
+        ({"default_timeout": 3}, {}, 3, "defaultTimeout"),
+        ({"default_timeout": 3}, {"timeout": 7}, 7, "its own or its group's timeout"),
+        ({"timeout_ceiling": 2}, {"timeout": 7}, 2, "the ceiling hooks.timeout"),
+    ],
+)
+def test_a_deadline_says_where_it_is_from(settings, options, deadline, because):
+    hooks = Hooks(**settings)
+    hooks.register("Stop", must_not_run, name="h", **options)
+
+    found = facts(hooks, "Stop")["h"]
+
+    assert (found.deadline, found.deadline_from) == (deadline, because)
+
+
+def test_the_total_is_that_of_the_firing():
+    hooks = Hooks()
+    hooks.register("Stop", must_not_run, timeout=500)
+
+    assert explain(hooks, TABLE["Stop"], {}).total_deadline == 500
+
+
+def test_an_if_that_cannot_be_judged_counts_as_true_as_in_a_firing():
+    hooks = Hooks()
+    hooks.register("PreToolUse", must_not_run, name="h", if_="Bash(rm *)")
+
+    assert facts(hooks, tool_name="Bash", tool_input="not an object")["h"].would_run
+
+
+def test_a_once_that_is_used_up_does_not_hold():
+    hooks = Hooks()
+    hooks.register("Stop", lambda event: None, name="h", once=True)
+    hooks.fire_sync("Stop")
+
+    assert failing(facts(hooks, "Stop")["h"]) == ["once"]
+
+
+def test_a_subject_that_is_not_text_is_refused_as_in_a_firing():
+    with pytest.raises(BadEvent, match="tool_name is int, not text"):
+        facts(Hooks(), tool_name=3)
+
+
+def test_json_has_all_of_it():
+    hooks = Hooks()
+    hooks.register("Stop", must_not_run, name="h", on_error="abort", source="hooks.yaml:3")
+
+    said = explain(hooks, TABLE["Stop"], {}).to_dict()
+
+    assert said["hooks"][0]["source"] == "hooks.yaml:3"
+    assert said["hooks"][0]["guard"] is True
+    assert said["hooks"][0]["predicates"][0] == {"name": "enabled", "holds": True, "text": "switched on"}

@@ -1,0 +1,153 @@
+"""The command line as a whole: what is loaded, how it ends, and that its tables agree."""
+
+import builtins
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from interpose.cli import main
+from interpose.cli.app import load
+from interpose.cli.commands import COMMANDS, GROUPS
+from interpose.cli.fire import OPTIONS
+
+CLEAN = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.fixture
+def config(tmp_path):
+    (tmp_path / "guards.py").write_text("def look(event):\n    return {'decision': 'deny', 'reason': 'no'}\n")
+    return write(
+        tmp_path / "hooks.yaml",
+        "hooks:\n  Stop:\n    - {handler: guards.look}\n  PreToolUse:\n    - {handler: guards.look}\n",
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_line_of_the_table_names_a_function(command):
+    assert callable(load(command))
+    assert not hasattr(builtins, command.place.partition(":")[0])
+    assert command.group in GROUPS
+    assert command.purpose.endswith(".")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_has_a_help(command, capsys):
+    assert main([command.name, "--help"]) == 0
+
+    assert command.purpose in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_help_of_fire_knows_the_options_that_a_firing_reads():
+    (fire,) = [command for command in COMMANDS if command.name == "fire"]
+    parameters = inspect.signature(load(fire), eval_str=True).parameters.values()
+    options = [parameter.annotation.__metadata__[0] for parameter in parameters if parameter.name != "event"]
+    told = [name for option in options for name in (option.default, *option.param_decls)]
+
+    assert sorted(told) == sorted([*OPTIONS, "--json"])
+
+
+def test_a_firing_loads_nothing_of_help_colour_yaml_and_schema(config, tmp_path):
+    # The second time: the first has read the YAML and compiled it.
+    environment = {**CLEAN, "HOME": str(tmp_path)}
+    program = (
+        "import sys\nfrom interpose.cli import main\n"
+        f"main(['fire', 'PreToolUse', '--tool', 'Bash', '--json', '-c', {config!r}])\n"
+        "print(*sorted(name.partition('.')[0] for name in sys.modules), file=sys.stderr)"
+    )
+    subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout)["decision"] == "deny"
+    loaded = set(done.stderr.split())
+    assert loaded & {"typer", "rich", "click", "yaml", "jsonschema", "asyncio", "argparse", "subprocess"} == set()
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
+def test_the_help_teaches(arguments, capsys):
+    assert main(arguments) == 0
+
+    said = capsys.readouterr().out
+    assert all(f"\n{group}\n" in said for group in GROUPS)
+    assert all(f"\n  {command.name:<8}  {command.purpose}\n" in said for command in COMMANDS)
+
+
+def test_ctrl_c_ends_with_130_and_without_a_word(monkeypatch, capsys):
+    def interrupted(given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("interpose.cli.app.run", interrupted)
+
+    assert main(["list"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("broken"), MemoryError()])
+def test_as_a_hook_whatever_breaks_denies(error, monkeypatch, capsys):
+    def broken(given):
+        raise error
+
+    monkeypatch.setattr("interpose.cli.fire.read_event", broken)
+
+    assert main(["fire", "Stop", "--reply=claude"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert type(error).__name__ in said.err
+
+
+def test_a_reader_who_goes_away_is_no_error_and_changes_no_status(config, tmp_path):
+    command = f"{sys.executable} -c 'import sys; from interpose.cli import main; sys.exit(main())'"
+    piped = f"{command} fire PreToolUse --tool x --json -c {config} | true; {command} events | true"
+
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {piped}"], env={**CLEAN, "HOME": str(tmp_path)},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+
+    assert done.stderr == ""
+
+
+def test_a_reply_that_nobody_can_read_denies(config, tmp_path):
+    program = "import sys; from interpose.cli import main; sys.exit(main())"
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, "fire", "--reply", "claude", "-c", config], stdout=writer,
+        input=b'{"hook_event_name": "Stop"}', stderr=subprocess.PIPE, env={**CLEAN, "HOME": str(tmp_path)}, check=False,
+    )  # fmt: skip
+    os.close(writer)
+
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+)
+def test_colour_only_where_somebody_looks(variables, coloured, monkeypatch, capsys):
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    main(["events"])
+
+    assert ("\x1b[" in capsys.readouterr().out) is coloured
+
+
+def test_what_a_hook_says_cannot_write_to_the_terminal(tmp_path, capsys):
+    (tmp_path / "escapes.py").write_text("def say(event):\n    return {'systemMessage': 'a\\x1b[2Jb'}\n")
+    path = write(tmp_path / "hooks.yaml", "hooks:\n  Stop:\n    - {handler: escapes.say}\n")
+
+    main(["fire", "Stop", "-c", path])
+
+    assert "  context: ab\n" in capsys.readouterr().out

@@ -1,0 +1,66 @@
+"""Who may switch what: the person at the terminal has the rights of the user layer."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpose import UnknownHook
+from interpose.cli.switch import switch
+from interpose.config.load import Loaded
+from interpose.config.switches import Switches
+from interpose.events import TABLE
+from interpose.model import Hook
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return str(tmp_path)
+
+
+def loaded(*hooks: dict[str, Any]) -> Loaded:
+    return Loaded(
+        hooks=[Hook(row=TABLE["Stop"], handler=None, **{"name": "it", "label": "it", **facts}) for facts in hooks]
+    )
+
+
+@pytest.mark.parametrize("layer", ["user", "project", "local"])
+def test_what_files_say_can_be_switched_locked_or_not(project: str, layer: str) -> None:
+    switch(project, "it", False, loaded({"layer": layer, "locked": True}))
+
+    assert Switches().of(project) == {"it": False}
+
+
+@pytest.mark.parametrize(("locked", "said"), [(True, "is locked there"), (False, "is set there")])
+def test_what_a_layer_above_has_set_stays(project: str, locked: bool, said: str) -> None:
+    with pytest.raises(UnknownHook, match=f"it belongs to the code layer and {said}: it cannot be switched from here"):
+        switch(project, "it", False, loaded({"layer": "code", "locked": locked}))
+
+    assert Switches().of(project) == {}
+
+
+def test_a_switch_that_says_what_the_file_says_is_none(project: str) -> None:
+    switch(project, "it", False, loaded({"layer": "project"}))
+    switch(project, "it", True, loaded({"layer": "project"}))
+
+    assert Switches().of(project) == {}
+
+
+def test_a_hook_that_is_off_in_one_of_two_files_is_switched_on(project: str) -> None:
+    switch(project, "it", True, loaded({"layer": "user"}, {"layer": "project", "enabled": False}))
+
+    assert Switches().of(project) == {"it": True}
+
+
+def test_a_switch_whose_hook_is_gone_can_be_taken_back(project: str) -> None:
+    Switches().set(project, "it", False)
+
+    switch(project, "it", True, loaded())
+
+    assert Switches().of(project) == {}
+
+
+def test_a_hook_without_a_name_cannot_be_switched(project: str) -> None:
+    with pytest.raises(UnknownHook, match="it has no name: in its file"):
+        switch(project, "./guard.sh", False, loaded({"layer": "project", "name": None, "label": "./guard.sh"}))
