@@ -8,7 +8,6 @@ will not end keeps its chain; the firing goes on in a new one, and the old one f
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
 from functools import partial
 from time import monotonic
 from types import CoroutineType
@@ -21,6 +20,7 @@ from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
 from .payload import Event, copiers
 from .plan import Plan
+from .records import replace
 from .replies import Failure
 from .step import Engine, Route, Step
 

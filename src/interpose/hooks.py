@@ -148,7 +148,9 @@ class Hooks(Switchboard):
     def _add_scripts(self, permissions: Mapping[str, str]) -> None:
         from .scripts import Commands, ScriptHandler, World
 
-        world = World(permissions=permissions, fire=self.fire, show=self.show)
+        world = World(
+            permissions=permissions, fire=self.fire, show=lambda text: self.show(text)
+        )  # a host may set it later
         self.handlers = {**self.handlers, "script": ScriptHandler(self._commands or Commands(), world)}
 
     def reload(self) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 from .decide import Ran, Silent, add_late, merge, on_failure, only_stricter, quiet, weigh
 from .events import Row
 from .faults import log, type_name
+from .identity import new_id
 from .model import Hook, Outcome, Status
 from .payload import Copiers, Template, copiers
 from .plan import under_ceiling
@@ -179,7 +179,7 @@ class Ledger:
         if self.engine.tell is None:
             return
         if not self.run_id:
-            self.run_id = str(uuid4())
+            self.run_id = new_id()
             if subtype != "hook_started":
                 self.engine.tell("hook_started", hook, self, {})
         self.engine.tell(subtype, hook, self, more)

@@ -7,11 +7,11 @@ when it is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from .events import Row
 from .payload import Template
+from .records import Record, made_by
 
 __all__ = [
     "Decision",
@@ -43,8 +43,7 @@ class Health:
         self.once: list[None] = [None]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Hook:
+class Hook(Record, eq=False):
     """One configured reaction to one event."""
 
     row: Row
@@ -53,9 +52,9 @@ class Hook:
     name: str | None = None
     label: str = ""
     matcher: str = ""
-    matches: Callable[[str], bool] | None = field(default=None, repr=False)
+    matches: Callable[[str], bool] | None = None
     condition: str | None = None
-    judge: Callable[[Mapping[str, Any]], bool] | None = field(default=None, repr=False)
+    judge: Callable[[Mapping[str, Any]], bool] | None = None
     priority: int = 100
     timeout: float | None = None
     on_error: str | None = None
@@ -73,9 +72,11 @@ class Hook:
     dialect: str = "native"
     rewrites_in_group: bool = False
     """Whether what it changes counts although others run beside it: in their order, the last one holds."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = made_by(factory=dict)
     sequence: int = 0
-    health: Health = field(default_factory=Health, repr=False)
+    health: Health = made_by(factory=Health)
+
+    _hidden = frozenset({"matches", "judge", "health"})
 
     @property
     def event(self) -> str:
@@ -83,8 +84,7 @@ class Hook:
         return self.row.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Record):
     """What holds for all hooks of one engine. Times are seconds; 0 means not set."""
 
     error_behavior: str = "log"
@@ -160,8 +160,7 @@ class Ignored:
         return {"hook": self.hook, "wish": self.wish}
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Record, kw_only=False):
     """What became of one hook in one firing."""
 
     hook: str
@@ -175,7 +174,7 @@ class Result:
     enforced: bool = True
     reply: Any = None
     source: str = ""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = made_by(factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""

@@ -11,10 +11,10 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 from .errors import BadHook, TooManyHooks, UnknownHook, nearest
 from .model import Hook
+from .records import Record, made_by, replace
 
 __all__ = ["LAYERS", "Registry", "Scope", "Snapshot"]
 
@@ -24,12 +24,11 @@ LAYERS = ("local", "project", "user", "code")
 _RANK = {layer: rank for rank, layer in enumerate(LAYERS)}
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Record, kw_only=False):
     """An agent for which hooks of its own hold."""
 
     parent: str | None = None
-    overrides: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, str] = made_by(factory=dict)
     """Events whose shared hooks it drops, each with the layer that says so."""
 
 

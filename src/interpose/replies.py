@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .model import HookError, Injection
+from .records import Record, made_by
 
 __all__ = [
     "STRATEGIES",
@@ -90,8 +90,7 @@ class HookFailed(Exception):
         self.failure = Failure(code, text, trace=trace, evidence=evidence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class Ended(Record):
     """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value."""
 
     status: int = 0
@@ -101,18 +100,17 @@ class Ended:
     """The beginning of what it wrote to standard error, as text."""
     failure: Failure | None = None
     """Why there is no answer to read: it could not be started, was late, said too much."""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = made_by(factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Record):
     """What one handler answered, whatever dialect it spoke. Make one with ``deny()`` and its kin."""
 
     decision: Literal["deny", "ask", "allow"] | None = None
     grants: bool = False
     """Whether an allow was said in words that grant, not only in words that do not object."""
     reason: str = ""
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] = made_by(factory=dict)
     context: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     inject: tuple[Injection, ...] = ()
@@ -123,14 +121,14 @@ class Reply:
     stop_reason: str = ""
     interrupt: bool = False
     keep_going: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = made_by(factory=dict)
     ignored: tuple[str, ...] = ()
     """Wishes that the dialect itself has found to be without effect."""
     again: float | None = None
     """Asks for a second call, within so many seconds."""
     problem: Failure | None = None
     """What could not be read of an answer whose decision counts all the same."""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = made_by(factory=dict)
 
     def __add__(self, other: Reply) -> Reply:
         """Say both: ``modify(prompt=...) + context("...")``. The stricter decision holds."""

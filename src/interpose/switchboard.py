@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-from uuid import uuid4
 
 from .decide import Ran
 from .dialects import native
@@ -16,6 +15,7 @@ from .events import Row, Table
 from .firing import Firing
 from .handlers import Handler
 from .handlers.command import CommandHandler
+from .identity import new_id
 from .lanes import BlockingLanes, Lanes
 from .ledger import Ledger
 from .model import Hook, Outcome, Settings
@@ -37,7 +37,7 @@ class Switchboard(Engine):
     settings: Settings
 
     def __init__(self, events: Table, session_id: str | None) -> None:
-        self.session_id = session_id or str(uuid4())
+        self.session_id = session_id or new_id()
         self.off = os.environ.get("INTERPOSE_OFF", "")
         self.tell: Callable[[str, Hook, Ledger, dict[str, Any]], None] | None = None
         self.late: dict[str, list[Ran]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..hooks import Hooks
 from ..matching.names import is_glob
 from ..model import Health, Hook, Outcome, Result
 from ..plan import deadline
+from ..records import replace
 from .outputs import collected
 
 __all__ = ["LONGEST", "SLOW", "Run", "canary", "run_once"]

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +16,7 @@ from ..config.load import Origin, Source, find_sources, load_sources
 from ..config.mapping import settings_from
 from ..errors import ConfigError, UsageError
 from ..events import TABLE
+from ..records import replace
 from ..replies import clean
 from . import options
 from .doubts import Doubt, doubts_about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import BadEvent
@@ -13,6 +13,7 @@ from ..hooks import Hooks
 from ..model import Hook
 from ..payload import Template
 from ..plan import DEFAULT_TIMEOUT, deadline, error_policy, is_guard, make_plan
+from ..records import replace
 from ..registry import Snapshot
 
 __all__ = ["Explanation", "HookFacts", "Predicate", "explain", "isolation_of"]

@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from ..config.trust import TrustStore
 from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
 from ..model import Hook
+from ..records import replace
 from ..replies import clean
 from .asking import confirm, somebody_is_there
 from .loading import enter, here

@@ -8,7 +8,6 @@ its failure means stays with the engine.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from inspect import isawaitable, signature
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..errors import BadHook
 from ..events import Row
 from ..handlers.python import is_async, label_of
 from ..payload import Event
+from ..records import replace
 from ..replies import Failure, HookFailed, Reply
 
 __all__ = ["Adapted", "adapted", "understood"]

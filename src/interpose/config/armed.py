@@ -90,14 +90,17 @@ class Files:
 
     def watch(self, reload: Callable[[], object]) -> None:
         """Call back, from a thread of our own, when something has changed; end with whoever is called back."""
-        target = weakref.WeakMethod(reload) if hasattr(reload, "__self__") else None
+        # The thread must hold on to nothing but this: with the method itself it would keep its engine for ever.
+        target: Callable[[], Callable[[], object] | None] = (
+            weakref.WeakMethod(reload) if hasattr(reload, "__self__") else lambda: reload
+        )
         ending = threading.Event()
 
         def look() -> None:
             seen = self.stamp()
             while not ending.wait(_LOOKS):
                 now = self.stamp()
-                call = target() if target is not None else reload
+                call = target()
                 if call is None:
                     return
                 if now != seen:

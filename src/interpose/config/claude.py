@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import Row, Table
 from ..matching import compile_condition
 from ..model import Hook
+from ..records import replace
 from ..replies import clean
 from .declare import declare
 from .mapping import Configuration

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -108,7 +107,13 @@ def _shell(wanted: Any) -> str:
         return _SHELL
     if wanted != "bash":
         raise BadHook(f"shell: {wanted!r} cannot be used", hint="sh or bash")
-    return shutil.which("bash") or _SHELL
+    return _on_path("bash") or _SHELL
+
+
+def _on_path(name: str) -> str | None:
+    from shutil import which
+
+    return which(name)
 
 
 def _words(handler: Any) -> list[str]:
@@ -128,7 +133,7 @@ def _program(words: list[str], base: str) -> tuple[str, list[str]]:
     name = os.path.expanduser(words[0])
     beside = os.path.join(base, name)
     is_beside = os.sep in name or os.path.isfile(beside)
-    path = os.path.normpath(beside) if is_beside else shutil.which(name) or beside
+    path = os.path.normpath(beside) if is_beside else _on_path(name) or beside
     if path.endswith(".py") and os.path.isfile(path) and not os.access(path, os.X_OK):
         interpreter = current_interpreter()
         return _without_nul(interpreter, [interpreter, path, *words[1:]])

@@ -11,10 +11,10 @@ import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from typing import NoReturn
 
 from ..errors import ConfigError, Problem
+from ..records import Record
 from .text import MOST_BYTES
 
 __all__ = ["FileRead", "read"]
@@ -44,8 +44,7 @@ _ERRORS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FileRead:
+class FileRead(Record, kw_only=False):
     """What was read, and which file it was: the one that was opened, whatever its name leads to later."""
 
     data: bytes

@@ -10,13 +10,13 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
 from ..model import Hook, Settings
 from ..plan import deadline
+from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
 from . import compiled
 from .claude import read_settings, without_copies
@@ -39,8 +39,7 @@ _STRICTER = ("allow", "ask", "deny")
 _TIMES = ("default_timeout", "timeout_ceiling", "total_timeout")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Record, kw_only=False):
     """A file to be read: who wrote it, how it speaks, and whether it was found or named by a person."""
 
     path: str
@@ -49,14 +48,13 @@ class Source:
     found: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Record, kw_only=False):
     """A file that was read, and everything that it makes run."""
 
     source: Source
     real_path: str
     sha256: str
-    references: Mapping[str, str] = field(default_factory=dict)
+    references: Mapping[str, str] = made_by(factory=dict)
     """The local scripts and modules that it names, each with the hash of its content."""
     trusted: bool = True
 
@@ -67,18 +65,18 @@ class Origin:
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@dataclass(slots=True)
 class Loaded:
     """What a set of files says."""
 
-    hooks: list[Hook] = field(default_factory=list)
-    scopes: dict[str, Scope] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-    permissions: dict[str, str] = field(default_factory=dict)
-    warnings: list[Problem] = field(default_factory=list)
-    origins: list[Origin] = field(default_factory=list)
-    switches: dict[str, bool] = field(default_factory=dict)
-    """What the person has switched on or off, by the name of a hook."""
+    def __init__(self, hooks: Iterable[Hook] = (), origins: Iterable[Origin] = ()) -> None:
+        self.hooks: list[Hook] = list(hooks)
+        self.scopes: dict[str, Scope] = {}
+        self.settings: dict[str, Any] = {}
+        self.permissions: dict[str, str] = {}
+        self.warnings: list[Problem] = []
+        self.origins: list[Origin] = list(origins)
+        self.switches: dict[str, bool] = {}
+        """What the person has switched on or off, by the name of a hook."""
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from importlib.machinery import all_suffixes
 
 from ..handlers.command import Command, current_interpreter
 from ..handlers.python import LazyFunction
@@ -47,10 +46,10 @@ def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
         words += _words(command.argv[2])
     # Ours is nothing that the file names: which one it is depends on who asks.
     words = [word for word in words if word != current_interpreter()]
-    bases = dict.fromkeys((directory, project, command.cwd or directory))
-    for word in words:
-        filled = _VARIABLE.sub(lambda found: project if found[1] != "HOME" else os.path.expanduser("~"), word)
-        for base in bases:
+    home = os.path.expanduser("~")
+    for base in dict.fromkeys((directory, project, command.cwd or directory)):
+        for word in words:
+            filled = _VARIABLE.sub(lambda found: home if found[1] == "HOME" else base, word)  # noqa: B023 - used at once
             path = os.path.join(base, os.path.expanduser(filled))
             if "\0" not in path and os.path.isfile(path):
                 yield os.path.realpath(path)
@@ -76,6 +75,8 @@ def _modules_of(handler: str, directory: str) -> Iterator[str]:
     What a module imports is not followed; but those that stand beside it in its package are taken too, for the parts
     of a package import one another.
     """
+    from importlib.machinery import all_suffixes
+
     parts = LazyFunction(handler, directory).path.replace(":", ".").split(".")
     endings = tuple(all_suffixes())
     for count in range(1, len(parts)):

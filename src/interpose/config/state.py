@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import Any
 
 from ..errors import ConfigError, Problem
@@ -65,6 +64,8 @@ def write_privately(path: str, data: bytes) -> None:
     """Write a file that only its owner can read, whole or not at all."""
     directory = os.path.dirname(path)
     os.makedirs(directory, mode=0o700, exist_ok=True)
+    import tempfile
+
     descriptor, scratch = tempfile.mkstemp(dir=directory)  # 0600
     try:
         with os.fdopen(descriptor, "wb") as opened:

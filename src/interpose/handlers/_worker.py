@@ -86,7 +86,7 @@ class Worker:
         if value is None:
             return {}
         if isinstance(value, self._replies.Reply):
-            said = {name: getattr(value, name) for name in value.__dataclass_fields__}
+            said = {name: getattr(value, name) for name in value._parts}
             return {"reply": {**said, "problem": None, "inject": [item.to_dict() for item in value.inject]}}
         return {"answer": value} if isinstance(value, dict) else {"other": self._faults.type_name(value)}
 

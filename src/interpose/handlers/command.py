@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 from ..model import Hook
 from ..payload import Event
+from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
 from ..wire import Unencodable, encode
 from . import depth, progress
@@ -23,8 +23,7 @@ __all__ = ["Command", "CommandHandler"]
 ISOLATIONS = ("group", "tree", "namespace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Record):
     """What a hook runs, as it was declared; every path in it was resolved then."""
 
     path: str
@@ -34,7 +33,7 @@ class Command:
     """The event as this command's dialect has it."""
     told: Callable[[Event], Mapping[str, str]]
     """What its dialect says in variables."""
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = made_by(factory=dict)
     passed: tuple[str, ...] = ()
     inherit: bool = False
     without: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from ..errors import BadHook
@@ -33,6 +33,10 @@ def unified(function: Callable[..., Any], what: str = "the hook") -> Call:
 
 def _required_parameters(function: Callable[..., Any]) -> int | None:
     """Count what must be given by position; None if that cannot be known or does not matter."""
+    if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
+        plain = _plain_parameters(function)
+        if plain is not None:
+            return plain
     import inspect
 
     try:
@@ -48,11 +52,25 @@ def _required_parameters(function: Callable[..., Any]) -> int | None:
     return required
 
 
+def _plain_parameters(function: FunctionType) -> int | None:
+    """Count the parameters of a function that has only plain ones, without the help of ``inspect``."""
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & (_VARARGS | _VARKEYWORDS) or "__signature__" in vars(function):
+        return None
+    required = code.co_argcount - len(function.__defaults__ or ())
+    return 1 if required == 0 and code.co_argcount else required
+
+
+_VARARGS, _VARKEYWORDS, _COROUTINE = 0x04, 0x08, 0x80  # as inspect calls them
+
+
 def is_async(function: Any) -> bool:
     """Say whether calling it gives a coroutine, as far as that can be seen beforehand."""
+    function = _innermost(function)
+    if type(function) is FunctionType and not vars(function):
+        return bool(function.__code__.co_flags & _COROUTINE)
     import inspect
 
-    function = _innermost(function)
     try:
         if inspect.iscoroutinefunction(function):
             return True

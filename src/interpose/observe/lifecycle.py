@@ -12,7 +12,8 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
-from uuid import uuid4
+
+from ..identity import new_id
 
 __all__ = ["Observers", "Subscription"]
 
@@ -143,6 +144,6 @@ def message(subtype: str, *, hook_id: str, hook_name: str, event: str, session_i
         "hook_name": hook_name,
         "hook_event": event,
         **more,
-        "uuid": str(uuid4()),
+        "uuid": new_id(),
         "session_id": session_id,
     }

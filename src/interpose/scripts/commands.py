@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import BadHook, nearest
 from ..faults import is_awaitable
 from ..payload import Event
+from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
 from .lines import Template, literal
 
@@ -22,11 +22,10 @@ _NAME = re.compile(r"[A-Za-z][\w:.-]*", re.ASCII)
 _NOTIFICATION = "Notification"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Record):
     """What commands reach beyond their event; handed in by whoever loads a script."""
 
-    permissions: Mapping[str, str] = field(default_factory=dict)
+    permissions: Mapping[str, str] = made_by(factory=dict)
     """What ``/perms check`` asks: a name to ``allow``, ``ask`` or ``deny``."""
     fire: Callable[..., Any] | None = None
     """Fires an event, as ``Hooks.fire`` and ``Hooks.fire_sync`` do."""
@@ -46,8 +45,7 @@ def _nothing_to_check(arguments: Sequence[Template]) -> Mistake | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Record):
     """One command: what it takes, and what it runs."""
 
     name: str

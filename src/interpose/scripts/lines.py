@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..faults import type_name
 from ..payload import Event
+from ..records import Record
 from ..replies import HookFailed
 
 __all__ = ["PRIORITY", "Line", "Reference", "Template", "fill", "joined", "literal"]
@@ -20,14 +20,15 @@ _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$", "\n": "\\n", "\t
 _LONGEST_INDEX = 9  # digits: no list is longer, and int() refuses thousands of them
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Record, kw_only=False):
     """A place in an argument where a value of the event goes: ``$name`` or ``$name.field.sub``."""
 
     name: str
     path: tuple[str, ...] = ()
-    column: int = field(default=0, compare=False)
+    column: int = 0
     """Where it stands in its line, for whoever has to complain about it."""
+
+    _uncompared = frozenset({"column"})
 
     def __str__(self) -> str:
         return "${" + ".".join((self.name, *self.path)) + "}"
@@ -37,17 +38,18 @@ Template = tuple[str | Reference, ...]
 """An argument before it is filled in: texts and references in their order; nothing is the empty text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Record, kw_only=False):
     """One hook of a script. ``event`` is spelled as in the script, with its subject; ``command`` has no slash."""
 
     event: str
     command: str
     arguments: tuple[Template, ...]
-    line: int = field(default=1, compare=False)
-    column: int = field(default=1, compare=False)
-    text: str = field(default="", compare=False)
-    source: str = field(default="", compare=False)
+    line: int = 1
+    column: int = 1
+    text: str = ""
+    source: str = ""
+
+    _uncompared = frozenset({"line", "column", "text", "source"})
 
     @property
     def where(self) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from ... import wire
 from ...events import Row
 from ...payload import Event
+from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from .. import native
 from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, Said, cut, read_answer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from ...events import Row
+from ...records import Record, replace
 from ...replies import Failure, Reply, clean
 
 __all__ = ["LONGEST_TEXT", "OUTPUTS", "TOP_LEVEL", "Said", "cut", "is_discarded", "read_answer"]
@@ -71,8 +71,7 @@ _PARTS = {"permissionDecision", "permissionDecisionReason", "updatedInput", "add
 _TERMINAL = re.compile("(?:\x1b\\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\)|\x07)+")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Record, kw_only=False):
     """What standard output says, before the exit status has its say."""
 
     reply: Reply

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ...events import Row
 from ...payload import Event
+from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from ...wire import BadJson, decode
 from .answers import read as read_answer

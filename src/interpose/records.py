@@ -1,0 +1,120 @@
+"""Nouns with named parts, frozen: what dataclasses would make, whose import takes longer than all of this package.
+
+    class Point(Record, kw_only=False):
+        x: int
+        y: int = 0
+        notes: list[str] = made_by(factory=list)
+
+``interpose fire`` starts a process for every event; there, milliseconds of imports count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
+
+__all__ = ["Record", "made_by", "replace"]
+
+_REQUIRED: Any = object()
+
+
+class _MadeBy:
+    """A default that is made anew for each record."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+def made_by(*, factory: Callable[[], Any]) -> Any:
+    """Have a part's default made by a call."""
+    return _MadeBy(factory)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(made_by,))
+class _RecordType(type):
+    """Turns annotations into parts: slots, and an ``__init__`` that is written out, as fast as one by hand."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **flags: bool) -> type:
+        parts: dict[str, Any] = {}
+        for base in bases:
+            parts.update(getattr(base, "_parts", {}))
+        own = {part: body.pop(part, _REQUIRED) for part in body.get("__annotations__", {}) if not part.startswith("_")}
+        parts.update(own)
+        body["__slots__"] = tuple(own)
+        body["_parts"] = parts
+        if parts:
+            body["__init__"] = _init(parts, keywords=flags.get("kw_only", True))
+        if not flags.get("eq", True):
+            body["__eq__"], body["__hash__"] = object.__eq__, object.__hash__
+        return super().__new__(cls, name, bases, body)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **flags: bool) -> None:
+        super().__init__(name, bases, body)
+
+
+def _init(parts: dict[str, Any], *, keywords: bool) -> Callable[..., None]:
+    world: dict[str, Any] = {"_set": object.__setattr__, "_required": _REQUIRED}
+    signature, lines = [], []
+    for name, default in parts.items():
+        value = name
+        if default is _REQUIRED:
+            signature.append(name)
+        else:
+            world[f"_default_{name}"] = default
+            signature.append(f"{name}=_default_{name}")
+            if isinstance(default, _MadeBy):
+                value = f"_default_{name}.make() if {name} is _default_{name} else {name}"
+        lines.append(f"    _set(self, {name!r}, {value})")
+    star = "*, " if keywords else ""
+    exec(f"def __init__(self, {star}{', '.join(signature)}):\n" + "\n".join(lines), world)  # noqa: S102 - our own text
+    made: Callable[..., None] = world["__init__"]
+    return made
+
+
+class Record(metaclass=_RecordType):
+    """A noun: made once, read, compared by its parts, and never changed."""
+
+    _parts: ClassVar[dict[str, Any]]
+    _hidden: ClassVar[frozenset[str]] = frozenset()
+    """Parts that are not shown."""
+    _uncompared: ClassVar[frozenset[str]] = frozenset()
+    """Parts in which equal records may differ."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        compared = (name for name in self._parts if name not in self._uncompared)
+        return all(getattr(self, name) == getattr(other, name) for name in compared)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self._parts if name not in self._uncompared))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._parts if name not in self._hidden)
+        return f"{type(self).__qualname__}({shown})"
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), {name: getattr(self, name) for name in self._parts})
+
+    def __replace__(self, **changes: Any) -> Self:
+        return type(self)(**{**{name: getattr(self, name) for name in self._parts}, **changes})
+
+
+_R = TypeVar("_R", bound=Record)
+
+
+def replace(record: _R, **changes: Any) -> _R:
+    """Return a record like this one, with some parts changed."""
+    return record.__replace__(**changes)
+
+
+def _rebuilt(kind: type[Record], parts: dict[str, Any]) -> Record:
+    return kind(**parts)

@@ -1,0 +1,748 @@
+"""Files that are found arm only after the person has said so, for exactly what is in them and in what they name.
+
+The record of that lies with the person. Nothing in a project can write itself into it.
+"""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.hosts import program
+
+from interpose import ConfigError, Hooks
+from interpose.config import compiled
+from interpose.config.load import Origin, find_sources, load_sources
+from interpose.config.trust import TrustStore
+from interpose.events import TABLE
+
+OURS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "INTERPOSE_TRUST", "INTERPOSE_OFF")
+GUARD = "hooks:\n  PreToolUse:\n    - {name: guard, command: 'echo no >&2; exit 2'}\n"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A person of their own."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in OURS:
+        monkeypatch.delenv(name, raising=False)
+    tmp_path.chmod(0o755)
+    mask = os.umask(0o022)
+    yield home
+    os.umask(mask)
+
+
+class Project:
+    """A directory with a configuration of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = self.write(".interpose/hooks.yaml", GUARD)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def origin(self) -> Origin:
+        (origin,) = load_sources(TABLE, find_sources(str(self.folder))).origins
+        return origin
+
+    def trust(self) -> None:
+        """Do what the person does after a look at it."""
+        TrustStore().trust(self.origin())
+
+    @property
+    def armed(self) -> list[str | None]:
+        return [hook.name for hook in Hooks.discover(self.folder)]
+
+    @property
+    def warnings(self) -> list[str]:
+        return [str(problem) for problem in Hooks.discover(self.folder).warnings]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def record(home: Path) -> Path:
+    return home / ".local" / "state" / "interpose" / "trust.json"
+
+
+# 193, 194: nothing is armed that nobody has trusted.
+
+
+def test_a_found_file_arms_nothing_until_it_is_trusted(project: Project) -> None:
+    """Fault 193"""
+    hooks = Hooks.discover(project.folder)
+
+    assert list(hooks) == []
+    assert [origin.trusted for origin in hooks.origins] == [False]
+    (warning,) = hooks.warnings
+    assert str(warning) == (
+        f"{project.file}: found, but not trusted: none of its hooks is armed; nobody has trusted it as it is "
+        f"(look at it, then: interpose trust {project.file})"
+    )
+    assert hooks.fire_sync("PreToolUse", tool_name="Bash").allowed
+
+    project.trust()
+
+    assert Hooks.discover(project.folder).fire_sync("PreToolUse", tool_name="Bash").denied
+    assert project.warnings == []
+
+
+def test_the_persons_own_file_needs_their_word_too(home: Path, tmp_path: Path) -> None:
+    """Fault 193: somebody else may have put it there."""
+    file = home / ".config" / "interpose" / "hooks.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(GUARD)
+
+    assert [str(problem).partition(":")[0] for problem in Hooks.discover(tmp_path).warnings] == [str(file)]
+
+
+def test_an_untrusted_file_leaves_no_setting_permission_or_scope_behind(project: Project) -> None:
+    """Fault 193"""
+    project.file.write_text(
+        "hooks: {enforce: false, errorBehavior: skip, timeout: 100, maxHooksPerPoint: 1}\n"
+        "permissions: {shellExec: deny}\n"
+        "agents: [{id: a, backend: {hooks: {PreToolUse: {override: true, hooks: []}}}}]\n"
+    )
+    hooks = Hooks.discover(project.folder)
+    hooks.register("PreToolUse", lambda event: {"decision": "deny"}, name="one")
+    hooks.register("PreToolUse", lambda event: None, name="two")
+
+    assert hooks.settings == Hooks().settings
+    assert hooks.fire_sync("PreToolUse", tool_name="Bash", agent_id="a").denied
+
+
+def test_trusting_one_file_of_a_project_trusts_no_other(project: Project) -> None:
+    """Fault 193"""
+    project.trust()
+    project.write(".interpose/hooks.local.yaml", GUARD.replace("guard", "local"))
+
+    assert project.armed == ["guard"]
+    assert len(project.warnings) == 1
+
+
+def test_a_file_that_is_named_is_trusted_by_that(project: Project) -> None:
+    """Fault 193"""
+    assert [hook.name for hook in Hooks.load(project.file)] == ["guard"]
+    assert project.armed == []
+
+
+def test_claude_settings_that_are_found_wait_for_trust_too(project: Project, tmp_path: Path) -> None:
+    """Fault 193"""
+    handler = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh'}
+    project.write(".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}}))
+    script = project.write(".claude/hooks/check.sh", "exit 0\n")
+
+    def origin() -> Origin:
+        (found,) = load_sources(TABLE, find_sources(str(project.folder), "claude")).origins
+        return found
+
+    assert list(Hooks.discover(project.folder, dialect="claude")) == []
+    assert list(origin().references) == [str(script)]
+    TrustStore().trust(origin())
+    assert len(list(Hooks.discover(project.folder, dialect="claude"))) == 1
+
+    script.write_text("exit 2\n")
+    assert list(Hooks.discover(project.folder, dialect="claude")) == []
+
+
+@pytest.mark.parametrize("value", ["all", " all ", "x,all", "digest"])
+def test_a_machine_without_a_person_trusts_by_its_environment(
+    project: Project, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 194"""
+    digest = project.origin().digest
+    monkeypatch.setenv("INTERPOSE_TRUST", f"{'0' * 64}, {digest} ,x" if value == "digest" else value)
+
+    assert project.armed == ["guard"]
+
+    project.file.write_text(GUARD + "# changed\n")
+    assert project.armed == ([] if value == "digest" else ["guard"])
+
+
+@pytest.mark.parametrize("value", ["", ",", "1", "true", "yes", "ALL", "none", "*", "sha256", "0" * 64])
+def test_no_other_word_in_the_environment_trusts_anything(
+    project: Project, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 194: there is no implicit trust in a run without a terminal."""
+    digest = project.origin()
+    assert digest.sha256 != digest.digest or not digest.references
+    monkeypatch.setenv("INTERPOSE_TRUST", digest.sha256 if value == "sha256" else value)
+
+    assert project.armed == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "trusted: true\n",
+        "trust: all\n",
+        "x-trust: all\n",
+        "INTERPOSE_TRUST: all\n",
+        "layer: user\n",
+        "env: {INTERPOSE_TRUST: all}\n",
+    ],
+)
+def test_a_file_cannot_declare_itself_trusted(project: Project, text: str) -> None:
+    """Fault 195: at its top level such a key belongs to others, and says nothing to us."""
+    project.file.write_text(text + GUARD)
+
+    assert project.armed == []
+
+
+@pytest.mark.parametrize(
+    "key", ["trusted: true", "trust: all", "layer: code", "source: /etc/hooks.yaml", "found: false"]
+)
+def test_neither_can_a_setting_or_a_hook(project: Project, key: str) -> None:
+    """Fault 195"""
+    for text in (GUARD.replace("hooks:\n", f"hooks:\n  {key}\n"), GUARD.replace("name: guard", f"name: guard, {key}")):
+        project.file.write_text(text)
+        with pytest.raises(ConfigError):
+            Hooks.discover(project.folder)
+
+
+def test_a_project_cannot_bring_a_record_of_its_own(project: Project, record: Path) -> None:
+    """Fault 195: wherever the host stands."""
+    project.trust()
+    text = record.read_text()
+    record.unlink()
+    for name in ("", ".interpose/", ".local/state/interpose/", "state/interpose/", "~/.local/state/interpose/"):
+        project.write(f"{name}trust.json", text)
+
+    assert project.armed == []
+
+
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "HOME"])
+def test_a_home_that_depends_on_where_the_host_stands_is_none(
+    project: Project, record: Path, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 195: a relative path, or a ~ that nobody knows, would lead into the project."""
+    project.trust()
+    text = record.read_text()
+    record.unlink()
+    for name in (
+        "state/interpose/trust.json",
+        ".local/state/interpose/trust.json",
+        "~/.local/state/interpose/trust.json",
+    ):
+        project.write(name, text)
+    monkeypatch.chdir(project.folder)
+
+    monkeypatch.setenv(variable, "state" if variable == "XDG_STATE_HOME" else ".")
+    assert project.armed == []
+
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # a user without a home, such as in a container
+    assert project.armed == []
+
+
+# 196, 201: any change takes trust back.
+
+NAMED: dict[str, tuple[str, dict[str, str]]] = {
+    "the file itself": ("command: 'true'", {}),
+    "a script": ("type: command, handler: ./check.sh", {"check.sh": "exit 0"}),
+    "a Python script": ("type: command, handler: check.py --fast", {"check.py": "pass"}),
+    "a script as an argument": ("type: command, handler: python3 check.py", {"check.py": "pass"}),
+    "a script in a line for the shell": ("command: 'sh -e .interpose/check.sh'", {"check.sh": "exit 0"}),
+    "a script after a semicolon": ("command: 'cd /;/bin/true&&./.interpose/check.sh'", {"check.sh": "exit 0"}),
+    "a script in a substitution": ("command: 'x=`.interpose/check.sh`; exit $x'", {"check.sh": "exit 0"}),
+    "a script that is assigned": ("command: 'RULES=.interpose/rules.txt exec true'", {"rules.txt": "a"}),
+    "a script by the project": ("command: '\"${CLAUDE_PROJECT_DIR}\"/check.sh'", {"check.sh": "exit 0"}),
+    "a script with args": ("command: sh, args: [check.sh]", {"check.sh": "exit 0"}),
+    "a module": ("handler: mine.check", {"mine.py": "def check(event): ..."}),
+    "a module with a colon": ("handler: 'mine:check'", {"mine.py": "def check(event): ..."}),
+    "a package": ("handler: mine.check", {"mine/__init__.py": "def check(event): ..."}),
+    "a module of a package": ("handler: mine.rules.check", {"mine/rules.py": "def check(event): ..."}),
+    "a sibling in a package": ("handler: mine.rules.check", {"mine/words.py": "x = 1", "mine/rules.py": "from . import words"}),
+    "a module in a process": ("handler: mine.check, isolate: process", {"mine.py": "def check(event): ..."}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_a_change_of_what_runs_takes_trust_back(project: Project, what: str) -> None:
+    """Faults 193, 196, 201"""
+    hook, files = NAMED[what]
+    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, {hook}}}\n")
+    paths = [project.write(f".interpose/{name}", f"{text}\n") for name, text in files.items()] or [project.file]
+    project.trust()
+    assert project.armed == ["guard"]
+
+    before = paths[0].read_text()
+    paths[0].write_text(f"{before}# changed\n")
+    assert project.armed == []
+    assert TrustStore().difference(project.origin()) == [(str(paths[0]), "changed")]
+
+    paths[0].write_text(before)
+    assert project.armed == ["guard"]
+
+    if paths[0] != project.file:
+        paths[0].unlink()
+        assert project.armed == []
+
+
+def test_a_change_of_an_arma_file_takes_trust_back(project: Project) -> None:
+    """Fault 196"""
+    script = project.write(".interpose/lines.arma", "hook PreToolUse /deny no\n")
+    project.file.write_text("scripts: [lines.arma]\n")
+    project.trust()
+    assert len(project.armed) == 1
+
+    script.write_text("hook PreToolUse /context no\n")
+
+    assert project.armed == []
+
+
+@pytest.mark.parametrize(
+    ("hook", "name"),
+    [
+        ("type: command, handler: ./check.sh", "check.sh"),
+        ("command: 'sh .interpose/check.sh'", "check.sh"),
+        ("handler: mine.check", "mine.py"),
+        ("handler: mine.check", "mine/__init__.py"),
+        ("handler: mine.check", "mine.so"),
+        ("handler: mine.check", "mine.pyc"),
+        ("handler: mine.rules.check", "mine/other.py"),
+        ("handler: json.dumps", "json.py"),
+    ],
+)
+def test_a_file_that_turns_up_later_takes_trust_back(project: Project, hook: str, name: str) -> None:
+    """Fault 196: what was missing, or came from elsewhere, when somebody looked."""
+    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, {hook}}}\n")
+    project.trust()
+    assert project.armed == ["guard"]
+
+    project.write(f".interpose/{name}", "turned up\n")
+
+    assert project.armed == []
+
+
+def test_a_link_that_leads_elsewhere_takes_trust_back(project: Project) -> None:
+    """Faults 196, 197: a script that is named may be a link, and where it leads is part of what was trusted."""
+    one, two = project.write("one.sh", "exit 0\n"), project.write("two.sh", "exit 0\n")
+    link = project.folder / ".interpose" / "check.sh"
+    link.symlink_to(one)
+    project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, type: command, handler: ./check.sh}\n")
+    project.trust()
+    assert project.armed == ["guard"]
+
+    link.unlink()
+    link.symlink_to(two)
+    assert project.armed == []
+
+    link.unlink()
+    link.symlink_to(one)
+    one.write_text("exit 1\n")
+    assert project.armed == []
+
+
+def test_the_scripts_of_a_project_below_a_system_directory_count_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 193: containers keep projects in /usr/src and /opt."""
+    from interpose.config import references
+
+    script = project.write(".interpose/check.sh", "exit 0\n")
+    project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, type: command, handler: ./check.sh}\n")
+    monkeypatch.setattr(references, "_SYSTEM", (f"{project.folder.parent}/",))
+    project.trust()
+
+    script.write_text("exit 1\n")
+
+    assert project.armed == []
+
+
+def test_programs_of_the_system_and_our_own_interpreter_are_nobodys_to_trust(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 193: what was trusted with one interpreter is trusted with another."""
+    project.write(".interpose/check.py", "pass\n")
+    project.file.write_text(
+        "hooks:\n  PreToolUse:\n    - {name: a, type: command, handler: check.py}\n    - {name: b, command: ls /etc/passwd}\n"
+    )
+    other = project.write("other-python", "#!/bin/sh\n")
+    before = project.origin()
+
+    monkeypatch.setattr(sys, "executable", str(other))
+
+    assert project.origin().digest == before.digest
+    assert {os.path.basename(path) for path in before.references} == {"check.py", "passwd"}
+
+
+# 197: other ways to the same file.
+
+
+def test_a_trusted_file_that_is_edited_through_a_hard_link_is_not_trusted(project: Project, tmp_path: Path) -> None:
+    """Fault 197"""
+    project.trust()
+    os.link(project.file, tmp_path / "same")
+
+    (tmp_path / "same").write_text(GUARD.replace("exit 2", "exit 0"))
+
+    assert project.armed == []
+
+
+@pytest.mark.parametrize("how", ["hard link", "symbolic link", "copy", "moved", "case"])
+def test_trusted_content_at_another_place_is_not_trusted(project: Project, tmp_path: Path, how: str) -> None:
+    """Fault 197: trust is for this content at this place, where its scripts are."""
+    project.trust()
+    other = Project(tmp_path / ("PROJECT" if how == "case" else "other"))
+    other.file.unlink()
+    match how:
+        case "hard link":
+            os.link(project.file, other.file)
+        case "symbolic link":
+            other.file.symlink_to(project.file)
+        case "moved":
+            os.rename(project.file, other.file)
+        case _:
+            other.file.write_text(GUARD)
+
+    if how == "symbolic link":
+        with pytest.raises(ConfigError, match="a symbolic link, and nobody has named it"):
+            Hooks.discover(other.folder)
+    else:
+        assert other.armed == []
+
+
+def test_a_project_that_was_moved_has_to_be_trusted_again(project: Project, tmp_path: Path) -> None:
+    """Fault 197"""
+    project.trust()
+    project.folder.rename(tmp_path / "elsewhere")
+
+    assert list(Hooks.discover(tmp_path / "elsewhere")) == []
+
+
+def test_other_ways_to_say_where_a_project_is_lead_to_the_same_trust(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 197"""
+    project.trust()
+    (project.folder / "src").mkdir()
+    (tmp_path / "link").symlink_to(project.folder)
+    monkeypatch.chdir(project.folder / "src")
+
+    for way in (".", "..", "../src/../src", str(tmp_path / "link"), str(tmp_path / "project" / ".." / "project")):
+        assert [hook.name for hook in Hooks.discover(way)] == ["guard"], way
+
+
+def test_a_project_that_links_to_the_folder_of_another_gets_that_ones_hooks_and_scripts(
+    project: Project, tmp_path: Path
+) -> None:
+    """Fault 197: it is the same file; nothing of the new place is run."""
+    project.write(".interpose/check.sh", "exit 0\n")
+    project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, type: command, handler: ./check.sh}\n")
+    project.trust()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / ".interpose").symlink_to(project.folder / ".interpose")
+
+    (hook,) = Hooks.discover(tmp_path / "other")
+
+    assert hook.options["command"].path == str(project.folder / ".interpose" / "check.sh")
+
+
+@pytest.mark.xfail(reason="handlers/python.py: LazyFunction imports through __pycache__, which no digest covers")
+def test_bytecode_in_the_project_cannot_take_the_place_of_trusted_source(project: Project) -> None:
+    """Fault 196: a compiled file that nobody looked at is run instead, if Python believes it."""
+    import importlib.util
+    import py_compile
+
+    project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, handler: mine.check}\n")
+    module = project.write(".interpose/mine.py", "def check(event):\n    return {'decision': 'deny'}\n")
+    project.trust()
+    evil = project.write("evil.py", "def check(event):\n    return None\n")
+    py_compile.compile(
+        str(evil),
+        cfile=importlib.util.cache_from_source(str(module)),
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+        doraise=True,
+    )
+
+    fired = program(f"""
+        from interpose import Hooks
+        hooks = Hooks.discover({str(project.folder)!r})
+        print([hook.name for hook in hooks], hooks.fire_sync("PreToolUse", tool_name="Bash").denied)
+    """)
+
+    assert fired.stdout.strip() in ("['guard'] True", "[] False"), fired.stderr
+
+
+# The record.
+
+
+def test_the_record_is_the_persons_alone(project: Project, record: Path) -> None:
+    """Fault 195"""
+    project.trust()
+
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert stat.S_IMODE(record.parent.stat().st_mode) == 0o700
+    assert [path.name for path in record.parent.iterdir()] == ["trust.json"]
+    assert list(json.loads(record.read_text())) == [str(project.file)]
+
+
+def _damage(record: Path, how: str) -> None:
+    good = record.read_text()
+    match how:
+        case "cut off":
+            record.write_text(good[: len(good) // 2])
+        case "empty":
+            record.write_text("")
+        case "binary":
+            record.write_bytes(b"\x00\xff\xfe")
+        case "a list":
+            record.write_text("[]")
+        case "deep":
+            record.write_text("[" * 100_000)
+        case "written by everybody":
+            record.chmod(0o666)
+        case "written by a group":
+            record.chmod(0o660)
+        case "in an open folder":
+            record.parent.chmod(0o777)
+        case "a link":
+            record.rename(record.with_name("real.json"))
+            record.symlink_to("real.json")
+        case "a FIFO":
+            record.unlink()
+            os.mkfifo(record)
+        case "a directory":
+            record.unlink()
+            record.mkdir()
+        case _:
+            os.chown(record, 12345, -1)
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("cut off", "is damaged"),
+        ("empty", "is damaged"),
+        ("binary", "is damaged"),
+        ("a list", "is damaged"),
+        ("deep", "is damaged"),
+        ("written by everybody", "can be written to by everybody"),
+        ("written by a group", "can be written to by its group"),
+        ("in an open folder", "its directory can be written to by everybody"),
+        ("a link", "a symbolic link"),
+        ("a FIFO", "a FIFO, not a file"),
+        ("a directory", "a directory, not a file"),
+        pytest.param("of another user", "belongs to another user", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root")),
+    ],
+)  # fmt: skip
+def test_a_record_that_cannot_be_believed_has_trusted_nothing_and_the_reason_is_said(
+    project: Project, record: Path, how: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 195"""
+    project.trust()
+    assert project.armed == ["guard"]
+
+    _damage(record, how)
+
+    assert project.armed == []
+    (said,) = project.warnings
+    assert f"the record of what is trusted, {record}, {reason}" in said
+    with pytest.raises(ConfigError):  # nor is it overwritten
+        project.trust()
+
+    monkeypatch.setenv("INTERPOSE_TRUST", "all")
+    assert project.armed == ["guard"]
+
+
+@pytest.mark.parametrize(
+    "entry", [True, "all", [], {}, {"digest": True}, {"digest": ""}, {"digest": None}, {"sha256": "x"}, "digest"]
+)
+def test_an_entry_of_another_shape_trusts_nothing(project: Project, record: Path, entry: Any) -> None:
+    """Fault 195"""
+    project.trust()
+    record.write_text(
+        json.dumps({str(project.file): project.origin().digest if entry == "digest" else entry, "*": True})
+    )
+
+    assert project.armed == []
+
+
+def test_trust_that_is_taken_back_is_gone(project: Project) -> None:
+    """Fault 193"""
+    project.trust()
+
+    assert TrustStore().forget(str(project.file))
+    assert project.armed == []
+    assert not TrustStore().forget(str(project.file))
+
+
+# The compiled form.
+
+
+@pytest.fixture
+def cache(home: Path) -> Path:
+    return home / ".cache" / "interpose"
+
+
+REPORT = """
+import sys
+from interpose import Hooks
+hooks = Hooks.load({file!r}, lines=False)
+print([hook.name for hook in hooks], "yaml" in sys.modules)
+"""
+
+
+def second_load(file: Path, **env: str) -> str:
+    loaded = program(REPORT.format(file=str(file)), env=env)
+    assert loaded.returncode == 0, loaded.stderr
+    return loaded.stdout.strip()
+
+
+def test_a_second_load_needs_no_parser(project: Project, cache: Path) -> None:
+    assert second_load(project.file) == "['guard'] True"
+    assert second_load(project.file) == "['guard'] False"
+    (kept,) = cache.iterdir()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+    project.file.write_text(GUARD.replace("guard", "other"))
+    assert second_load(project.file) == "['other'] True"
+
+
+def _poison(kept: Path) -> None:
+    """Let a compiled form say that there are no hooks, as well as whoever knows how could."""
+    import hashlib
+    import marshal
+
+    made = marshal.dumps((compiled._VERSION, {"hooks": {}}))
+    kept.write_bytes(hashlib.sha256(made).digest() + made)
+
+
+POISON: dict[str, Callable[[Path], object]] = {
+    "writable by everybody": lambda kept: kept.chmod(0o666),
+    "writable by a group": lambda kept: kept.chmod(0o620),
+    "in an open folder": lambda kept: kept.parent.chmod(0o777),
+    "a link": lambda kept: (kept.rename(kept.with_name("x")), kept.symlink_to("x")),
+}
+
+
+@pytest.mark.parametrize("how", POISON)
+def test_a_compiled_form_that_somebody_else_could_have_written_is_not_believed(
+    project: Project, cache: Path, how: str
+) -> None:
+    """Fault 196"""
+    Hooks.load(project.file)
+    (kept,) = cache.iterdir()
+    _poison(kept)
+    assert list(Hooks.load(project.file)) == []  # it works like this
+
+    POISON[how](kept)
+
+    assert [hook.name for hook in Hooks.load(project.file)] == ["guard"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_compiled_form_of_another_user_is_not_believed(project: Project, cache: Path, what: str) -> None:
+    """Fault 196"""
+    Hooks.load(project.file)
+    (kept,) = cache.iterdir()
+    _poison(kept)
+    os.chown(kept if what == "file" else cache, 12345, -1)
+
+    assert [hook.name for hook in Hooks.load(project.file)] == ["guard"]
+
+
+@pytest.mark.parametrize("how", ["empty", "garbage", "cut off", "one bit", "old version", "huge list", "no pair"])
+def test_a_compiled_form_that_is_damaged_is_made_anew(project: Project, cache: Path, how: str) -> None:
+    import hashlib
+    import marshal
+
+    def sealed(made: bytes) -> bytes:
+        return hashlib.sha256(made).digest() + made
+
+    Hooks.load(project.file)
+    (kept,) = cache.iterdir()
+    good = kept.read_bytes()
+    at = good.index(b"exit 2") + 5
+    damaged = {
+        "empty": b"",
+        "garbage": b"\xff" * 200,
+        "cut off": good[:-5],
+        "one bit": good[:at] + b"0" + good[at + 1 :],  # exit 0
+        "old version": sealed(marshal.dumps((compiled._VERSION - 1, {"hooks": {}}))),
+        "huge list": b"x" * 32 + b"[\xff\xff\xff\x7f",
+        "no pair": sealed(marshal.dumps({"hooks": {}})),
+    }
+    kept.write_bytes(damaged[how])
+
+    assert Hooks.load(project.file).fire_sync("PreToolUse", tool_name="Bash").denied
+    assert kept.read_bytes() == good
+
+
+def test_what_is_compiled_from_yaml_is_not_taken_for_json(project: Project, tmp_path: Path) -> None:
+    """Fault 176: the same bytes, of which one language makes something and the other does not."""
+    text = "{hooks: {Stop: [{command: 'true'}]}, " + "x: 1}" + " " * 1000
+    (tmp_path / "a.yaml").write_text(text)
+    (tmp_path / "a.json").write_text(text)
+    assert len(list(Hooks.load(tmp_path / "a.yaml"))) == 1
+
+    with pytest.raises(ConfigError):
+        Hooks.load(tmp_path / "a.json")
+
+
+def test_a_file_with_problems_is_not_compiled_and_says_where_they_are_every_time(project: Project, cache: Path) -> None:
+    project.file.write_text(GUARD + "  Stopp: []\n")
+
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=r"hooks\.yaml:4:3: Stopp"):
+            Hooks.load(project.file)
+    assert [hook.source for hook in (project.file.write_text(GUARD), Hooks.load(project.file), Hooks.load(project.file))[2]] == [
+        f"{project.file}:3"
+    ]  # fmt: skip
+
+
+def test_a_compiled_form_arms_nothing_that_is_not_trusted(project: Project) -> None:
+    """Fault 193"""
+    Hooks.load(project.file)
+
+    assert project.armed == []
+
+
+# 236: homes that are missing or cannot be written to.
+
+
+@pytest.mark.parametrize("kind", ["missing", "a file", "relative", "empty", "read-only"])
+def test_a_home_that_cannot_be_used_keeps_no_hooks_from_loading(
+    project: Project, home: Path, kind: str, tmp_path: Path
+) -> None:
+    """Fault 236"""
+    env = {"HOME": str(home), "XDG_CACHE_HOME": "", "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
+    match kind:
+        case "missing":
+            home.rmdir()
+        case "a file":
+            home.rmdir()
+            home.write_text("")
+        case "relative":
+            env["HOME"] = "."
+        case "empty":
+            env["HOME"] = ""
+        case _:
+            home.chmod(0o555)
+            if os.geteuid() == 0:
+                env["XDG_CACHE_HOME"] = env["XDG_STATE_HOME"] = "/proc/none"  # where even root writes nothing
+
+    text = f"""
+        import os
+        os.chdir({str(project.folder)!r})
+        from interpose import Hooks
+        print([hook.name for hook in Hooks.load({str(project.file)!r})], list(Hooks.discover(".")))
+    """
+    ran = program(text, env=env)
+
+    assert (ran.returncode, ran.stdout.strip()) == (0, "['guard'] []"), ran.stderr
+    assert sorted(os.listdir(project.folder)) == [".interpose"]
