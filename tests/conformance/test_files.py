@@ -423,7 +423,6 @@ def test_a_line_of_the_seed_notifies_of_the_agent_by_name(armament: Callable[[st
     hooks.register("Notification", lambda event: told.append(event.message))
 
     hooks.show = shown.append
-    assert hooks.reload()  # the way to show is handed to scripts when they are loaded
     outcome = fire(hooks, "post:agent:complete", agent="explorer")
 
     assert (shown, told) == (["Agent explorer finished"], ["Agent explorer finished"])

@@ -513,6 +513,36 @@ def test_a_script_of_a_found_file_that_others_can_write_to_is_refused(found: Pat
     assert f"{script}:1:1: can be written to by everybody" in why_not(found)
 
 
+@pytest.mark.parametrize(
+    ("hook", "name"),
+    [
+        ("type: command, handler: ./check.sh", "check.sh"),
+        ("command: sh .interpose/check.sh", "check.sh"),
+        ("handler: mine.check", "mine.py"),
+        ("handler: mine.rules.check", "mine/words.py"),
+    ],
+)
+def test_what_a_found_file_runs_and_others_can_write_to_is_refused(found: Path, hook: str, name: str) -> None:
+    """Fault 192: what is trusted now would be something else when it runs."""
+    script = found.parent / name
+    script.parent.mkdir(exist_ok=True)
+    script.write_text("pass\n")
+    found.write_text(f"hooks:\n  PreToolUse:\n    - {{{hook}}}\n")
+    assert len(list(Hooks.discover(found.parents[1]))) == 1
+
+    script.chmod(0o777)
+    assert f"{script}: is run, and can be written to by everybody (mode 0777)" in why_not(found)
+    assert len(list(Hooks.load(found))) == 1
+
+    script.chmod(0o755)
+    outside = found.parents[1] / "open"
+    outside.mkdir()
+    outside.chmod(0o777)
+    moved = script.rename(outside / script.name)
+    script.symlink_to(moved)
+    assert f"{moved}: is run, and its directory can be written to by everybody" in why_not(found)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_a_found_file_of_another_user_is_refused(found: Path) -> None:
     """Fault 192"""

@@ -345,7 +345,7 @@ def test_firings_from_other_threads_see_the_old_set_or_the_new_one_and_nothing_b
     for thread in threads:
         thread.start()
     try:
-        for turn in range(20):
+        for turn in range(6):
             write(file, says("b1", "b2") if turn % 2 else says("a1", "a2", "a3"))
             assert hooks.reload()
     finally:
@@ -564,6 +564,27 @@ def test_a_watched_file_is_taken_over_when_it_changes(file: Path) -> None:
 
     write(file, says("three"))
     assert eventually(lambda: fire(hooks).context == ["three"] and "reload" not in fire(hooks).extra)
+
+
+@pytest.mark.parametrize("what", ["file", "script"])
+def test_a_change_between_reading_and_watching_is_noticed(
+    file: Path, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = write(tmp_path / "lines.arma", "hook PreToolUse /context old\n")
+    write(file, "scripts: [lines.arma]\n")
+    watch = armed.Files.watch
+
+    def late(files: armed.Files, reload: Any) -> None:
+        if what == "file":
+            write(file, says("new"))
+        else:
+            write(script, "hook PreToolUse /context new\n")
+        watch(files, reload)
+
+    monkeypatch.setattr(armed.Files, "watch", late)
+    hooks = Hooks.load(file, watch=True)
+
+    assert eventually(lambda: fire(hooks).context == ["new"])
 
 
 def test_a_watched_file_that_vanishes_and_returns_is_taken_over_again(file: Path) -> None:

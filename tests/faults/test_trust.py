@@ -379,6 +379,18 @@ def test_programs_of_the_system_and_our_own_interpreter_are_nobodys_to_trust(
     assert {os.path.basename(path) for path in before.references} == {"check.py", "passwd"}
 
 
+@pytest.mark.parametrize("redirect", [">", ">>", "2>", "&>", ">|"])
+def test_a_file_that_a_command_writes_to_is_not_part_of_what_is_trusted(project: Project, redirect: str) -> None:
+    """Fault 193: a log that grows would take trust back every time."""
+    log = project.write("audit.log", "first\n")
+    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, command: 'cat {redirect}audit.log'}}\n")
+    project.trust()
+
+    log.write_text("first\nsecond\n")
+
+    assert project.armed == ["guard"]
+
+
 # 197: other ways to the same file.
 
 
@@ -432,7 +444,10 @@ def test_other_ways_to_say_where_a_project_is_lead_to_the_same_trust(
     (tmp_path / "link").symlink_to(project.folder)
     monkeypatch.chdir(project.folder / "src")
 
-    for way in (".", "..", "../src/../src", str(tmp_path / "link"), str(tmp_path / "project" / ".." / "project")):
+    ways = [".", "..", "../src/../src", str(tmp_path / "link"), str(tmp_path / "project" / ".." / "project")]
+    if os.path.isdir("/proc/self/root"):
+        ways.append(f"/proc/self/root{project.folder}")
+    for way in ways:
         assert [hook.name for hook in Hooks.discover(way)] == ["guard"], way
 
 
@@ -625,7 +640,7 @@ POISON: dict[str, Callable[[Path], object]] = {
     "writable by everybody": lambda kept: kept.chmod(0o666),
     "writable by a group": lambda kept: kept.chmod(0o620),
     "in an open folder": lambda kept: kept.parent.chmod(0o777),
-    "a link": lambda kept: (kept.rename(kept.with_name("x")), kept.symlink_to("x")),
+    "a link": lambda kept: kept.rename(kept.with_name("x")).with_name(kept.name).symlink_to("x"),
 }
 
 
@@ -694,15 +709,16 @@ def test_what_is_compiled_from_yaml_is_not_taken_for_json(project: Project, tmp_
         Hooks.load(tmp_path / "a.json")
 
 
-def test_a_file_with_problems_is_not_compiled_and_says_where_they_are_every_time(project: Project, cache: Path) -> None:
+def test_a_compiled_file_says_every_time_where_its_problems_and_its_hooks_are(project: Project) -> None:
     project.file.write_text(GUARD + "  Stopp: []\n")
 
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"hooks\.yaml:4:3: Stopp"):
             Hooks.load(project.file)
-    assert [hook.source for hook in (project.file.write_text(GUARD), Hooks.load(project.file), Hooks.load(project.file))[2]] == [
-        f"{project.file}:3"
-    ]  # fmt: skip
+
+    project.file.write_text(GUARD)
+    for _ in range(2):
+        assert [hook.source for hook in Hooks.load(project.file)] == [f"{project.file}:3"]
 
 
 def test_a_compiled_form_arms_nothing_that_is_not_trusted(project: Project) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import ConfigError, Problem
 from ..events import Table
 from .load import Loaded, Source, find_sources, load_sources
+from .references import hash_of
 from .state import state_path
 from .switches import Switches
 
@@ -95,9 +96,12 @@ class Files:
             weakref.WeakMethod(reload) if hasattr(reload, "__self__") else lambda: reload
         )
         ending = threading.Event()
+        first: tuple[Any, ...] | None = self.stamp()
+        if not self._is_as_it_was_read():
+            first = None  # somebody was faster than we are
 
         def look() -> None:
-            seen = self.stamp()
+            seen = first
             while not ending.wait(_LOOKS):
                 now = self.stamp()
                 call = target()
@@ -105,16 +109,31 @@ class Files:
                     return
                 if now != seen:
                     seen = now
-                    try:
-                        call()
-                    except Exception:
-                        import logging
-
-                        # Without this thread later changes would go unseen, and nobody would be told.
-                        logging.getLogger("interpose").exception("changed files could not be looked at")
+                    _call(call)
                 del call
 
         threading.Thread(target=look, name="interpose-watch", daemon=True).start()
+
+    def _is_as_it_was_read(self) -> bool:
+        origins = self.loaded.origins
+        if [source.path for source in self._find()] != [origin.source.path for origin in origins]:
+            return False
+        read = [(origin.real_path, origin.sha256) for origin in origins]
+        read += [named for origin in origins for named in origin.references.items()]
+        return all(hash_of(path) == digest for path, digest in read)
+
+
+def _call(reload: Callable[[], object]) -> None:
+    try:
+        reload()
+    except Exception:
+        import logging
+        import traceback
+
+        # Without its thread later changes would go unseen, and nobody would be told. As text: a record that keeps the
+        # exception would keep the engine.
+        said = traceback.format_exc()
+        logging.getLogger("interpose").error("changed files could not be looked at: %s", said)  # noqa: TRY400
 
 
 def _facts(path: str) -> tuple[int, int, int] | None:

@@ -21,6 +21,7 @@ from ..registry import LAYERS, Scope
 from . import compiled
 from .claude import read_settings, without_copies
 from .files import FileRead
+from .files import _nobody_elses as check_owner
 from .files import read as read_file
 from .mapping import Configuration, read_mapping
 from .references import references_of
@@ -137,6 +138,9 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
             problems.extend(error.problems)
             continue
         origin = Origin(source, file.real_path, file.sha256, references_of(found.hooks, file.real_path, found.scripts))
+        if source.found and (unsafe := _unsafe(origin)):
+            problems.extend(unsafe)
+            continue
         if source.found and (reason := _distrust(store, origin)):
             loaded.origins.append(replace(origin, trusted=False))
             loaded.warnings.append(Problem(
@@ -150,6 +154,20 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         raise ConfigError(problems)
     loaded.hooks = without_copies(loaded.hooks)
     return loaded
+
+
+def _unsafe(origin: Origin) -> list[Problem]:
+    """Name the scripts and modules that others can write to: they are hashed now, and run later."""
+    problems: list[Problem] = []
+    for path in origin.references:
+        try:
+            check_owner(os.stat(path), path, path, "is run, and ")
+            check_owner(os.stat(os.path.dirname(path)), path, os.path.dirname(path), "is run, and its directory ")
+        except OSError:
+            continue  # not there: nothing can be run
+        except ConfigError as error:
+            problems.extend(error.problems)
+    return problems
 
 
 def _distrust(store: TrustStore, origin: Origin) -> str:

@@ -12,11 +12,12 @@ from ..handlers.command import Command, current_interpreter
 from ..handlers.python import LazyFunction
 from ..model import Hook
 
-__all__ = ["references_of"]
+__all__ = ["hash_of", "references_of"]
 
 _MOST_BYTES = 50 * 1024 * 1024
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/", "/System/", "/Library/")
 _OUR_FOLDERS = (".interpose", ".claude")
+_REDIRECTS = re.compile(r"&?>+[|]?")
 _VARIABLE = re.compile(r"\$\{?(CLAUDE_PROJECT_DIR|HOME)\b\}?")
 
 
@@ -36,7 +37,7 @@ def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ())
         elif hook.type == "python" and isinstance(hook.handler, str):
             named.update(_modules_of(hook.handler, directory))
     own = os.path.join(os.path.realpath(project), "")
-    return {path: _hash(path) for path in sorted(named) if path.startswith(own) or not path.startswith(_SYSTEM)}
+    return {path: hash_of(path) for path in sorted(named) if path.startswith(own) or not path.startswith(_SYSTEM)}
 
 
 def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
@@ -58,7 +59,10 @@ def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
 
 
 def _words(line: str) -> list[str]:
-    """Return the words of a line for the shell, and the parts of those that assign something."""
+    """Return the words of a line for the shell, and the parts of those that assign something.
+
+    What the line writes to is left out: a log would take trust back with every line that is added to it.
+    """
     line = line.replace("`", " ")
     reader = shlex.shlex(line, posix=True, punctuation_chars=True)
     reader.whitespace_split = True
@@ -66,6 +70,7 @@ def _words(line: str) -> list[str]:
         words = list(reader)
     except ValueError:
         words = line.split()
+    words = [word for before, word in zip(["", *words], words, strict=False) if not _REDIRECTS.fullmatch(before)]
     return words + [part for word in words if "=" in word for part in word.split("=")]
 
 
@@ -93,8 +98,11 @@ def _listed(folder: str, endings: tuple[str, ...]) -> list[str]:
         return []
 
 
-def _hash(path: str) -> str:
+def hash_of(path: str) -> str:
+    """Return the hash of a file's content; nothing if it is not there."""
     try:
+        if not os.path.isfile(path):  # a FIFO would have to be waited for
+            return ""
         with open(path, "rb") as opened:
             return hashlib.sha256(opened.read(_MOST_BYTES)).hexdigest()
     except OSError:
