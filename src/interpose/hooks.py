@@ -14,6 +14,7 @@ from .events import TABLE, Row, Table
 from .handlers import Handler
 from .model import Hook, Settings
 from .observe.lifecycle import Observer, Subscription
+from .records import replace
 from .switchboard import Recorder, Switchboard
 
 if TYPE_CHECKING:
@@ -133,45 +134,56 @@ class Hooks(Switchboard):
         return hooks
 
     def _arm(self, loaded: Loaded) -> None:
-        """Put what files say in the place of what they said before."""
-        if any(hook.type == "script" for hook in loaded.hooks):
+        """Put what files say in the place of what they said before, all of it or nothing."""
+        settings = settings_from(**{**loaded.settings, **self._given})
+        files = self._files
+        switches = loaded.switches
+        hooks = [
+            replace(hook, enabled=switches[hook.name])
+            if hook.name in switches and hook.layer != "code"  # a person at a terminal is above all files
+            else hook
+            for hook in loaded.hooks
+        ]
+        before, scopes_before = self.handlers, files.loaded.scopes if files is not None else {}
+        if any(hook.type == "script" for hook in hooks):
             self._add_scripts(loaded.permissions)
-        before = self._from_files
-        self._from_files = self._registry.exchange(before, loaded.hooks, loaded.scopes)
-        if self._files is not None:
-            self._files.loaded = loaded
-            for name, on in self._files.switched().items():
-                if self._registry.named(name):
-                    self._registry.switch(name, on, "user")
+        try:
+            self._from_files = self._registry.exchange(
+                self._from_files, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
+            )
+        except InterposeError:
+            self.handlers = before
+            raise
+        self.settings = settings
+        if files is not None:
+            files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
 
     def _add_scripts(self, permissions: Mapping[str, str]) -> None:
         from .scripts import Commands, ScriptHandler, World
 
-        world = World(
-            permissions=permissions, fire=self.fire, show=lambda text: self.show(text)
-        )  # a host may set it later
+        # A host may set what shows texts later.
+        world = World(permissions=permissions, fire=self.fire, show=self._show_later)
         self.handlers = {**self.handlers, "script": ScriptHandler(self._commands or Commands(), world)}
+
+    def _show_later(self, text: str) -> None:
+        self.show(text)
 
     def reload(self) -> bool:
         """Read the files again and take them over whole; if that cannot be, keep what is armed and say so.
 
         Every outcome says so too, in ``extra["reload"]``, until a reload succeeds.
         """
-        if self._files is None:
-            return True
+        self.off = os.environ.get("INTERPOSE_OFF", "")
         try:
-            loaded = self._files.read_again(self._table)
-            self.settings = settings_from(**{**loaded.settings, **self._given})
-            self._arm(loaded)
+            if self._files is not None:
+                self._arm(self._files.read_again(self._table))
         except InterposeError as error:
             self.notes = {"reload": f"a changed configuration was not taken over: {error}"}
-            self._forget()
-            return False
-        self.notes = {}
-        self.off = os.environ.get("INTERPOSE_OFF", "")
+        else:
+            self.notes = {}
         self._forget()
-        return True
+        return not self.notes
 
     # Registering.
 

@@ -10,6 +10,7 @@ import itertools
 import os
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .errors import BadHook, TooManyHooks, UnknownHook, nearest
@@ -85,18 +86,21 @@ class Registry:
         with self._lock:
             table: dict[str, list[Hook]] = {}
             places: dict[str, dict[tuple[str, str | None, str], int]] = {}
+            counted: dict[str, Counter[str | None]] = {}
             added: list[Hook] = []
             for hook in hooks:
                 listed = table.get(hook.event)
                 if listed is None:
                     listed = table[hook.event] = list(self.snapshot.hooks.get(hook.event, ()))
+                    counted[hook.event] = Counter(other.scope for other in listed)
                     places[hook.event] = {
                         (other.layer, other.scope, other.name): at for at, other in enumerate(listed) if other.name
                     }
                 key = (hook.layer, hook.scope, hook.name or "")
                 at = places[hook.event].get(key) if hook.name else None
                 if at is None:
-                    self._check_limit(hook, listed)
+                    self._check_limit(hook, counted[hook.event])
+                    counted[hook.event][hook.scope] += 1
                     at = places[hook.event][key] = len(listed)
                     listed.append(replace(hook, sequence=next(self._numbers)))
                 else:
@@ -106,10 +110,11 @@ class Registry:
             self._swap(table, _with_scopes(self.snapshot.scopes, {**named, **(scopes or {})}))
             return added
 
-    def _check_limit(self, hook: Hook, listed: list[Hook]) -> None:
-        if self._limit and sum(other.scope == hook.scope for other in listed) >= self._limit:
+    def _check_limit(self, hook: Hook, counted: Counter[str | None]) -> None:
+        if self._limit and counted[hook.scope] >= self._limit:
             raise TooManyHooks(
                 f"{hook.event} has {self._limit} hooks already",
+                where=hook.source if hook.layer != "code" or hook.source.count(":") == 1 else "",
                 hint="raise maxHooksPerPoint, or set it to 0 for no limit",
             )
 
@@ -129,17 +134,25 @@ class Registry:
             self._swap({event: [hook for hook in listed if hook.sequence not in gone]
                         for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
 
-    def exchange(self, gone: Iterable[Hook], hooks: Iterable[Hook], scopes: Mapping[str, Scope]) -> list[Hook]:
-        """Put hooks in the place of others, so that no firing sees neither or both; all or nothing."""
+    def exchange(
+        self,
+        gone: Iterable[Hook],
+        hooks: Iterable[Hook],
+        scopes_gone: Mapping[str, Scope],
+        scopes: Mapping[str, Scope],
+        limit: int,
+    ) -> list[Hook]:
+        """Put hooks and scopes in the place of others, so that no firing sees neither or both; all or nothing."""
         with self._lock:
             left = {hook.sequence for hook in gone}
             kept = {event: tuple(hook for hook in listed if hook.sequence not in left)
                     for event, listed in self.snapshot.hooks.items()}  # fmt: skip
-            trial = Registry(self._limit, lambda: None)
+            trial = Registry(limit, lambda: None)
             trial._numbers = self._numbers
-            trial.snapshot = Snapshot({event: listed for event, listed in kept.items() if listed}, self.snapshot.scopes)
+            known = _without_overrides(self.snapshot.scopes, scopes_gone)
+            trial.snapshot = Snapshot({event: listed for event, listed in kept.items() if listed}, known)
             added = trial.add(hooks, scopes)
-            self.snapshot = trial.snapshot
+            self.snapshot, self._limit = trial.snapshot, limit
             self._changed()
             return added
 
@@ -210,6 +223,16 @@ def _with_scopes(known: Mapping[str, Scope], added: Mapping[str, Scope]) -> dict
         before = merged.get(name, Scope())
         merged[name] = Scope(scope.parent or before.parent, {**before.overrides, **scope.overrides})
     return merged
+
+
+def _without_overrides(known: Mapping[str, Scope], gone: Mapping[str, Scope]) -> dict[str, Scope]:
+    """Take back what scopes override because of a file that does not say so any more."""
+    left = dict(known)
+    for name, scope in gone.items():
+        if name in left:
+            kept = {event: layer for event, layer in left[name].overrides.items() if event not in scope.overrides}
+            left[name] = Scope(left[name].parent, kept)
+    return left
 
 
 def _may_touch(layer: str, hook: Hook) -> bool:

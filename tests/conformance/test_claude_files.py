@@ -221,7 +221,7 @@ def test_a_handler_that_cannot_be_run_loads_warns_and_fails(tmp_path: Path) -> N
 
 def test_a_background_hook_decides_nothing_and_its_context_comes_later(tmp_path: Path) -> None:
     said = prints({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "later"}})
-    hooks = load(tmp_path, {"PreToolUse": group(said, **{"async": True})})
+    hooks = load(tmp_path, {"PreToolUse": [{"hooks": [{"type": "command", "command": said, "async": True}]}]})
 
     async def host() -> list[list[str]]:
         first = await hooks.fire("PreToolUse", **CALL)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interpose import Hooks, Outcome
+from interpose import Hooks, Outcome, wire
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "call-1"}
 
@@ -153,12 +153,13 @@ def test_a_variable_of_the_host_is_not_there_unless_it_is_passed_on(
     monkeypatch.setenv("LC_TIME", "C")
     monkeypatch.setenv("HTTP_PROXY", "http://user:password@proxy:8080/x")
     seen = {}
-    for how, options in {
+    ways: dict[str, dict[str, Any]] = {
         "by default": {},
         "env": {"env": {"API_KEY": "other"}},
         "passEnv": {"pass_env": ["API_KEY", "NOT_THERE"]},
         "inheritEnv": {"inherit_env": True},
-    }.items():
+    }
+    for how, options in ways.items():
         hooks = Hooks()
         hooks.register("PreToolUse", command='echo "$API_KEY $LC_TIME $HTTP_PROXY" >&2; exit 2', **options)
         seen[how] = fire(hooks, "PreToolUse", **CALL).reason
@@ -504,8 +505,12 @@ def test_the_event_is_encoded_once_per_firing(fire: Any, monkeypatch: pytest.Mon
     import interpose.handlers.command as module
 
     encoded = []
-    encode = module.encode
-    monkeypatch.setattr(module, "encode", lambda value: encoded.append(1) or encode(value))
+
+    def encode(value: Any) -> bytes:
+        encoded.append(value)
+        return wire.encode(value)
+
+    monkeypatch.setattr(module, "encode", encode)
     hooks = Hooks()
     for _ in range(3):
         hooks.register("PreToolUse", command="true")

@@ -323,7 +323,6 @@ def test_the_limit_of_hooks_at_one_event_refuses_the_whole_file(file: Path) -> N
         Hooks.load(file)
 
 
-@pytest.mark.xfail(reason="registry.py, hooks.py: the limit is found when hooks are armed, where no line is known")
 def test_the_limit_of_hooks_says_where_the_one_too_many_stands(file: Path) -> None:
     """Contract 6: file:line:column."""
     file.write_text("hooks:\n  maxHooksPerPoint: 1\n  Stop:\n  - {command: a}\n  - {command: b}\n")

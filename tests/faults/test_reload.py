@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_taken_over_leaves_what_is_armed_and_every_outcome
     for outcome in (fire(hooks), asyncio.run(hooks.fire("PreToolUse", **CALL))):
         assert outcome.context == ["one"]
         assert outcome.extra["reload"].startswith("a changed configuration was not taken over: ")
-    assert (str(file.parent) in note(hooks)) is (how != "too many")
+    assert str(file.parent) in note(hooks)
 
     write(file, says("again"))
     assert hooks.reload()
@@ -171,7 +171,6 @@ def test_of_several_files_all_are_taken_over_or_none(file: Path, tmp_path: Path)
     assert fire(hooks).context == ["two", "y"]
 
 
-@pytest.mark.xfail(reason="hooks.py: reload() sets self.settings before it knows that the hooks can be armed")
 def test_settings_of_a_file_that_is_not_taken_over_are_not_taken_over_either(file: Path) -> None:
     """Contract 6: whole, or the old set stays."""
     hooks = Hooks.load(file, max_hooks_per_point=2)
@@ -181,7 +180,6 @@ def test_settings_of_a_file_that_is_not_taken_over_are_not_taken_over_either(fil
     assert (hooks.settings.error_behavior, hooks.settings.timeout_ceiling) == ("log", 0)
 
 
-@pytest.mark.xfail(reason="hooks.py: _arm() exchanges the permissions of scripts before it knows that the hooks fit")
 def test_permissions_of_a_file_that_is_not_taken_over_are_not_taken_over_either(file: Path) -> None:
     """Contract 6"""
     ask = {"name": "perms", "type": "script", "handler": "/perms check shell"}
@@ -193,7 +191,6 @@ def test_permissions_of_a_file_that_is_not_taken_over_are_not_taken_over_either(
     assert fire(hooks).denied
 
 
-@pytest.mark.xfail(reason="hooks.py: the registry keeps the limit that it was made with")
 def test_a_limit_that_was_raised_in_the_file_holds(file: Path) -> None:
     """S0-90"""
     write(file, says("a", maxHooksPerPoint=1))
@@ -204,9 +201,6 @@ def test_a_limit_that_was_raised_in_the_file_holds(file: Path) -> None:
     assert fire(hooks).context == ["a", "b"]
 
 
-@pytest.mark.xfail(
-    reason="registry.py: exchange() merges scopes with those that were there, and none is ever taken out"
-)
 def test_an_override_that_left_the_file_is_gone(file: Path) -> None:
     """Fault 196: or the shared guards of that agent stay off for ever."""
     agents = [{"id": "a", "backend": {"hooks": {"PreToolUse": {"override": True, "hooks": []}}}}]
@@ -293,7 +287,6 @@ def test_the_persons_way_out_is_read_again(file: Path, monkeypatch: pytest.Monke
     assert fire(hooks).denied
 
 
-@pytest.mark.xfail(reason="hooks.py: reload() reads INTERPOSE_OFF only after files that could be taken over")
 @pytest.mark.parametrize("how", ["a bad file", "no files"])
 def test_the_persons_way_out_is_read_whatever_the_files_say(
     file: Path, how: str, monkeypatch: pytest.MonkeyPatch
@@ -507,9 +500,6 @@ def test_a_hook_that_its_file_has_switched_off_can_be_switched_on(project: Proje
     assert fire(Hooks.discover(project.folder)).context == ["one"]
 
 
-@pytest.mark.xfail(
-    reason="hooks.py: _arm() switches every name that there is, and raises for one that is of the code alone"
-)
 def test_a_switch_does_not_touch_a_hook_of_the_code(project: Project) -> None:
     """Fault 199: a hook of the layer above keeps running, and keeps no reload from being taken over whole."""
     Switches().set(str(project.folder), "code", False)

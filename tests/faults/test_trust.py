@@ -466,7 +466,6 @@ def test_a_project_that_links_to_the_folder_of_another_gets_that_ones_hooks_and_
     assert hook.options["command"].path == str(project.folder / ".interpose" / "check.sh")
 
 
-@pytest.mark.xfail(reason="handlers/python.py: LazyFunction imports through __pycache__, which no digest covers")
 def test_bytecode_in_the_project_cannot_take_the_place_of_trusted_source(project: Project) -> None:
     """Fault 196: a compiled file that nobody looked at is run instead, if Python believes it."""
     import importlib.util

@@ -9,7 +9,7 @@ import pytest
 from interpose import Reply, deny
 from interpose.decide import Effect, on_failure, weigh
 from interpose.dialects import claude
-from interpose.dialects.claude import LONGEST_TEXT, environment, write
+from interpose.dialects.claude import LONGEST_TEXT, answers, environment, write
 from interpose.events import TABLE, Row
 from interpose.model import Hook
 from interpose.payload import Event, Template
@@ -201,7 +201,7 @@ def test_an_event_that_the_client_does_not_have_is_denied_by_exit_status_2():
 
 
 def test_every_event_of_the_client_has_its_outputs():
-    assert set(claude.OUTPUTS) == set(CLIENTS)
+    assert set(answers.OUTPUTS) == set(CLIENTS)
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted"])

@@ -68,10 +68,6 @@ class Files:
             raise ConfigError(problems)
         return loaded
 
-    def switched(self) -> dict[str, bool]:
-        """Return what the person has switched on or off for this project, as it was read with the files."""
-        return self.loaded.switches
-
     def _switches(self, loaded: Loaded) -> dict[str, bool]:
         if self._project is None:
             return {}

@@ -64,6 +64,8 @@ class _Reader:
         self.layer = layer
         self.locate = locate or (lambda path: source)
         self.directory = directory
+        # A project's own files stand in a folder of ours.
+        self.project = os.path.dirname(directory) if os.path.basename(directory) == ".interpose" else directory
         self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
         self.found = Configuration()
@@ -244,7 +246,7 @@ class _Reader:
             options.setdefault("priority", PRIORITY)
         made = self.attempt(path, lambda: declare(
             self.table, event, handler, scope=scope, layer=self.layer, source=self.locate(path),
-            directory=self.directory, types=("script",), **options,
+            directory=self.directory, project_dir=self.project, types=("script",), **options,
         ))  # fmt: skip
         if made is not None:
             self.found.hooks.append(made)
