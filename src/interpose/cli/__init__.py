@@ -6,9 +6,11 @@ firing needs, and none of what makes help, colour and tables.
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 __all__ = ["main"]
 
@@ -24,7 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
     try:
         if given[:1] == ["fire"] and not {"-h", "--help"} & set(given):
-            return _fire(given[1:])
+            if arguments is not None:
+                return _fire(given[1:])
+            gc.disable()  # what is loaded now stays until the end, which is soon
+            _leave(_fire(given[1:]))
         from .app import run
 
         status = run(given)
@@ -37,6 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hush()
         return 0
     return status
+
+
+def _leave(status: int) -> NoReturn:
+    """End this process as Python would, but for taking apart what the system takes back anyway."""
+    import atexit
+    import os
+    import threading
+
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        status = status or 0  # the reader has gone; what was decided stands
+    os._exit(status)
 
 
 def _fire(given: list[str]) -> int:

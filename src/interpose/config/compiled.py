@@ -6,13 +6,13 @@ have written it. Only files without problems are compiled; a file with problems 
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import os
 import sys
 from typing import Any, Literal
 
 from ..errors import ConfigError
+from .digests import sha256
 from .files import FileRead
 from .files import read as read_file
 from .state import cache_directory, write_privately
@@ -22,7 +22,7 @@ __all__ = ["parse"]
 _VERSION = 2
 _WORTHWHILE = 500
 """Bytes below which parsing JSON costs less than looking for a compiled form; YAML has a parser to load first."""
-_SEAL = hashlib.sha256().digest_size
+_SEAL = 32
 
 
 class Compiled:
@@ -63,7 +63,7 @@ def parse(file: FileRead, source: str, *, found: bool) -> Any:
     parsed = _parse(file, source)
     try:
         made = marshal.dumps((_VERSION, parsed.value))
-        write_privately(path, hashlib.sha256(made).digest() + made)
+        write_privately(path, sha256(made) + made)
     except (OSError, ValueError):  # a home that cannot be written to, a value that marshal does not know
         pass
     return parsed
@@ -72,7 +72,7 @@ def parse(file: FileRead, source: str, *, found: bool) -> Any:
 def _recall(path: str) -> tuple[Any] | None:
     try:
         data = read_file(path, found=True).data
-        if hashlib.sha256(data[_SEAL:]).digest() != data[:_SEAL]:
+        if sha256(data[_SEAL:]) != data[:_SEAL]:
             return None  # damaged: marshal would take it for another configuration, or crash
         version, value = marshal.loads(data[_SEAL:])  # noqa: S302 - written by us, for us alone
     except (ConfigError, OSError, ValueError, EOFError, TypeError):

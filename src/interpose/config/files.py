@@ -8,16 +8,18 @@ a file without hooks.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
-from .text import MOST_BYTES
+from .digests import sha256
 
-__all__ = ["FileRead", "read"]
+__all__ = ["MOST_BYTES", "FileRead", "read"]
+
+MOST_BYTES = 10 * 1024 * 1024
+"""How large a configuration file may be."""
 
 _BY_HAND = "or name the file yourself"
 
@@ -76,7 +78,7 @@ def read(path: str | os.PathLike[str], *, found: bool, limit: int = MOST_BYTES) 
         raise
     except ValueError:  # a path with a NUL in it
         _refuse(asked, "no file can have this name")
-    return FileRead(data, asked, real, (info.st_dev, info.st_ino), hashlib.sha256(data).hexdigest())
+    return FileRead(data, asked, real, (info.st_dev, info.st_ino), sha256(data).hex())
 
 
 def _real(asked: str, found: bool) -> str:

@@ -6,7 +6,6 @@ can add to a higher one and never loosen it. A file that was found by itself arm
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +19,7 @@ from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
 from . import compiled
 from .claude import read_settings, without_copies
+from .digests import sha256
 from .files import FileRead
 from .files import _nobody_elses as check_owner
 from .files import read as read_file
@@ -63,7 +63,7 @@ class Origin(Record, kw_only=False):
     def digest(self) -> str:
         """One hash over the file and all that it names."""
         parts = [self.sha256, *(f"{digest} {path!r}" for path, digest in sorted(self.references.items()))]
-        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+        return sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hex()
 
 
 class Loaded:
@@ -137,7 +137,10 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         except ConfigError as error:
             problems.extend(error.problems)
             continue
-        origin = Origin(source, file.real_path, file.sha256, references_of(found.hooks, file.real_path, found.scripts))
+        # Who fires one event with files that they have named does not ask what else those name.
+        asked = source.found or lines
+        references = references_of(found.hooks, file.real_path, found.scripts) if asked else {}
+        origin = Origin(source, file.real_path, file.sha256, references)
         if source.found and (unsafe := _unsafe(origin)):
             problems.extend(unsafe)
             continue

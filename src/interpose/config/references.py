@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from ..handlers.command import Command, current_interpreter
 from ..handlers.python import LazyFunction
 from ..model import Hook
+from .digests import sha256
 
 __all__ = ["hash_of", "references_of"]
 
@@ -104,6 +104,6 @@ def hash_of(path: str) -> str:
         if not os.path.isfile(path):  # a FIFO would have to be waited for
             return ""
         with open(path, "rb") as opened:
-            return hashlib.sha256(opened.read(_MOST_BYTES)).hexdigest()
+            return sha256(opened.read(_MOST_BYTES)).hex()
     except OSError:
         return ""

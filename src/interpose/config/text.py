@@ -10,12 +10,10 @@ import re
 from typing import Literal
 
 from ..errors import ConfigError, Problem
+from .files import MOST_BYTES
 from .places import Page, Parsed, Place, Stopped, spell
 
 __all__ = ["MOST_BYTES", "Parsed", "parse", "spell"]
-
-MOST_BYTES = 10 * 1024 * 1024
-"""How large a configuration file may be."""
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

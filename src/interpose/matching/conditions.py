@@ -36,7 +36,8 @@ class Condition:
         self.pattern = pattern
         self._compiled: dict[str, Predicate] = {}
         self._command: CommandPattern | None = None
-        self._predicate(pattern or "")  # a pattern that cannot be compiled is found out here
+        if any(mark in (pattern or "") for mark in "[{\\"):
+            self._predicate(pattern or "")  # a pattern that cannot be compiled is found out here
 
     def __call__(self, fields: Mapping[str, Any]) -> bool:
         """Judge the current input; what cannot be judged counts as true."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,9 +43,8 @@ def write(event: Event) -> dict[str, Any]:
 
 
 def _now() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat()
+    now = time.time()
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1_000_000):06d}+00:00"
 
 
 def _text(value: Any) -> str | None:
