@@ -50,6 +50,7 @@ class Worker:
         self._rows: dict[str, Any] = {}
         self._call: Any = None
         self._silence: bytes = wire.encode({})
+        self._plain = tuple(replies.Reply._parts.keys() - {"inject", "continue_", "problem"})
 
     def answer(self, request: dict[str, Any]) -> bytes:
         """Call the callable for one event; return what the host is told, whatever becomes of it."""
@@ -86,8 +87,13 @@ class Worker:
         if value is None:
             return {}
         if isinstance(value, self._replies.Reply):
-            said = {name: getattr(value, name) for name in value._parts}
-            return {"reply": {**said, "problem": None, "inject": [item.to_dict() for item in value.inject]}}
+            # What says nothing is not sent.
+            said = {name: part for name in self._plain if (part := getattr(value, name))}
+            if value.inject:
+                said["inject"] = [item.to_dict() for item in value.inject]
+            if value.continue_ is not None:
+                said["continue_"] = value.continue_
+            return {"reply": said}
         return {"answer": value} if isinstance(value, dict) else {"other": self._faults.type_name(value)}
 
     def _load(self) -> Any:

@@ -345,8 +345,9 @@ def _read(data: bytes) -> Any:
         return Failure("bad_reply", f"returned {said['other']}, which is no answer")
     if "reply" not in said:
         return said.get("answer")
-    reply = dict(said["reply"])
-    for name in ("context", "messages", "ignored"):
+    reply = said["reply"]
+    for name in reply.keys() & {"context", "messages", "ignored"}:
         reply[name] = tuple(reply[name])
-    reply["inject"] = tuple(Injection(**item) for item in reply["inject"])
+    if "inject" in reply:
+        reply["inject"] = tuple(Injection(**item) for item in reply["inject"])
     return Reply(**reply)
