@@ -4,11 +4,14 @@ import asyncio
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -229,9 +232,21 @@ def nothing_lives(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
 # What not every machine has.
 
 
+@cache
+def _runs_for_others() -> bool:
+    """Say whether another user can start this interpreter: its files may lie where only we can look."""
+    become = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups"]
+    tried = subprocess.run(
+        [*become, sys.executable, "-c", "import interpose"], capture_output=True, cwd="/", check=False
+    )
+    return tried.returncode == 0
+
+
 def needs(*programs: str, root: bool = False) -> pytest.MarkDecorator:
     """Skip a test, by name, on a machine without what it needs."""
     missing = [program for program in programs if shutil.which(program) is None]
     if root and os.geteuid() != 0:
         missing.append("root")
+    elif "setpriv" in programs and not missing and not _runs_for_others():
+        missing.append("an interpreter that other users may run")
     return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
