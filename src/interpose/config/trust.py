@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from .digests import sha256
+from .files import MOST_BYTES
 from .state import load_state, save_state
 
 __all__ = ["TrustStore"]
@@ -46,7 +48,7 @@ class TrustStore:
             "digest": origin.digest,
             "sha256": origin.sha256,
             "references": dict(origin.references),
-            "text": _text(origin.real_path),
+            "text": _text(origin),
         }
         save_state(_NAME, record)
 
@@ -79,10 +81,11 @@ class TrustStore:
         return changes
 
 
-def _text(path: str) -> str:
-    """Return the text that was trusted, so that a change can be shown later."""
+def _text(origin: _Origin) -> str:
+    """Return the text that was trusted, so that a change can be shown later; nothing if it has changed already."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as opened:
-            return opened.read(1024 * 1024)
+        with open(origin.real_path, "rb") as opened:
+            data = opened.read(MOST_BYTES)
     except OSError:
         return ""
+    return data.decode("utf-8", "replace") if sha256(data).hex() == origin.sha256 else ""
