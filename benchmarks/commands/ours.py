@@ -92,7 +92,7 @@ def command(handler: str, count: int = 1, **options: Any) -> Hooks:
 
 
 def get_warm(runner: asyncio.Runner, hooks: Hooks, seconds: float = 5.0) -> None:
-    """Fire until interpreters are prepared: the first events are cold, by design; a second one comes when it is busy."""
+    """Fire until interpreters are prepared: the first events are cold by design; a second comes when it is busy."""
 
     async def fire() -> bool:
         outcome = await hooks.fire("PreToolUse", tool_name=TOOL, tool_input=TOOL_INPUT)
