@@ -110,7 +110,7 @@ class Run:
         self.running: Running | None = None
         self.over = False
         self._let_go = False
-        self._watching = self._draining = False
+        self._watching = False
         self._ending = False
 
     @property
@@ -257,9 +257,6 @@ class Run:
 
     def _drain(self) -> None:
         """Wait for what the command has written, or somebody for it: the verdict may still be in a pipe."""
-        if self._draining:
-            return
-        self._draining = True
         for name, ready in (("stdout", self._stdout_ready), ("stderr", self._stderr_ready)):
             for _ in range(_MOST_READS):
                 if name not in self._pipes or self.over or not ready():
