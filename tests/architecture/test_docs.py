@@ -17,11 +17,11 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONT
 
 
 def blocks(language: str) -> list[Any]:
-    found = []
-    for page in PAGES:
-        for block in re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL):
-            found.append(pytest.param(block, id=f"{page.name}: {block.strip().splitlines()[0][:40]}"))
-    return found
+    return [
+        pytest.param(block, id=f"{page.name}: {block.strip().splitlines()[0][:40]}")
+        for page in PAGES
+        for block in re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
 
 
 @pytest.mark.parametrize("text", [block for block in blocks("yaml") if str(block.values[0]).startswith("hooks:")])
