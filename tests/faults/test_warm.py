@@ -513,7 +513,7 @@ def test_a_term_is_asked_for_first(tmp_path: Path) -> None:
     script = Script(tmp_path, text)
     script.get_ready()
 
-    assert script.run(limit=0.3).stdout == b"tidied up\n"
+    assert script.run(limit=1.0).stdout == b"tidied up\n"
 
 
 def below(pid: int) -> int:
