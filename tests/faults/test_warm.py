@@ -615,9 +615,9 @@ def test_many_runs_leave_neither_descriptors_nor_zombies(tmp_path: Path) -> None
 
     more = len(interpreters._all) - 1
     assert more < MOST_EACH
-    assert len(os.listdir("/proc/self/fd")) <= before + 2 * more + 2 * len(pool._all)
+    assert eventually(lambda: len(os.listdir("/proc/self/fd")) <= before + 2 * more + 2 * len(pool._all))
     assert eventually(lambda: len(os.listdir(f"/proc/{interpreter.pid}/fd")) == 6)  # three, host, socket, child
-    assert below(interpreter.pid) == 1
+    assert eventually(lambda: below(interpreter.pid) == 1)  # the last one may still be taking leave
 
 
 def test_a_busy_script_gets_a_second_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
