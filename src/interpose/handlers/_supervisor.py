@@ -108,6 +108,8 @@ class Supervisor:
 
     def run(self, request: Request) -> None:
         """Start the hook; say why not if it cannot be started."""
+        if self.buffer or any(what & select.POLLHUP for _, what in self.poll.poll(0)):
+            raise ConnectionResetError  # we come late: the host wants it ended already, or has gone on without us
         step = "chdir"
         try:
             if request["cwd"]:
@@ -380,8 +382,6 @@ def main(make: Callable[[int], Supervisor]) -> None:
     """Cut every tie to the host but the socket, then serve."""
     descriptor = int(sys.argv[1])
     _signal.pthread_sigmask(_signal.SIG_BLOCK, ALL_SIGNALS)  # only the connection says what to do
-    if os.getsid(0) != os.getpid():
-        os.setsid()
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # the limit may be a billion
     os.set_inheritable(descriptor, False)
