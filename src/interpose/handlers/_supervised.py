@@ -372,7 +372,7 @@ class Pool:
             return "there is no /proc"
         try:
             supervised = self.take()
-        except (OSError, NotImplementedError) as error:
+        except (OSError, NotImplementedError) as error:  # the latter from a C library whose spawn makes no sessions
             return f"a supervisor cannot be started: {error}"
         try:
             supervised.ready()

@@ -58,7 +58,7 @@ class Tree:
     def __init__(self, start: Start, supervised: Supervised, namespace: bool) -> None:
         self._start = start
         self._supervised = supervised
-        self._started = self._spoilt = self._killing = False
+        self._spoilt = self._killing = False
         self.exited = self.ended = self.heard_out = False
         self.status = 0
         self.failure: Failure | None = None
@@ -84,9 +84,9 @@ class Tree:
         for kind, *facts in frames:
             match kind:
                 case "started":
-                    self._started = True
+                    continue
                 case "exited":
-                    self._started = self.exited = True
+                    self.exited = True
                     self.status, survivors = facts
                     self.ended = not survivors and not self._killing  # then the answer to that is still to come
                     if survivors:

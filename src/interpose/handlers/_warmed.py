@@ -336,7 +336,6 @@ class WarmRun(Tree):
 
     def __init__(self, start: Start, interpreter: Interpreter) -> None:
         super().__init__(start, interpreter, False)
-        self._started = True  # for all we know: what may have begun is never begun a second time
         self.evidence["warm"] = True
 
     def _not_started(self, number: int, step: str) -> None:
