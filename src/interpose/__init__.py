@@ -4,6 +4,8 @@ A host fires an event before or after something happens; the hooks that match it
 the engine returns one outcome that tells the host what to do.
 """
 
+import typing as _typing
+
 from .errors import (
     BadEvent,
     BadHook,
@@ -20,9 +22,13 @@ from .model import Hook, HookError, Outcome, Result
 from .payload import Event
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
+if _typing.TYPE_CHECKING:
+    from .session import Answer, Question, Session, SyncSession
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "BadEvent",
     "BadHook",
     "ConfigError",
@@ -32,9 +38,12 @@ __all__ = [
     "Hooks",
     "InterposeError",
     "Outcome",
+    "Question",
     "Reply",
     "Result",
     "Row",
+    "Session",
+    "SyncSession",
     "TooManyHooks",
     "UnknownEvent",
     "UnknownHook",
@@ -46,3 +55,12 @@ __all__ = [
     "inject",
     "modify",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Load what only a host with a session needs when it is asked for."""
+    if name in ("Answer", "Question", "Session", "SyncSession"):
+        from . import session
+
+        return getattr(session, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

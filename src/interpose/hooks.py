@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .config.armed import Files
     from .config.load import Loaded, Origin
     from .scripts import Commands
+    from .session import Session, SyncSession
 
 __all__ = ["Hooks"]
 
@@ -62,6 +63,8 @@ class Hooks(Switchboard):
         self._from_files: list[Hook] = []
         self._given: dict[str, Any] = {}
         self._commands: Commands | None = None
+        self.permissions: dict[str, str] = {}
+        """What the configuration allows, denies and has asked about: for sessions, and for ``/perms check``."""
         self.origins: tuple[Origin, ...] = ()
         """The files that hooks come from."""
         self.warnings: tuple[Problem, ...] = ()
@@ -76,6 +79,7 @@ class Hooks(Switchboard):
         """Return hooks from a configuration as it stands in a file."""
         found = read_mapping(events, mapping)
         hooks = cls(events=events, **{**found.settings, **settings})
+        hooks.permissions = dict(found.permissions)
         if any(hook.type == "script" for hook in found.hooks):
             hooks._add_scripts(found.permissions)
         hooks._registry.add(found.hooks, found.scopes)
@@ -155,6 +159,7 @@ class Hooks(Switchboard):
             self.handlers = before
             raise
         self.settings = settings
+        self.permissions = dict(loaded.permissions)
         if files is not None:
             files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
@@ -229,11 +234,17 @@ class Hooks(Switchboard):
         """Go through everything that is registered, event by event, in the order of registration."""
         return iter(self._registry.snapshot)
 
-    def register_scoped(self, scope: str, hooks: Mapping[str, Any], parent: str | None = None) -> list[Hook]:
-        """Add hooks that hold for one agent: event to a list of callables, hook mappings or groups."""
+    def register_scoped(
+        self, scope: str, hooks: Mapping[str, Any], parent: str | None = None, like: str | None = None
+    ) -> list[Hook]:
+        """Add hooks that hold for one agent: event to a list of callables, hook mappings or groups.
+
+        ``parent`` is the agent that spawned it: its locked hooks hold too. ``like`` is the agent that it is one of, as
+        a configuration names it: all hooks of that one hold too.
+        """
         if not isinstance(scope, str) or not scope:
             raise BadHook("a scope is named by text", hint="usually the agent's id")
-        found = read_scope(self._table, scope, hooks, parent)
+        found = read_scope(self._table, scope, hooks, parent, like)
         return self._registry.add(found.hooks, found.scopes)
 
     def unregister_scoped(self, scope: str) -> None:
@@ -241,10 +252,12 @@ class Hooks(Switchboard):
         self._registry.remove_scope(scope)
 
     @contextmanager
-    def scope(self, scope: str, hooks: Mapping[str, Any], parent: str | None = None) -> Iterator[list[Hook]]:
+    def scope(
+        self, scope: str, hooks: Mapping[str, Any], parent: str | None = None, like: str | None = None
+    ) -> Iterator[list[Hook]]:
         """Hold hooks for one agent as long as the block runs; what others registered for it stays."""
         known = scope in self._registry.snapshot.scopes
-        added = self.register_scoped(scope, hooks, parent)
+        added = self.register_scoped(scope, hooks, parent, like)
         try:
             yield added
         finally:
@@ -269,6 +282,25 @@ class Hooks(Switchboard):
             raise BadHook(f"type: {type!r} cannot be added", hint="choose another name")
         self.handlers = {**self.handlers, type: handler}
         self._forget()
+
+    def session(self, **options: Any) -> Session:
+        """Return a session: it fires the events of an agent's life in their order. Use it with ``async with``.
+
+        Options: ``session_id``, ``cwd``, ``agent_id``, ``agent_type``, ``model``, ``transcript_path``, ``source``
+        (``startup``, ``resume``), ``default`` (what happens to a call that no hook decides: ``allow`` or ``ask``),
+        ``mode`` (``default``, ``acceptEdits``, ``plan``, ``bypass``), ``rules`` (``{"Bash(git push *)": "ask"}``; the
+        configuration's permissions if not given), ``asker`` (is given a Question and says yes or no), ``show`` (tells
+        the person something), ``env_file``, ``most_keep_goings``.
+        """
+        from .session import Session
+
+        return Session(self, **{"rules": self.permissions, "show": self._show_later, **options})
+
+    def session_sync(self, **options: Any) -> SyncSession:
+        """Return a session for a host without an event loop; takes what ``session`` takes. Use it with ``with``."""
+        from .session import SyncSession
+
+        return SyncSession(self, **{"rules": self.permissions, "show": self._show_later, **options})
 
     def observe(self, observer: Observer) -> Subscription:
         """Tell a callable of every hook that starts, reports progress and answers."""

@@ -267,7 +267,8 @@ class Ledger:
     def outcome(self) -> Outcome:
         """Merge what was said."""
         engine = self.engine
-        late = engine.late.pop(self.session_id, None) if engine.late else None
+        # Where nothing can be said to the model, what was said for it waits for the next firing.
+        late = engine.late.pop(self.session_id, None) if engine.late and "context" in self.row.can else None
         if self.silent and not (engine.off or engine.notes or late):
             return quiet(self.template, self.fields, self.ran, self)
         for ran, seen in self._grants:

@@ -31,6 +31,8 @@ class Scope(Record, kw_only=False):
     parent: str | None = None
     overrides: Mapping[str, str] = made_by(factory=dict)
     """Events whose shared hooks it drops, each with the layer that says so."""
+    like: str | None = None
+    """The agent that it is one of: what holds for that one holds for it too."""
 
 
 class Snapshot:
@@ -51,9 +53,11 @@ class Snapshot:
         if scope is None:
             return [hook for hook in hooks if hook.enabled]
         ancestors = self._ancestors(scope)
-        own = self.scopes.get(scope)
-        override = own.overrides.get(event) if own else None
-        return [hook for hook in hooks if hook.enabled and _holds(hook, scope, ancestors, override)]
+        own = self.scopes.get(scope, _NO_SCOPE)
+        like = self.scopes.get(own.like or "", _NO_SCOPE)
+        override = own.overrides.get(event) or like.overrides.get(event)
+        scopes = (scope,) if own.like is None else (scope, own.like)
+        return [hook for hook in hooks if hook.enabled and _holds(hook, scopes, ancestors, override)]
 
     def _ancestors(self, scope: str) -> frozenset[str]:
         found: set[str] = set()
@@ -64,10 +68,13 @@ class Snapshot:
         return frozenset(found)
 
 
-def _holds(hook: Hook, scope: str, ancestors: frozenset[str], override: str | None) -> bool:
+_NO_SCOPE = Scope()
+
+
+def _holds(hook: Hook, scopes: tuple[str, ...], ancestors: frozenset[str], override: str | None) -> bool:
     if hook.scope is None:
         return override is None or hook.locked or _RANK[hook.layer] > _RANK[override]
-    return hook.scope == scope or (hook.locked and hook.scope in ancestors)
+    return hook.scope in scopes or (hook.locked and hook.scope in ancestors)
 
 
 class Registry:
@@ -221,7 +228,8 @@ def _with_scopes(known: Mapping[str, Scope], added: Mapping[str, Scope]) -> dict
     merged = dict(known)
     for name, scope in added.items():
         before = merged.get(name, Scope())
-        merged[name] = Scope(scope.parent or before.parent, {**before.overrides, **scope.overrides})
+        overrides = {**before.overrides, **scope.overrides}
+        merged[name] = Scope(scope.parent or before.parent, overrides, scope.like or before.like)
     return merged
 
 
@@ -231,7 +239,7 @@ def _without_overrides(known: Mapping[str, Scope], gone: Mapping[str, Scope]) ->
     for name, scope in gone.items():
         if name in left:
             kept = {event: layer for event, layer in left[name].overrides.items() if event not in scope.overrides}
-            left[name] = Scope(left[name].parent, kept)
+            left[name] = Scope(left[name].parent, kept, left[name].like)
     return left
 
 

@@ -81,6 +81,13 @@ class Route:
         self.steps = tuple(_step(engine, group) for group in plan.groups)
         self.total = plan.total
 
+    def for_guards(self) -> Route:
+        """Return the same way with the guards only, one after another."""
+        route = object.__new__(Route)
+        route.template, route.total = self.template, self.total
+        route.steps = tuple(one for step in self.steps for one in step.members or (step,) if one.guard)
+        return route
+
 
 def _step(engine: Engine, group: tuple[Hook, ...]) -> Step:
     members = tuple(Step(engine, hook) for hook in group)

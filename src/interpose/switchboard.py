@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from .decide import Ran
@@ -69,14 +69,25 @@ class Switchboard(Engine):
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
         firing = Firing(self, self._route(event, fields), fields)
-        chain = conduct(firing, self._blocking_lanes())
-        try:
-            chain.send(None)
-        except StopIteration as end:
-            outcome: Outcome = end.value
-            return outcome
-        chain.close()
-        raise RuntimeError("a firing without an event loop waited for one")
+        return _without_loop(conduct(firing, self._blocking_lanes()))
+
+    async def fire_guards(self, event: str, /, **fields: Any) -> Outcome:
+        """Ask the guards only, about an input that was changed after their turn; what they change is void."""
+        return await conduct(self._second_look(event, fields), self._loop_lanes())
+
+    def fire_guards_sync(self, event: str, /, **fields: Any) -> Outcome:
+        """Ask the guards only, from code without an event loop."""
+        return _without_loop(conduct(self._second_look(event, fields), self._blocking_lanes()))
+
+    def _second_look(self, event: str, fields: dict[str, Any]) -> Firing:
+        firing = Firing(self, self._route(event, fields).for_guards(), fields)
+        firing.round = 2
+        return firing
+
+    @property
+    def hook_set(self) -> object:
+        """The hooks as they are now: another object after every change."""
+        return self._registry.snapshot
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
@@ -152,6 +163,12 @@ class Switchboard(Engine):
         self.late.setdefault(session_id, []).extend(said)
         self._quick = {}  # the quick way does not look at this
 
+    def take_late(self, session_id: str) -> tuple[list[str], list[str]]:
+        """Return what hooks in the background have said since: for the model, and for the person."""
+        effects = [ran.effect for ran in self.late.pop(session_id, ()) if ran.effect is not None]
+        context = [text for effect in effects for text in effect.context]
+        return context, [text for effect in effects for text in effect.messages]
+
     def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
         awaits = hook.type in self.handlers or "handler" in hook.options or hook.options.get("awaits")
@@ -179,6 +196,17 @@ class Switchboard(Engine):
             subtype, hook_id=firing.run_id, hook_name=hook.label, event=firing.row.name,
             session_id=firing.session_id, **more,
         ))  # fmt: skip
+
+
+def _without_loop(chain: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """Run a chain that never waits for an event loop."""
+    try:
+        chain.send(None)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+    chain.close()
+    raise RuntimeError("a firing without an event loop waited for one")
 
 
 def _subject(row: Row, fields: Mapping[str, Any]) -> str:

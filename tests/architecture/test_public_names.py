@@ -5,8 +5,8 @@ from types import ModuleType
 import interpose
 
 
-def is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+def is_private(name: str) -> bool:
+    return name.startswith("_")
 
 
 def is_submodule(name: str, value: object) -> bool:
@@ -24,7 +24,7 @@ def test_every_name_that_is_there_is_listed() -> None:
     unlisted = [
         name
         for name, value in vars(interpose).items()
-        if name not in interpose.__all__ and not is_dunder(name) and not is_submodule(name, value)
+        if name not in interpose.__all__ and not is_private(name) and not is_submodule(name, value)
         if not name.startswith("@")  # pytest's own, in every module of a package that has a plugin for it
     ]
 

@@ -345,7 +345,7 @@ def read_mapping(
     return reader.found
 
 
-def read_scope(table: Table, scope: str, given: Any, parent: str | None) -> Configuration:
+def read_scope(table: Table, scope: str, given: Any, parent: str | None, like: str | None = None) -> Configuration:
     """Read the hooks of one scope: event to a list of callables, hooks and groups."""
     reader = _Reader(table, "code", "", "")
     reader.hooks_section(given, scope, scope=scope)
@@ -354,5 +354,5 @@ def read_scope(table: Table, scope: str, given: Any, parent: str | None) -> Conf
             reader.wrong(name, "a scope adds hooks and never overrides", "override belongs to an agent's configuration")
     if reader.problems:
         raise ConfigError(reader.problems)
-    reader.found.scopes = {scope: Scope(parent=parent)}
+    reader.found.scopes = {scope: Scope(parent=parent, like=like)}
     return reader.found

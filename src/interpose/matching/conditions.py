@@ -62,15 +62,42 @@ class Condition:
                 return self._text_matches(value) if isinstance(value, str) else True
         return not is_command
 
+    def covers(self, fields: Mapping[str, Any]) -> bool:
+        """Say whether the whole call is certainly what the rule means: what cannot be judged counts as false.
+
+        This is the question of a rule that lets calls through; ``__call__`` is that of one that looks at them.
+        """
+        given, name = fields.get("tool_input"), fields.get("tool_name")
+        if not name or not _same_tool(self.tool, name):
+            return False
+        if self.pattern is None or self.pattern == "*":
+            return True
+        if not isinstance(given, Mapping):
+            return False
+        if "command" in given:
+            command = given["command"]
+            return isinstance(command, str) and self._command_pattern().covers_line(command)
+        key = next((key for key in (*_PATH_KEYS, *_TEXT_KEYS) if key in given), "")
+        value = given.get(key)
+        if not isinstance(value, str):
+            return False
+        if key not in _PATH_KEYS:
+            return self._text_matches(value)
+        # A link may lead elsewhere: both what is named and what it is must match.
+        base = os.fspath(fields.get("cwd") or os.sep)
+        real = os.path.realpath(os.path.join(base, value))
+        return self._path_matches(value, base) and self._path_matches(real, os.path.realpath(base))
+
     def _command_matches(self, command: object) -> bool:
         """Judge a shell's command line by the commands in it."""
-        if not isinstance(command, str):
-            return True
+        return self._command_pattern().matches_line(command) if isinstance(command, str) else True
+
+    def _command_pattern(self) -> CommandPattern:
         if self._command is None:
             from .shell import CommandPattern
 
             self._command = CommandPattern(self.pattern or "")
-        return self._command.matches_line(command)
+        return self._command
 
     def _path_matches(self, path: str, cwd: object) -> bool:
         """Compare like ``Edit(src/**)``: relative patterns are below the event's directory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from .shell_reader import read_commands
@@ -13,6 +14,9 @@ __all__ = ["Command", "CommandPattern", "Word", "commands_of"]
 _LONGEST = 100_000
 _DEEPEST = 10
 _MOST_COMMANDS = 3_000
+
+# What changes the effect of a command without being one of its words: files, variables, and text made while it runs.
+_MORE_THAN_WORDS = re.compile(r"[<>`$(){}\\]|(?:^|[\s;&|])\w+\+?=")
 
 
 @lru_cache(maxsize=32)  # every rule at an event asks about the same line
@@ -62,6 +66,15 @@ class CommandPattern:
         """Whether a command line runs such a command, or may."""
         commands = commands_of(text)
         return commands is None or any(self._matches(command) for command in commands)
+
+    def covers_line(self, text: str) -> bool:
+        """Whether a command line certainly runs such commands and does nothing else."""
+        commands = None if _MORE_THAN_WORDS.search(text) else commands_of(text)
+        return bool(commands) and all(self._is(command) for command in commands or ())
+
+    def _is(self, command: Command) -> bool:
+        line = " ".join(word.text for word in command)
+        return all(word.known for word in command) and any(_is_like(line, *spelling) for spelling in self._spellings)
 
     def _matches(self, command: Command) -> bool:
         """Compare a command's words up to the first that is not known; after it everything is possible."""

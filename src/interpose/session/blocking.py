@@ -1,0 +1,71 @@
+"""The session for hosts without an event loop: the same flow, driven to its end by each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from .ports import Blocking, Engine, drive
+from .session import Session
+
+__all__ = ["SyncSession"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _driven(
+    method: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _R]],
+) -> Callable[Concatenate[SyncSession, _P], _R]:
+    """Return a session's method as a plain one."""
+
+    def call(self: SyncSession, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        return drive(method(self._session, *arguments, **keywords))
+
+    call.__name__ = method.__name__
+    call.__doc__ = method.__doc__
+    return call
+
+
+class SyncSession:
+    """A session whose methods wait: made by ``hooks.session_sync()``, used with ``with``. May be shared by threads."""
+
+    def __init__(self, engine: Engine, **options: Any) -> None:
+        self._session = Session(engine, port=Blocking(engine), **options)
+        self._session._face = SyncSession._around
+
+    @classmethod
+    def _around(cls, session: Session) -> SyncSession:
+        made = cls.__new__(cls)
+        made._session = session
+        session._face = cls._around
+        return made
+
+    start = _driven(Session.start)
+    end = _driven(Session.end)
+    setup = _driven(Session.setup)
+    prompt = _driven(Session.prompt)
+    message = _driven(Session.message)
+    tool = _driven(Session.tool)
+    stop = _driven(Session.stop)
+    spawn = _driven(Session.spawn)
+    compact = _driven(Session.compact)
+    phase = _driven(Session.phase)
+    write = _driven(Session.write)
+    render = _driven(Session.render)
+    notify = _driven(Session.notify)
+    teammate_idle = _driven(Session.teammate_idle)
+    task_completed = _driven(Session.task_completed)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def __getattr__(self, name: str) -> Any:
+        """Read what the session knows: ``halted``, ``pending_context``, ``session_id`` and the rest."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._session, name)

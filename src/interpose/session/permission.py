@@ -1,0 +1,89 @@
+"""Whether a call may run without a question: what the hooks said, the rules, and the mode. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ..errors import BadHook, UsageError, nearest
+from ..matching import Condition, compile_condition
+from ..model import Outcome
+from ..records import Record
+
+__all__ = ["MODES", "Rules", "Verdict", "judge", "kind_of", "mode_of"]
+
+Kind = Literal["read", "edit", "run"]
+
+_STRICTEST_FIRST = ("deny", "ask", "allow")
+MODES = ("default", "acceptEdits", "plan", "bypass")
+_MODE_SPELLINGS = {"bypassPermissions": "bypass"}
+
+_READS = frozenset(["Read", "Glob", "Grep", "LS", "NotebookRead"])
+_EDITS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
+
+
+class Verdict(Record, kw_only=False):
+    """What is to be done with a call: run it, refuse it, or ask; and why."""
+
+    what: Literal["run", "refuse", "ask"]
+    reason: str = ""
+
+
+def mode_of(word: str) -> str:
+    """Return a mode of permission by its name."""
+    mode = _MODE_SPELLINGS.get(word, word)
+    if mode not in MODES:
+        raise UsageError(f"mode: {word!r} is no mode of permission", hint=nearest(word, MODES) or ", ".join(MODES))
+    return mode
+
+
+def kind_of(tool_name: str) -> Kind:
+    """Say what a tool does, as far as its name tells: whatever is not known to read or edit may do anything."""
+    return "read" if tool_name in _READS else "edit" if tool_name in _EDITS else "run"
+
+
+class Rules:
+    """What a person has decided beforehand: ``{"Bash(git push *)": "ask", "Read": "allow"}``. The strictest counts."""
+
+    def __init__(self, rules: Mapping[str, str] | None = None) -> None:
+        self._rules = [(text, answer, _condition(text, answer)) for text, answer in (rules or {}).items()]
+
+    def __call__(self, call: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the strictest answer of the rules that hold for a call, and the rule that gave it.
+
+        A rule that lets calls through has to be sure of the whole call; one that keeps them back has not.
+        """
+        found: dict[str, str] = {}
+        for text, answer, condition in self._rules:
+            if condition.covers(call) if answer == "allow" else condition(call):
+                found.setdefault(answer, text)
+        return next(((answer, found[answer]) for answer in _STRICTEST_FIRST if answer in found), ("", ""))
+
+
+def _condition(text: str, answer: str) -> Condition:
+    if answer not in _STRICTEST_FIRST:
+        raise UsageError(f"rules: {answer!r} for {text} is no answer", hint="allow, ask or deny")
+    try:
+        condition = compile_condition(text)
+    except BadHook as error:
+        raise UsageError(f"rules: {error.problem.what.removeprefix('if: ')}", hint=error.problem.hint) from None
+    if condition is None:
+        raise UsageError("rules: a rule without text", hint="write it like Bash(git push *)")
+    return condition
+
+
+def judge(outcome: Outcome, call: Mapping[str, Any], *, rules: Rules, mode: str, kind: str, default: str) -> Verdict:
+    """Say whether a call may run, after its hooks were heard. A deny holds in every mode, whoever said it."""
+    answer, rule = rules(call)
+    if outcome.denied:
+        return Verdict("refuse", outcome.reason or "denied by a hook")
+    if answer == "deny":
+        return Verdict("refuse", f"denied by the rule {rule}")
+    if mode == "plan" and kind != "read":
+        return Verdict("refuse", "in plan mode nothing is changed: only tools that read may run")
+    asked = outcome.decision == "ask"
+    if not asked and answer != "ask" and (outcome.granted or default == "allow"):
+        return Verdict("run")
+    if answer == "allow" or mode == "bypass" or (mode == "acceptEdits" and kind == "edit"):
+        return Verdict("run")
+    return Verdict("ask", outcome.reason if asked else f"the rule {rule} asks" if answer == "ask" else "")
