@@ -1,0 +1,1 @@
+"""The reference agent: a small, real coding agent on the public names of Interpose."""

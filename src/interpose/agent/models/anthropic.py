@@ -1,0 +1,203 @@
+"""Claude, through Anthropic's package: the Messages API, streamed.
+
+What Claude thought comes signed and must go back as it came, or not at all. It is kept beside the text, and left out
+once a hook has changed what stands next to it, or another model is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from . import Assistant, Message, Request, ToolCall, ToolResults, Turn, User, count, read_input, unheard
+from .known import ANTHROPIC_MODEL, MOST_TOKENS, window_of
+from .streaming import hear
+from .troubles import Server, located, missing_package, usable_key
+
+__all__ = ["AnthropicModel"]
+
+_STOPS = {"stop_sequence": "end_turn", "model_context_window_exceeded": "max_tokens"}
+
+
+class AnthropicModel:
+    """One of Anthropic's models, asked with the key in the environment."""
+
+    def __init__(self, name: str, *, environ: Mapping[str, str], window: int | None = None) -> None:
+        self.name = name or ANTHROPIC_MODEL
+        self.window = window or window_of(self.name)
+        self._server = Server("Anthropic", self.name, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "anthropic")
+        try:
+            from anthropic import AsyncAnthropic
+        except ImportError as error:
+            raise missing_package(self._server) from error
+        self._server = located(self._server, environ)
+        address = environ.get("ANTHROPIC_BASE_URL") or None
+        token = "" if environ.get("ANTHROPIC_API_KEY") else environ.get("ANTHROPIC_AUTH_TOKEN", "")
+        if token:
+            self._client = AsyncAnthropic(auth_token=usable_key(token, self._server), base_url=address)
+        else:
+            key = usable_key(environ.get("ANTHROPIC_API_KEY", ""), self._server)
+            self._client = AsyncAnthropic(api_key=key, base_url=address)
+
+    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
+        """Return the model's next turn."""
+        return await hear(self._open, request, _Said(self.name), self._server, on_text)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._client.close()
+
+    async def _open(self, request: Request) -> Any:
+        from anthropic import BadRequestError
+
+        wanted = wanted_of(self.name, request)
+        try:
+            return await self._client.messages.create(**wanted)
+        except BadRequestError as error:
+            # Thoughts are refused once what stood before them has changed, and would be at every further turn.
+            if "thinking" not in str(error) or not _thoughtful(_sent(wanted)):
+                raise
+            return await self._client.messages.create(**wanted_of(self.name, request, thoughts=False))
+
+
+class _Said:
+    """What came in so far, block by block."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._inputs: dict[int, str] = {}
+        self._usage: dict[str, int] = {}
+        self._stop = ""
+        self._why = ""
+
+    def take(self, event: Any) -> str:
+        """Add what an event brings; return the piece of text in it."""
+        match event.type:
+            case "message_start":
+                self._count(event.message.usage)
+            case "content_block_start":
+                block = event.content_block.to_dict(mode="json", exclude_unset=True)
+                self._blocks[event.index] = block
+                return str(block["text"]) if block["type"] == "text" else ""
+            case "content_block_delta":
+                return self._add(event.index, event.delta)
+            case "message_delta":
+                self._count(event.usage)
+                self._stop = event.delta.stop_reason or self._stop
+                self._why = getattr(event.delta.stop_details, "explanation", None) or ""
+            case _:
+                pass
+        return ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model said why it stopped, which it does at the end."""
+        return bool(self._stop)
+
+    def _add(self, at: int, delta: Any) -> str:
+        block = self._blocks[at]
+        match delta.type:
+            case "text_delta":
+                block["text"] += delta.text
+                return str(delta.text)
+            case "input_json_delta":
+                self._inputs[at] = self._inputs.get(at, "") + delta.partial_json
+            case "thinking_delta":
+                block["thinking"] = block.get("thinking", "") + delta.thinking
+            case "signature_delta":
+                block["signature"] = delta.signature
+            case _:
+                pass
+        return ""
+
+    def _count(self, usage: Any) -> None:
+        """Note the figures; later ones replace earlier ones, for they are sums."""
+        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
+            figure = getattr(usage, name, None)
+            if figure is not None:
+                self._usage[name] = figure
+
+    def turn(self, request: Request) -> Turn:
+        """Return all of it as one turn."""
+        blocks = list(self._blocks.values())
+        text = _text_of(blocks)
+        stop = _STOPS.get(self._stop, self._stop)
+        tokens = sum(self._usage.values()) or count(request, text)
+        if stop == "refusal":  # what was begun is not to be carried out, nor sent again
+            return Turn(text or self._why, stop_reason=stop, tokens=tokens)
+        calls = tuple(self._calls(cut=stop == "max_tokens"))
+        kept = {"model": self.model, "blocks": blocks} if _thoughtful(blocks) else None
+        return Turn(text, calls, stop, tokens, kept)
+
+    def _calls(self, *, cut: bool) -> Iterable[ToolCall]:
+        for at, block in self._blocks.items():
+            if block["type"] != "tool_use":
+                continue
+            block["input"], problem = read_input(self._inputs[at]) if at in self._inputs else (block["input"] or {}, "")
+            if cut and at == max(self._blocks):
+                block["input"], problem = {}, "the answer reached its longest before the input was complete"
+            yield ToolCall(block["id"], block["name"], block["input"], problem)
+
+
+def wanted_of(model: str, request: Request, *, thoughts: bool = True) -> dict[str, Any]:
+    """Return the request as the API wants it, with the model's earlier thoughts or without."""
+    author = model if thoughts else None
+    wanted: dict[str, Any] = {"model": model, "max_tokens": MOST_TOKENS, "stream": True}
+    wanted["messages"] = [made for message in request.messages if (made := _message(author, message))["content"]]
+    if wanted["messages"]:  # what does not change from turn to turn is read from the cache up to here
+        wanted["messages"][-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
+    if request.system:
+        wanted["system"] = request.system
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in request.tools
+    ]
+    if not tools:  # tools that occur in the conversation must be named, also where none may be used
+        used = {call.name for message in request.messages if isinstance(message, Assistant) for call in message.calls}
+        tools = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(used)]
+        if tools:
+            wanted["tool_choice"] = {"type": "none"}
+    return {**wanted, "tools": tools} if tools else wanted
+
+
+def _message(author: str | None, message: Message) -> dict[str, Any]:
+    match message:
+        case User():
+            return {"role": "user", "content": _text(message.content) or _text("(nothing)")}
+        case Assistant():
+            return {"role": "assistant", "content": _blocks(author, message)}
+        case ToolResults():
+            results = [
+                {"type": "tool_result", "tool_use_id": one.id, "content": one.content, "is_error": not one.ok}
+                for one in message.results
+            ]
+            return {"role": "user", "content": results}
+
+
+def _blocks(author: str | None, message: Assistant) -> list[dict[str, Any]]:
+    """Return a message as its author wrote it, if it still says the same, else what it says now."""
+    kept = message.kept if isinstance(message.kept, dict) else {}
+    if author is not None and kept.get("model") == author:
+        blocks: list[dict[str, Any]] = kept["blocks"]
+        calls = [(block["id"], block["name"], block["input"]) for block in blocks if block["type"] == "tool_use"]
+        if _text_of(blocks) == message.content and calls == [(one.id, one.name, one.input) for one in message.calls]:
+            return [dict(block) for block in blocks if block["type"] != "text" or block["text"].strip()]
+    uses = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.input} for call in message.calls]
+    return _text(message.content) + uses
+
+
+def _sent(wanted: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    return (block for message in wanted["messages"] for block in message["content"])
+
+
+def _text(text: str) -> list[dict[str, Any]]:
+    """Return a block of text, or none: the API takes no empty ones."""
+    return [{"type": "text", "text": text}] if text.strip() else []
+
+
+def _text_of(blocks: Iterable[dict[str, Any]]) -> str:
+    return "".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+def _thoughtful(blocks: Iterable[dict[str, Any]]) -> bool:
+    return any(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)

@@ -1,0 +1,92 @@
+"""A model that plays a file of turns: offline, the same each time, for demonstrations and tests.
+
+It understands nothing. Whom it speaks for is in the request, and each agent has its own turns; two subagents of one
+name share theirs, in the order in which they ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from . import Assistant, ModelError, Request, ToolCall, Turn, count, read_input, unheard, written
+from .script import Script, ScriptedTurn, ScriptSource, read_script
+
+__all__ = ["ScriptedModel", "sent_last"]
+
+_WINDOW = 200_000
+_WORDS = re.compile(r"\s*\S+\s*|\s+")
+
+
+class ScriptedModel:
+    """Plays a script: a file, Python data of the same form, or a list of the main agent's turns."""
+
+    def __init__(self, script: Script | ScriptSource, *, window: int | None = None) -> None:
+        self.script = script if isinstance(script, Script) else read_script(script)
+        self.name = f"scripted:{self.script.source}" if self.script.source else "scripted"
+        self.window = window or self.script.window or _WINDOW
+        self._played: dict[str, int] = {}
+        self._called: dict[str, int] = {}
+
+    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
+        """Return the agent's next turn, said word by word."""
+        turn = self._next(request)
+        await _say(turn, on_text)
+        calls = tuple(self._call(request.agent, name, made) for name, made in turn.calls)
+        tokens = count(request, turn.say) if turn.tokens is None else turn.tokens
+        return Turn(turn.say, calls, turn.stop_reason, tokens)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _next(self, request: Request) -> ScriptedTurn:
+        agent, script = request.agent, self.script
+        turns = script.turns.get(agent)
+        if turns is None:
+            if agent == "compactor":
+                return ScriptedTurn(say=_summary(request))
+            there = "turns: [{say: Hello.}]" if agent == "main" else f"agents: {{{agent}: [{{say: Hello.}}]}}"
+            what = f"the script has no turns for the agent {agent}"
+            raise ModelError(what, code="off_script", where=script.source, hint=f"add {there}")
+        number = self._played.get(agent, 0)
+        if number >= len(turns):
+            what = f"the script is at its end: the agent {agent} has {len(turns)} turns and was asked for one more"
+            raise ModelError(what, code="off_script", where=script.source, hint="add a turn, or see why it was asked")
+        self._played[agent] = number + 1
+        return turns[number].after(sent_last(request))
+
+    def _call(self, agent: str, name: str, made: dict[str, object] | str) -> ToolCall:
+        number = self._called[agent] = self._called.get(agent, 0) + 1
+        whose = "" if agent == "main" else f"{agent}_"
+        problem = ""
+        if isinstance(made, str):
+            made, problem = read_input(made)
+        return ToolCall(f"{whose}call_{number}", name, made, problem)
+
+
+def sent_last(request: Request) -> str:
+    """Return what the model is told anew: the system's text, and all that came after its own last message."""
+    new: list[str] = []
+    for message in reversed(request.messages):
+        if isinstance(message, Assistant):
+            break
+        new.append(written(message))
+    return "\n".join([request.system, *reversed(new)])
+
+
+async def _say(turn: ScriptedTurn, on_text: Callable[[str], None]) -> None:
+    """Hand over the text word by word, and take the time for it that the turn asks for."""
+    import asyncio
+
+    words = _WORDS.findall(turn.say)
+    for word in words:
+        on_text(word)
+        if turn.pause:
+            await asyncio.sleep(turn.pause / len(words))
+    if turn.pause and not words:
+        await asyncio.sleep(turn.pause)
+
+
+def _summary(request: Request) -> str:
+    text = " ".join("\n".join(written(message) for message in request.messages).split())
+    return f"So far: {text[:200]}{'…' if len(text) > 200 else ''}"
