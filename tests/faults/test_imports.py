@@ -232,3 +232,34 @@ def test_a_module_that_fires_while_it_is_loaded_comes_to_an_end(modules: Modules
     del sys.hooks  # type: ignore[attr-defined]
     assert result.results[0].status in ("ok", "timeout", "failed")
     assert eventually(lambda: kept_now() == 0)
+
+
+def test_two_configurations_with_modules_of_one_name_get_each_their_own(tmp_path: Path) -> None:
+    for project in ("one", "two", "three"):
+        place = tmp_path / project
+        (place / "packaged_guards").mkdir(parents=True)
+        (place / "hooks.yaml").write_text(
+            "hooks: {Stop: [{handler: namesake_guards.stop}, {handler: packaged_guards.inner.stop}]}"
+        )
+        (place / "namesake_guards.py").write_text(
+            f"def stop(event): return {{'decision': 'block', 'reason': '{project}'}}"
+        )
+        (place / "packaged_guards" / "__init__.py").write_text("")
+        (place / "packaged_guards" / "inner.py").write_text("from .words import stop")
+        (place / "packaged_guards" / "words.py").write_text(
+            f"def stop(event): return {{'decision': 'block', 'reason': 'package {project}'}}"
+        )
+
+    loaded = [Hooks.load(tmp_path / project / "hooks.yaml") for project in ("one", "two", "three")]
+    said = [hooks.fire_sync("Stop").reason for hooks in (*loaded, *loaded)]
+
+    assert said == [f"{project}\npackage {project}" for project in ("one", "two", "three")] * 2
+
+
+def test_what_is_installed_goes_before_a_module_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "hooks.yaml").write_text("hooks: {Stop: [{handler: json.dumps}]}")
+    (tmp_path / "json.py").write_text("raise RuntimeError('this is not the one')")
+
+    result = Hooks.load(tmp_path / "hooks.yaml").fire_sync("Stop").results[0]
+
+    assert result.error is None or "this is not the one" not in str(result.error)

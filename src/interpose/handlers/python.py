@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -133,11 +131,11 @@ class LazyFunction:
 
     def load(self) -> Call:
         """Import the function; raise HookFailed if that cannot be done."""
+        from ._importing import imported
+
         module_name, name = _split(self.path)
-        if self.directory and self.directory not in sys.path:
-            sys.path.append(self.directory)
         try:
-            found: Any = _imported(module_name, self.directory)
+            found: Any = imported(module_name, self.directory)
             for part in name.split("."):
                 found = getattr(found, part)
         except BaseException as error:
@@ -152,22 +150,6 @@ class LazyFunction:
         except BadHook as error:
             raise HookFailed("bad_handler", str(error)) from None
         return self._call
-
-
-def _imported(name: str, directory: str) -> Any:
-    """Import a module; beside a configuration, from its source, which is what was looked at before it was trusted."""
-    import importlib
-
-    if not directory:
-        return importlib.import_module(name)
-    before = sys.pycache_prefix
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    # Compiled files in the project could say something else than their sources.
-    sys.pycache_prefix = os.path.join(cache, "interpose", "pycache")
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.pycache_prefix = before
 
 
 def _split(path: str) -> tuple[str, str]:
