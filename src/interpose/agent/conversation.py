@@ -1,0 +1,45 @@
+"""The messages between agent and model: what is new in them, and what a hook may put in its place. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .models import Assistant, Message, ToolResults, User, written
+
+__all__ = ["newest", "with_newest", "without_newest"]
+
+_WITHHELD = "[a hook has withheld this]"
+_SEE_ABOVE = "[a hook has put what belongs here into the first result]"
+
+
+def newest(messages: Sequence[Message]) -> str:
+    """Return what the model has not seen yet, as text."""
+    return "\n".join(written(message) for message in messages[_begin(messages) :])
+
+
+def with_newest(messages: Sequence[Message], text: str) -> list[Message]:
+    """Return the messages with another text in the place of what the model has not seen yet.
+
+    Every call keeps its result, because the model's API insists on it; the first of them has the whole text.
+    """
+    begin = _begin(messages)
+    results = [message for message in messages[begin:] if isinstance(message, ToolResults)]
+    if not results:
+        return [*messages[:begin], User(text)]
+    left = [replace(result, content=_SEE_ABOVE) for message in results for result in message.results]
+    left[0] = replace(left[0], content=text)
+    return [*messages[:begin], ToolResults(tuple(left))]
+
+
+def without_newest(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without what the model was not allowed to see; results stay as results of nothing."""
+    begin = _begin(messages)
+    if any(isinstance(message, ToolResults) for message in messages[begin:]):
+        return with_newest(messages, _WITHHELD)
+    return list(messages[:begin])
+
+
+def _begin(messages: Sequence[Message]) -> int:
+    """Return where the messages begin that come after the model's last one."""
+    return next((at + 1 for at in reversed(range(len(messages))) if isinstance(messages[at], Assistant)), 0)

@@ -1,0 +1,164 @@
+"""The loop: ask the model, make its calls, go on until it may stop. Whatever happens is asked of the session first."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from .agent import Agent
+from .compaction import compact, is_full
+from .conversation import newest, with_newest, without_newest
+from .models import ModelError, Request, ToolCall, ToolResult, ToolResults, Turn, User
+from .phases import ACT, DONE, REVIEW, enter
+
+__all__ = ["work"]
+
+
+async def work(agent: Agent, prompt: str, *, asks_to_stop: bool = True) -> str:
+    """Work on a prompt until the agent may stop; return the last thing that the model said."""
+    agent.task = prompt
+    agent.say(User(prompt))
+    try:
+        return await _go_on(agent, asks_to_stop=asks_to_stop)
+    finally:
+        agent.write_down()
+
+
+async def _go_on(agent: Agent, *, asks_to_stop: bool) -> str:
+    said = ""
+    for _ in range(agent.world.limits.turns):
+        turn = await _ask(agent)
+        if turn is None:
+            return said
+        said = turn.text or said
+        if turn.calls:
+            await _make_calls(agent, turn.calls)
+        else:
+            told = await _finish(agent, said) if asks_to_stop else ""
+            if not told:
+                return said
+            agent.say(User(told))
+        if is_full(agent):
+            await compact(agent)
+    await agent.notify(f"{agent.name} was stopped after {agent.world.limits.turns} turns.", "limit")
+    return said
+
+
+async def _ask(agent: Agent) -> Turn | None:
+    """Call the model with the conversation as hooks leave it; None if that was refused."""
+    try:
+        return await _ask_once(agent)
+    except ModelError as error:
+        if error.code != "context_too_long" or not await compact(agent):
+            raise
+    return await _ask_once(agent)
+
+
+async def _ask_once(agent: Agent) -> Turn | None:
+    new = newest(agent.messages)
+
+    async def send(prompt: str, system: str) -> Turn:
+        if prompt != new:
+            agent.rewrite(with_newest(agent.messages, prompt))
+        agent.write_down()
+        agent.world.view.busy(agent.name, "is thinking")
+        return await agent.world.model.answer(
+            Request(system, tuple(agent.messages), agent.specs, agent.name), agent.hear
+        )
+
+    try:
+        answer = await agent.session.message(
+            new, send, system=agent.system, model=agent.world.model.name, text=lambda turn: turn.text
+        )
+    finally:
+        agent.world.view.busy(agent.name, "")
+    if not answer.ok:
+        if not agent.session.halted:  # what was refused must not go out with the next message
+            agent.rewrite(without_newest(agent.messages))
+            agent.transcript.note("withheld", answer.reason)
+        await agent.show("notice", text=answer.content)
+        return None
+    if answer.input != new:
+        await agent.show("notice", text=f"the message was changed before the model saw it: {answer.input}")
+    turn: Turn = answer.raw
+    if answer.content != turn.text:
+        # What the API wants to see again has the words in it that a hook took out.
+        turn = replace(turn, text=answer.content, kept=None)
+    agent.tokens = turn.tokens
+    agent.say(turn.message())
+    agent.write_down()
+    if turn.text:
+        await agent.show("assistant", text=turn.text)
+    if turn.stop_reason == "max_tokens":
+        await agent.notify("The model's answer was cut off at its limit.", "limit")
+    return turn
+
+
+async def _finish(agent: Agent, said: str) -> str:
+    """Ask whether the agent may stop; return what it is told if it may not."""
+    is_main = agent.depth == 0
+    if is_main and (refused := await enter(agent.session, REVIEW)):
+        return refused
+    stop = await agent.session.stop(said)
+    if stop.keep_going:
+        await agent.show("notice", text=f"sent back to work: {stop.content}")
+        return str(stop.content)
+    return await enter(agent.session, DONE) if is_main else ""
+
+
+async def _make_calls(agent: Agent, calls: tuple[ToolCall, ...]) -> None:
+    """Make the calls of one turn; those that only read, and subagents, side by side."""
+    done: dict[str, ToolResult] = {}
+    told: list[str] = []
+
+    async def make(call: ToolCall) -> None:
+        result, messages = await _make_call(agent, call)
+        done[call.id] = result
+        told.extend(messages)
+
+    try:
+        if all(_may_run_beside_others(agent, call) for call in calls):
+            async with asyncio.TaskGroup() as group:
+                for call in calls:
+                    group.create_task(make(call))
+        else:
+            for call in calls:
+                await make(call)
+    finally:
+        # Interrupted or not: a model's API insists that every call has a result.
+        results = [done.get(call.id, ToolResult(call.id, "interrupted", ok=False)) for call in calls]
+        agent.say(ToolResults(tuple(results)))
+    for text in told:
+        agent.say(User(text))
+
+
+def _may_run_beside_others(agent: Agent, call: ToolCall) -> bool:
+    tool = agent.tools.get(call.name)
+    return tool is None or tool.kind == "read" or tool.name == "Task"
+
+
+async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[str, ...]]:
+    """Make one call through the session; return its result, and what belongs into the conversation after it."""
+    tool = agent.tools.get(call.name)
+    problem = call.problem or ("" if tool else f"there is no tool {call.name}; there are {', '.join(agent.tools)}")
+    if tool is None or problem:
+        return ToolResult(call.id, problem, ok=False), ()
+    if agent.depth == 0 and tool.kind != "read" and (refused := await enter(agent.session, ACT)):
+        return ToolResult(call.id, refused, ok=False), ()
+
+    async def run(given: dict[str, object]) -> str:
+        agent.world.view.busy(agent.name, f"runs {tool.name}")
+        return await tool.run(given, agent.workplace)
+
+    try:
+        answer = await agent.session.tool(
+            call.name, call.input, run, tool_use_id=call.id, schema=tool.schema, kind=tool.kind
+        )
+    finally:
+        agent.world.view.busy(agent.name, "")
+    content = answer.content if isinstance(answer.content, str) else str(answer.content)
+    await agent.show(
+        "call", tool=call.name, input=answer.input, given=call.input, ok=answer.ok, content=content,
+        denied=answer.denied, reason=answer.reason,
+    )  # fmt: skip
+    return ToolResult(call.id, content, ok=answer.ok), answer.user_messages

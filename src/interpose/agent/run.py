@@ -1,0 +1,99 @@
+"""One run of the agent: a session from its start to its end, with a prompt or many."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from interpose import Outcome, Session
+
+from .agent import Agent
+from .compaction import compact
+from .loop import work
+from .phases import PLAN, enter
+from .subagents import task_tool
+from .team import team_tool
+from .transcript import Transcript
+from .world import World
+
+__all__ = ["Run", "begun"]
+
+
+class Run:
+    """A session with its main agent; ``ask`` gives it a prompt, ``interrupt`` ends what it is doing."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.session: Session = agent.session
+        self._working: asyncio.Task[str] | None = None
+
+    async def ask(self, prompt: str) -> str:
+        """Work on a prompt, and return the last thing that the agent said; ``/compact`` compacts the conversation."""
+        agent = self.agent
+        if prompt == "/compact" or prompt.startswith("/compact "):
+            await compact(agent, trigger="manual", instructions=prompt.removeprefix("/compact").strip() or None)
+            return ""
+        await agent.show("prompt", text=prompt)
+        taken = await self.session.prompt(prompt)
+        if not taken.ok:
+            await agent.show("notice", text=f"the prompt was not taken: {taken.reason}")
+            return ""
+        if refused := await enter(self.session, PLAN):
+            await agent.show("notice", text=refused)
+            return ""
+        self._working = asyncio.ensure_future(work(agent, str(taken.content)))
+        try:
+            return await self._working
+        except asyncio.CancelledError:
+            if not self._interrupted():
+                raise
+            await agent.show("notice", text="interrupted")
+            return ""
+        finally:
+            self._working = None
+
+    async def ask_all(self, prompts: AsyncIterable[str]) -> str:
+        """Work on one prompt after another; return the last thing that was said."""
+        said = ""
+        async for prompt in prompts:
+            said = await self.ask(prompt)
+        return said
+
+    def interrupt(self) -> bool:
+        """End what the agent is doing; say whether it was doing anything."""
+        return self._working is not None and self._working.cancel("interrupted")
+
+    def _interrupted(self) -> bool:
+        """Whether only the work was cancelled, and not whoever waits for it."""
+        this = asyncio.current_task()
+        return this is not None and not this.cancelling()
+
+
+@asynccontextmanager
+async def begun(
+    world: World, *, session_id: str, on_outcome: Callable[[Outcome], object] | None = None, **options: Any
+) -> AsyncIterator[Run]:
+    """Begin a session and end it; ``options`` are those of ``hooks.session``."""
+    path = world.directory / f"{session_id}.jsonl"
+    transcript = Transcript(path, session_id=session_id, cwd=world.cwd)
+    session = world.hooks.session(
+        session_id=session_id, cwd=world.cwd, transcript_path=path, model=world.model.name, env_file=world.env_file,
+        on_outcome=on_outcome, **{"agent_id": "main", **options},
+    )  # fmt: skip
+    try:
+        async with session:
+            agent = Agent(world, session, tools=world.tools, transcript=transcript)
+            agent.tools["Task"] = task_tool(agent)
+            agent.tools["Team"] = team_tool(agent)
+            yield Run(agent)
+    finally:
+        transcript.close()
+        _remove(world.env_file)
+
+
+def _remove(path: Path | None) -> None:
+    if path is not None:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,91 @@
+"""The Task tool: a subagent works on a task of its own, with its own conversation, transcript and scope of hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from interpose import Session
+
+from .agent import Agent
+from .loop import work
+from .tools import Tool, ToolFailed, Workplace
+from .transcript import Transcript
+from .world import Kind
+
+__all__ = ["child_of", "next_transcript", "task_tool"]
+
+
+def task_tool(agent: Agent) -> Tool:
+    """Return the tool with which an agent has subagents."""
+    kinds = agent.world.kinds
+    listed = "\n".join(f"- {name}: {kind.description}" for name, kind in kinds.items())
+
+    async def run(given: dict[str, Any], _: Workplace) -> str:
+        return await _spawn(agent, given)
+
+    return Tool(
+        "Task",
+        f"Have a subagent work on a task of its own and report. Kinds of subagents:\n{listed}",
+        {
+            "type": "object",
+            "properties": {
+                "description": {"type": "string", "description": "the task in a few words"},
+                "prompt": {"type": "string", "description": "the whole task: the subagent sees nothing else"},
+                "subagent_type": {"type": "string", "enum": list(kinds)},
+            },
+            "required": ["prompt", "subagent_type"],
+            "additionalProperties": False,
+        },
+        "run",
+        run,
+    )
+
+
+async def _spawn(agent: Agent, given: dict[str, Any]) -> str:
+    name, prompt = str(given.get("subagent_type")), given.get("prompt")
+    if name not in agent.world.kinds or not isinstance(prompt, str) or not prompt:
+        raise ToolFailed(f"a task needs a prompt and a subagent_type, one of {', '.join(agent.world.kinds)}")
+    kind = agent.world.kinds[name]
+    wanted = list(kind.tools) if kind.tools is not None else [tool.name for tool in agent.world.tools]
+    if kind.tools is None and agent.depth + 1 < agent.world.limits.depth:
+        wanted.append("Task")
+    config = {"prompt": prompt, "description": str(given.get("description", "")), "tools": wanted}
+    path = next_transcript(agent)
+
+    async def run(session: Session, config: dict[str, Any]) -> str:
+        child = child_of(agent, session, name, kind, config.get("tools"), path)
+        await agent.show("agent", name=name, state="started", task=str(config.get("description", "")))
+        try:
+            return await work(child, str(config.get("prompt", "")))
+        finally:
+            child.transcript.close()
+            await agent.show("agent", name=name, state="finished", task="")
+
+    answer = await agent.session.spawn(name, run, config=config, transcript_path=path)
+    if answer.error is not None:
+        raise answer.error
+    if not answer.ok:
+        raise ToolFailed(f"{name} was not started: {answer.reason}")
+    return str(answer.content) or f"{name} finished without a word."
+
+
+def next_transcript(agent: Agent) -> Path:
+    """Return where the next subagent's conversation is written."""
+    agent.world.spawned += 1
+    return agent.transcript.path.with_name(f"{agent.session.session_id}-agent-{agent.world.spawned}.jsonl")
+
+
+def child_of(agent: Agent, session: Session, name: str, kind: Kind, wanted: object, path: Path) -> Agent:
+    """Return a new agent that works for another, with the tools of these names that there are."""
+    world = agent.world
+    names = wanted if isinstance(wanted, Sequence) else ()  # a hook may have changed them
+    tools = [tool for tool in world.tools if tool.name in names]
+    transcript = Transcript(path, session_id=session.session_id, cwd=world.cwd, agent=session.agent_id or name)
+    child = Agent(
+        world, session, name=name, system=kind.system, tools=tools, transcript=transcript, depth=agent.depth + 1
+    )
+    if "Task" in names:
+        child.tools["Task"] = task_tool(child)
+    return child

@@ -1,0 +1,141 @@
+"""The Team tool: teammates take tasks from one list, each in a conversation of its own, until nothing is left to do.
+
+A task counts as done only if hooks agree (TaskCompleted); a teammate without a task may be given work by hooks
+(TeammateIdle).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from interpose import Session
+
+from .agent import Agent
+from .loop import work
+from .subagents import child_of, next_transcript
+from .tools import Tool, ToolFailed, Workplace
+from .world import Kind
+
+__all__ = ["team_tool"]
+
+_KIND = Kind("", "You are a member of a team. Do the task that you are given; say in a sentence what came of it.")
+_MOST_TEAMMATES = 8
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "team_name": {"type": "string"},
+        "teammates": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MOST_TEAMMATES},
+        "tasks": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "properties": {"subject": {"type": "string"}, "description": {"type": "string"}},
+                "required": ["subject"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["team_name", "teammates", "tasks"],
+    "additionalProperties": False,
+}
+
+
+@dataclass
+class Task:
+    """One thing to do, and what became of it."""
+
+    id: str
+    subject: str
+    description: str = ""
+    by: str = ""
+    result: str = ""
+    done: bool = False
+
+
+def team_tool(agent: Agent) -> Tool:
+    """Return the tool with which an agent has a team work on a list of tasks."""
+
+    async def run(given: dict[str, Any], _: Workplace) -> str:
+        return await _Team(agent, given).work()
+
+    return Tool("Team", "Have teammates work side by side on a list of tasks, and report.", _SCHEMA, "run", run)
+
+
+class _Team:
+    """The list of tasks, and who works on them."""
+
+    def __init__(self, agent: Agent, given: dict[str, Any]) -> None:
+        self._agent = agent
+        try:
+            self._name = str(given["team_name"])
+            self._teammates = list(dict.fromkeys(str(name) for name in given["teammates"]))[:_MOST_TEAMMATES]
+            self._tasks = [
+                Task(f"task-{number}", str(task["subject"]), str(task.get("description", "")))
+                for number, task in enumerate(given["tasks"], 1)
+            ]
+        except (KeyError, TypeError, AttributeError):
+            raise ToolFailed("a team needs a team_name, teammates and tasks, each task with a subject") from None
+        self._open = deque(self._tasks)
+
+    async def work(self) -> str:
+        """Have everybody work until nothing is left; return what became of each task."""
+        async with asyncio.TaskGroup() as group:
+            members = [group.create_task(self._member(name)) for name in self._teammates]
+        refused = [said for said in (member.result() for member in members) if said]
+        lines = [
+            f"{'done' if task.done else 'NOT DONE'}: {task.subject} ({task.by or 'nobody'}): {task.result}"
+            for task in self._tasks
+        ]
+        return "\n".join([*lines, *refused])
+
+    async def _member(self, name: str) -> str:
+        """Have one teammate work; return why it did not, or nothing."""
+        agent = self._agent
+        path = next_transcript(agent)
+        config = {"team": self._name, "tools": [tool.name for tool in agent.world.tools]}
+
+        async def run(session: Session, config: dict[str, Any]) -> str:
+            return await self._take_tasks(session, name, config, path)
+
+        answer = await agent.session.spawn(name, run, config=config, transcript_path=path)
+        return "" if answer.ok else f"{name}: {answer.reason}"
+
+    async def _take_tasks(self, session: Session, name: str, config: dict[str, Any], path: Path) -> str:
+        agent, most = self._agent, self._agent.world.limits.sent_back
+        member = child_of(agent, session, name, _KIND, config.get("tools"), path)
+        try:
+            said = await work(member, config["prompt"], asks_to_stop=False) if "prompt" in config else ""
+            for _ in range(most):
+                while self._open and not session.halted:
+                    said = await self._do(member, self._open.popleft())
+                idle = await session.teammate_idle(name, self._name)
+                if not idle.keep_going:
+                    return said
+                said = await work(member, str(idle.content), asks_to_stop=False)
+            await agent.notify(f"{name} was given work {most} times in a row while idle, and stops.", "limit")
+            return said
+        finally:
+            member.transcript.close()
+
+    async def _do(self, member: Agent, task: Task) -> str:
+        """Work on a task until it counts as done, or was sent back too often."""
+        task.by = member.name
+        prompt = f"{task.subject}\n\n{task.description}".strip()
+        for _ in range(self._agent.world.limits.sent_back):
+            task.result = await work(member, prompt, asks_to_stop=False)
+            described = {"task_description": task.description} if task.description else {}
+            answer = await member.session.task_completed(
+                task.id, task.subject, teammate_name=member.name, team_name=self._name, **described
+            )
+            if answer.ok:
+                task.done = True
+                await self._agent.show("notice", text=f"{member.name} has done: {task.subject}")
+                break
+            prompt = f"The task does not count as done yet: {answer.reason}"
+        return task.result

@@ -1,0 +1,163 @@
+"""The agent with real servers around it, and in bad company."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpose import Hooks, Outcome, deny
+from interpose.agent.models.scripted import ScriptedModel
+from interpose.agent.run import begun
+from interpose.agent.shadow import ShadowGit
+from interpose.agent.tools import TOOLS
+from interpose.agent.tools.mcp import connect
+from interpose.agent.tools.mcp_servers import servers_of
+from interpose.agent.world import Limits, World
+
+SERVER = Path(__file__).parent / "mcp_server.py"
+
+
+def world_of(project: Path, hooks: Hooks, turns: list[dict[str, Any]], **more: Any) -> World:
+    return World(
+        hooks=hooks, model=ScriptedModel(turns), cwd=project, directory=project / "transcripts",
+        shadow=ShadowGit(project), **more,
+    )  # fmt: skip
+
+
+def results_of(project: Path) -> list[str]:
+    """What the tools have answered, from the transcript."""
+    found = []
+    for line in (project / "transcripts" / "s.jsonl").read_text().splitlines():
+        content = json.loads(line).get("message", {}).get("content")
+        if isinstance(content, list):
+            found += [block["content"] for block in content if block["type"] == "tool_result"]
+    return found
+
+
+def test_hooks_govern_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
+    hooks = Hooks()
+    fired: list[tuple[str, str]] = []
+    hooks.register("PreToolUse", lambda event: deny("not that one"), matcher="mcp__errands__odd_name", name="guard")
+    hooks.register(
+        "PreToolUse", lambda event: {"modify": {"tool_input": {"a": 40, "b": 2}}}, matcher="mcp__errands__add"
+    )
+
+    def heard(outcome: Outcome) -> None:
+        if "tool_name" in outcome.input:
+            fired.append((outcome.event, str(outcome.tool_name)))
+
+    async def run() -> None:
+        servers = servers_of({"mcpServers": {"errands": {"command": sys.executable, "args": [str(SERVER)]}}}, "here")
+        problems: list[str] = []
+        async with connect(servers, on_problem=problems.append) as tools:
+            world = world_of(
+                tmp_path, hooks,
+                [
+                    {"call": {"mcp__errands__add": {"a": 1, "b": 1}}},
+                    {"call": {"mcp__errands__odd_name": {"why": "because"}}},
+                    {"say": "Done."},
+                ],
+                tools=(*TOOLS, *tools),
+            )  # fmt: skip
+            async with begun(world, session_id="s", on_outcome=heard) as running:
+                assert await running.ask("Add.") == "Done."
+        assert problems == []
+
+    asyncio.run(run())
+
+    assert results_of(tmp_path) == ["42", "mcp__errands__odd_name was not run: not that one"]
+    assert fired == [
+        ("PreToolUse", "mcp__errands__add"),
+        ("PostToolUse", "mcp__errands__add"),
+        ("PreToolUse", "mcp__errands__odd_name"),
+    ]
+
+
+def test_calls_that_only_read_are_made_side_by_side_and_answered_in_their_order(tmp_path: Path) -> None:
+    """Each of the two waits until both are there."""
+    (tmp_path / "a.txt").write_text("alpha\n")
+    (tmp_path / "b.txt").write_text("beta\n")
+    hooks = Hooks()
+
+    async def run() -> None:
+        both = asyncio.Barrier(2)
+
+        async def meet(event: Any) -> None:
+            await both.wait()
+
+        hooks.register("PreToolUse", meet, matcher="Read", timeout=30, on_error="abort")
+        turns: list[dict[str, Any]] = [
+            {"calls": [{"Read": {"file_path": "b.txt"}}, {"Read": {"file_path": "a.txt"}}]},
+            {"say": "Read."},
+        ]
+        async with begun(world_of(tmp_path, hooks, turns), session_id="s") as running:
+            await running.ask("Read.")
+
+    asyncio.run(run())
+
+    assert [result.split()[-1] for result in results_of(tmp_path)] == ["beta", "alpha"]
+
+
+def test_an_interrupted_turn_leaves_a_conversation_that_can_go_on(tmp_path: Path) -> None:
+    async def run() -> tuple[str, list[str]]:
+        events: list[str] = []
+        turns: list[dict[str, Any]] = [
+            {"calls": [{"Bash": {"command": "echo $$ > pid; sleep 600"}}, {"Bash": {"command": "echo never"}}]},
+            {"needs": "interrupted\ninterrupted\nAnd now", "say": "I was interrupted."},
+        ]
+        world = world_of(tmp_path, Hooks(), turns)
+        async with begun(world, session_id="s", on_outcome=lambda one: events.append(one.event)) as running:
+            asking = asyncio.ensure_future(running.ask("Wait."))
+            while not (tmp_path / "pid").exists():  # noqa: ASYNC110 - nobody announces it
+                await asyncio.sleep(0.01)
+            assert running.interrupt()
+            assert await asking == ""
+            assert not running.interrupt()
+            return await running.ask("And now?"), events
+
+    said, events = asyncio.run(run())
+
+    assert said == "I was interrupted."
+    assert events.count("PostToolUseFailure") == 1
+    assert events[-1] == "SessionEnd"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_the_limit_of_turns_ends_an_agent_that_never_stops(tmp_path: Path) -> None:
+    shown: list[str] = []
+    hooks = Hooks()
+    hooks.show = shown.append
+    turns = [{"call": {"Glob": {"pattern": "*"}}} for _ in range(9)]
+
+    async def run() -> None:
+        world = world_of(tmp_path, hooks, turns, limits=Limits(turns=3))
+        async with begun(world, session_id="s") as running:
+            await running.ask("Go.")
+
+    asyncio.run(run())
+
+    assert shown == ["main was stopped after 3 turns."]
+    assert len(results_of(tmp_path)) == 3
+
+
+def test_what_hooks_write_into_the_env_file_is_there_for_the_shell(tmp_path: Path) -> None:
+    hooks = Hooks()
+    hooks.register(
+        "SessionStart", type="command", command='echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"', dialect="claude"
+    )
+    (tmp_path / "env").touch()
+
+    async def run() -> None:
+        turns: list[dict[str, Any]] = [{"call": {"Bash": {"command": "echo $GREETING"}}}, {"say": "Done."}]
+        async with begun(world_of(tmp_path, hooks, turns, env_file=tmp_path / "env"), session_id="s") as running:
+            await running.ask("Go.")
+
+    asyncio.run(run())
+
+    assert results_of(tmp_path) == ["hello"]
+    assert not (tmp_path / "env").exists()
