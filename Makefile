@@ -11,7 +11,7 @@ BENCHMARKS = $(subst /,.,$(patsubst %/__main__.py,%,$(wildcard benchmarks/*/__ma
 .DEFAULT_GOAL := help
 # Two targets that install into one environment at the same time would break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-more format check bench clean
+.PHONY: help demo test test-more format check docs bench clean
 
 help:
 	@echo "make demo       see hooks at work"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-more  run the tests that need more than Python, git and make"
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
+	@echo "make docs       write the generated parts of the documentation anew, and build it"
 	@echo "make bench      measure"
 	@echo "make clean      remove everything that the other targets made"
 
@@ -42,6 +43,10 @@ check: $(VENV)/.dev
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports --no-logo
 
+docs: $(VENV)/.docs
+	@$(BIN)/python -m tools.docs --pages build/pages
+	@$(BIN)/zensical build --strict
+
 # Each benchmark makes an environment of its own, with the peers that it is measured against. All run, whatever one says.
 bench: $(BIN)/python
 	@status=0; \
@@ -49,11 +54,11 @@ bench: $(BIN)/python
 	exit $$status
 
 clean:
-	rm -rf $(VENV) .bench build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .bench .cache build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---------------------------------------------------------------------------------------------------------------
-# The environment. The stamps .project and .dev say what was installed; a change of pyproject.toml outdates both.
+# The environment. The stamps .project, .dev and .docs say what was installed; a change of pyproject.toml outdates all.
 
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -77,6 +82,10 @@ $(VENV)/.project: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(call install,.[dev])
+	@touch $(VENV)/.project $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(call install,.[docs])
 	@touch $(VENV)/.project $@
 
 # Half an environment would pass for a whole one at the next run: on failure nothing stays.

@@ -1,56 +1,168 @@
-"""What the documentation shows is what the program takes: configurations load, links lead somewhere, commands exist."""
+"""What the documentation shows is what the program does: pages run, links lead somewhere, generated parts are current."""
 
-import json
+import os
 import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.architecture.pages import Wrong, compare, compile_python, fences, read_json, read_script, read_yaml
+from tools.docs import PARTS, for_the_site, renewed
+from tools.docs.api import MODULES
 
 from interpose.cli.commands import COMMANDS
-from interpose.config.mapping import read_mapping
-from interpose.config.text import parse
-from interpose.events import TABLE
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+BESIDE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+PAGES = [*DOCS, *BESIDE]
+READ = {"agent.md", "audit.md", "examples.md", "sessions.md", "traces.md"}
+"""Pages about what needs a model, a collector or a store: tests of their own run that; here they are only read."""
 
 
-def blocks(language: str) -> list[Any]:
-    return [
-        pytest.param(block, id=f"{page.name}: {block.strip().splitlines()[0][:40]}")
-        for page in PAGES
-        for block in re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
-    ]
+def text_of(page: Path) -> str:
+    return page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("text", [block for block in blocks("yaml") if str(block.values[0]).startswith("hooks:")])
-def test_a_configuration_in_the_documentation_loads(text: str) -> None:
-    given = parse(text.encode(), "docs.yaml", format="yaml").value
-    given.pop("scripts", None)  # they are shown elsewhere on the page
-
-    assert read_mapping(TABLE, given).hooks
+def without_fences(text: str) -> str:
+    return re.sub(r"^[ ]*```.*?^[ ]*```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("text", blocks("json"))
-def test_json_in_the_documentation_is_json(text: str) -> None:
-    documents = [text] if text.lstrip().startswith("{\n") else text.strip().splitlines()
-
-    for document in documents:
-        value = json.loads(document)
-        if "hooks" in value:
-            assert read_mapping(TABLE, value, directory=str(ROOT)).hooks
+def each(pages: list[Path]) -> Any:
+    return pytest.mark.parametrize("page", pages, ids=lambda page: page.name)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.name))
-def test_links_inside_the_project_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)", page.read_text())
-
-    assert [target for target, _ in targets if not (page.parent / target).exists()] == []
+# What is shown happens.
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.name))
+@each([page for page in DOCS if page.name not in READ and any(fences(text_of(page)))])
+def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path) -> None:
+    project = tmp_path / "home" / "project"
+    project.mkdir(parents=True)
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(project.parent), "LANG": "C.UTF-8",
+        "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+
+    followed = subprocess.run(
+        [sys.executable, "-m", "tests.architecture.pages", str(page)], cwd=project, env=environment,
+        capture_output=True, text=True, timeout=180, check=False,
+    )  # fmt: skip
+
+    assert followed.returncode == 0, followed.stdout + followed.stderr
+
+
+@each([*BESIDE, *(page for page in DOCS if page.name in READ)])
+def test_what_a_page_shows_can_be_read(page: Path) -> None:
+    readers = {"python": compile_python, "yaml": read_yaml, "json": read_json, "arma": read_script}
+
+    for fence in fences(text_of(page)):
+        if fence.language in readers and not fence.shown_only:
+            readers[fence.language](fence.text)
+
+
+def test_a_page_that_shows_what_does_not_happen_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    compare("took 3 ms in ~/project\n", f"took 27.5 ms in {tmp_path}/project\n")
+    with pytest.raises(Wrong):
+        compare("True\n", "False\n")
+    with pytest.raises(Wrong):
+        compare("True\n", "True\nand more\n")
+
+
+def test_marks_above_a_fence_say_what_to_do_with_it() -> None:
+    page = "text\n\n<!-- needs: jq -->\n<!-- file: a.sh -->\n```sh\ntrue\n```\n\n<!-- shown only: why -->\n```go\nx\n```\n```\ny\n```\n"
+
+    first, second, third = fences(page)
+
+    assert (first.language, first.file, first.needs, first.line) == ("sh", "a.sh", ["jq"], 6)
+    assert second.shown_only
+    assert (third.language, third.text, third.below) == ("", "y\n", "")
+
+
+# Links lead somewhere.
+
+
+def anchors(text: str) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", without_fences(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@each(PAGES)
+def test_links_lead_to_a_page_and_a_heading_that_are_there(page: Path) -> None:
+    lost = []
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", without_fences(text_of(page))):
+        leads_to = page.parent / target if target else page
+        if not leads_to.exists() or (anchor and anchor not in anchors(text_of(leads_to))):
+            lost.append(f"{target}#{anchor}")
+
+    assert lost == []
+
+
+def test_on_the_site_a_link_to_what_is_no_page_is_text() -> None:
+    page = "See [one](../examples/one/README.md), [`two`](../two.md#part) and [three](three.md)."
+
+    assert for_the_site(page) == "See one, `two` and [three](three.md)."
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    sections = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"]
+
+    listed = [page for section in sections for pages in section.values() for page in pages]
+
+    assert sorted(listed) == [page.name for page in DOCS]
+
+
+def test_the_first_page_leads_to_every_page() -> None:
+    linked = set(re.findall(r"\(([\w-]+\.md)\)", text_of(ROOT / "docs" / "index.md")))
+
+    assert {page.name for page in DOCS} - linked - {"index.md"} == set()
+
+
+@each(DOCS)
+def test_a_bar_in_a_table_does_not_stand_in_a_code_span(page: Path) -> None:
+    # Some readers of Markdown show the backslash, others need it.
+    rows = [line for line in without_fences(text_of(page)).splitlines() if line.startswith("|")]
+
+    assert [row for row in rows for span in re.findall(r"`[^`]*`", row) if "\\|" in span] == []
+
+
+@each(PAGES)
 def test_commands_that_are_named_exist(page: Path) -> None:
-    named = set(re.findall(r"(?:`|^|\$ )interpose ([a-z]+)\b", page.read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^|\$ )interpose ([a-z]+)\b", text_of(page), re.MULTILINE))
 
     assert named - {command.name for command in COMMANDS} == set()
+
+
+# What is generated is current.
+
+
+@each(DOCS)
+def test_generated_parts_are_what_is_generated_now(page: Path) -> None:
+    assert text_of(page) == renewed(text_of(page)), "run `make docs`, or `python -m tools.docs`"
+
+
+def test_every_generated_part_stands_on_one_page() -> None:
+    placed = [name for page in DOCS for name in re.findall(r"^<!-- generated: (\w+) -->$", text_of(page), re.MULTILINE)]
+
+    assert sorted(placed) == sorted(PARTS)
+
+
+def test_every_public_name_has_a_heading_and_no_other_has() -> None:
+    page = text_of(ROOT / "docs" / "api.md")
+    modules = dict(re.findall(r"^## ([\w.]+)\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE))
+
+    documented = {name: re.findall(r"^### (\w+)$", part, re.MULTILINE) for name, part in modules.items()}
+
+    assert documented == {name: list(import_module(name).__all__) for name in MODULES}
+
+
+def test_the_origins_have_a_ruling_on_every_difference() -> None:
+    ruled = re.findall(r"^\| (C-\d+) \|", text_of(ROOT / "docs" / "origins.md"), re.MULTILINE)
+
+    assert sorted(ruled, key=lambda ruling: int(ruling[2:])) == [f"C-{number}" for number in range(1, 46)]

@@ -1,0 +1,37 @@
+"""Those parts of the documentation that are made from the code: events, configuration keys, options, public names.
+
+A page says where such a part stands: ``<!-- generated: NAME -->``, and ``<!-- end of generated -->`` below it. What is
+between is never edited by hand; ``python -m tools.docs`` writes it anew, and a test compares.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from . import api, events, keys, options
+
+__all__ = ["DOCS", "PARTS", "for_the_site", "renewed"]
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+PARTS = {
+    "api": api.names,
+    "commands": options.commands,
+    "events": events.events,
+    "fields": events.base_fields,
+    "keys": keys.keys,
+    "options": options.options,
+}
+
+_PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(^<!-- end of generated -->)", re.DOTALL | re.MULTILINE)
+
+
+def renewed(page: str) -> str:
+    """Return the text of a page with every generated part made anew."""
+    return _PART.sub(lambda found: f"{found[1]}\n{PARTS[found[2]]().strip()}\n\n{found[3]}", page)
+
+
+def for_the_site(page: str) -> str:
+    """Return a page in which links to what lies beside ``docs`` are text: the site has only the pages."""
+    return re.sub(r"\[([^\[\]]*)\]\(\.\./[^)]*\)", r"\1", page)

@@ -1,0 +1,124 @@
+"""Every public name with its signature and one line, from the modules themselves."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import is_dataclass
+from enum import Enum
+from importlib import import_module
+from typing import Any
+
+from interpose.records import Record
+from interpose.step import Engine
+
+from .markdown import code, plain, table
+
+__all__ = ["MODULES", "names"]
+
+MODULES = ("interpose", "interpose.testing", "interpose.compat.armament", "interpose.compat.massgen",
+           "interpose.compat.goat")  # fmt: skip
+"""Where public names are; what is in no ``__all__`` of these is nobody's business."""
+
+_SHORT = (str, int, float, bool, type(None), tuple)
+_MARKS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+def names() -> str:
+    """Return a section for every module and every public name in it."""
+    return "\n".join(_module(name) for name in MODULES)
+
+
+def _module(name: str) -> str:
+    module = import_module(name)
+    sections = (_section(public, getattr(module, public)) for public in module.__all__)
+    return "\n".join([f"## {name}\n", *sections])
+
+
+def _section(name: str, value: Any) -> str:
+    parts = [f"### {name}\n"]
+    if inspect.isclass(value):
+        made_by_callers = not issubclass(value, (Record, Enum))
+        parts += [code(f"class {_signature(name, value)}" if made_by_callers else f"class {name}") + "\n"]
+        parts += [_first_paragraph(value), _members(value)]
+    elif inspect.isroutine(value):
+        parts += [code(_signature(name, value)) + "\n", _first_paragraph(value)]
+    elif isinstance(value, tuple):
+        parts += [", ".join(map(code, value)) + "\n"]
+    else:
+        parts += [f"A type: {code(str(value).replace('typing.', '').replace('collections.abc.', ''))}\n"]
+    return "\n".join(part for part in parts if part)
+
+
+def _first_paragraph(value: Any) -> str:
+    """Return the first paragraph of a docstring: what the caller gets."""
+    text = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0]
+    return plain(" ".join(text.replace("``", "`").split())) + "\n" if text else ""
+
+
+def _members(value: type) -> str:
+    """Return a table of what a class offers beyond being made: attributes, then what can be called."""
+    rows = [(code(f"{name}: {kind}"), "") for name, kind in _attributes(value).items()]
+    if issubclass(value, Enum):
+        rows += [(code(f"{one.name} = {one.value!r}"), "") for one in value]
+    for name, member in sorted(_public(value).items()):
+        if isinstance(member, property):
+            rows.append((code(name), _first_paragraph(member).strip()))
+        elif (isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member)) and member.__doc__:
+            function = getattr(value, name)
+            rows.append((code(_signature(name, function)), _first_paragraph(function).strip()))
+    return table(("member", ""), rows) if rows else ""
+
+
+def _attributes(value: type) -> dict[str, str]:
+    """Return attributes with their types; those that are arguments of the class are in its signature already."""
+    if is_dataclass(value) or issubclass(value, dict):
+        return {}
+    found: dict[str, str] = {}
+    for base in _own_bases(value):
+        found |= {name: str(kind) for name, kind in vars(base).get("__annotations__", {}).items()}
+    return {name: kind for name, kind in found.items() if not name.startswith("_") and "ClassVar" not in kind}
+
+
+def _public(value: type) -> dict[str, Any]:
+    """Return a class's own members and those of its bases; what only the engine's parts call is left out."""
+    found: dict[str, Any] = {}
+    for base in _own_bases(value):
+        found |= {name: member for name, member in vars(base).items() if not name.startswith("_")}
+    return {name: member for name, member in found.items() if name not in vars(Engine)}
+
+
+def _own_bases(value: type) -> list[type]:
+    return [base for base in reversed(value.__mro__) if base.__module__.startswith("interpose") and base is not Engine]
+
+
+def _signature(name: str, value: Any) -> str:
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # made by the engine only
+        return name
+    parts: list[str] = []
+    kind = None
+    for one in signature.parameters.values():
+        if kind is one.POSITIONAL_ONLY is not one.kind:
+            parts.append("/")
+        if one.kind is one.KEYWORD_ONLY and kind not in (one.KEYWORD_ONLY, one.VAR_POSITIONAL):
+            parts.append("*")
+        kind = one.kind
+        if one.name != "self":
+            parts.append(_parameter(one))
+    returned = "" if inspect.isclass(value) else _annotated(" -> ", signature.return_annotation)
+    prefix = "async " if inspect.iscoroutinefunction(value) else ""
+    return f"{prefix}{name}({', '.join(parts)}){returned}"
+
+
+def _parameter(one: inspect.Parameter) -> str:
+    text = f"{_MARKS.get(one.kind, '')}{one.name}{_annotated(': ', one.annotation)}"
+    if one.default is one.empty:
+        return text
+    return f"{text} = {one.default!r}" if isinstance(one.default, _SHORT) else f"{text} = ..."
+
+
+def _annotated(mark: str, annotation: Any) -> str:
+    if annotation is inspect.Signature.empty:
+        return ""
+    return mark + (annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation)))

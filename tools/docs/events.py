@@ -1,0 +1,111 @@
+"""The table of events as a page: when each fires, what a hook may do, its fields, what Claude Code makes of it."""
+
+from __future__ import annotations
+
+from interpose.cli.events import _BASE, _KINDS, _groups, _rights
+from interpose.events import BASE_FIELDS, Field, Row
+
+from .markdown import code, table
+
+__all__ = ["base_fields", "events"]
+
+_EXIT_2 = {
+    "deny": "denies",
+    "keep going": "keeps it going",
+    "context": "gives standard error to the model",
+    "user": "shows standard error to the person",
+    "ignored": "has no effect",
+}
+
+
+def events() -> str:
+    """Return a section for every event, in the groups that the table has."""
+    parts = []
+    for title, rows in _groups():
+        parts += [f"## {title}\n", _overview(rows), *map(_section, rows)]
+    return "\n".join(parts)
+
+
+def base_fields() -> str:
+    """Return the fields that every event has."""
+    return table(
+        ("field", "value", ""),
+        [(code(one.name), _KINDS[one.kind], "" if one.always else "may be absent") for one in BASE_FIELDS],
+    )
+
+
+def _overview(rows: list[Row]) -> str:
+    return table(
+        ("event", "fires", "a matcher is compared with"),
+        [
+            (f"[{code(row.name)}](#{_anchor(row)})", row.meaning, code(row.subject) if row.subject else "–")
+            for row in rows
+        ],
+    )
+
+
+def _anchor(row: Row) -> str:
+    return row.name.lower().replace(":", "")
+
+
+def _section(row: Row) -> str:
+    facts = [
+        ("fires", row.meaning),
+        ("also called", ", ".join(map(code, row.aliases))),
+        ("a matcher is compared with", _subject(row)),
+        ("a hook may", _may(row)),
+        ("its fields", "; ".join(_field(row, one) for one in _own(row)) or "those of every event"),
+        ("in Claude Code", "" if ":" in row.name else _claude(row)),
+    ]
+    return f"### {row.name}\n\n" + table(("", ""), [fact for fact in facts if fact[1]])
+
+
+def _subject(row: Row) -> str:
+    if row.subject is None:
+        return "nothing: leave it out"
+    return code(row.subject) + (", the last part of the path" if row.subject_is_path_end else "")
+
+
+def _may(row: Row) -> str:
+    rights = [_as_code(right) for right in _rights(row)]
+    if row.changes_need_allow:
+        rights[-1] += " (together with an allow that grants)"
+    return ", ".join(rights) or "only look"
+
+
+def _as_code(right: str) -> str:
+    verb, _, name = right.partition(" ")
+    return f"{verb} {code(name)}" if verb == "modify" else right
+
+
+def _own(row: Row) -> list[Field]:
+    base = {one.name: one.always for one in BASE_FIELDS}
+    return [one for one in row.fields.values() if one.name not in _BASE or one.always != base[one.name]]
+
+
+def _field(row: Row, one: Field) -> str:
+    words = [word for word, name in row.words.items() if name == one.name]
+    facts = [_KINDS[one.kind], *([] if one.always else ["may be absent"]), *(f"also {code(word)}" for word in words)]
+    return f"{code(one.name)} ({', '.join(facts)})"
+
+
+def _claude(row: Row) -> str:
+    """Say what a settings file of Claude Code may expect here."""
+    facts = row.claude
+    said = [f"exit status 2 {_EXIT_2[facts.exit2]}", f"the deadline is {facts.timeout:g} s"]
+    if facts.stdout_is_context:
+        said.append("plain text on standard output is context")
+    if facts.any_failure_denies:
+        said.append("every failure denies")
+    if facts.timeout_denies:
+        said.append("running past the deadline denies")
+    if not facts.failure_blocks:
+        said.append("`onFailure: block` has no effect")
+    if "all" in facts.discards:
+        said.append("what a hook answers is discarded")
+    elif facts.discards:
+        said.append(f"{' and '.join(map(code, sorted(facts.discards)))} are discarded" if len(facts.discards) > 1
+                    else f"{code(*facts.discards)} is discarded")  # fmt: skip
+    if facts.env_file:
+        said.append("`CLAUDE_ENV_FILE` names a file for variables")
+    return "; ".join(said)
