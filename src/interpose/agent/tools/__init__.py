@@ -1,0 +1,16 @@
+"""The agent's tools, with the names and inputs of Claude Code's."""
+
+from __future__ import annotations
+
+from .bash import BASH
+from .edit import EDIT
+from .files import replace_file
+from .finding import GLOB
+from .grep import GREP
+from .nouns import Kind, Tool, ToolFailed, Workplace
+from .read import READ
+from .write import WRITE
+
+__all__ = ["TOOLS", "Kind", "Tool", "ToolFailed", "Workplace", "replace_file"]
+
+TOOLS: tuple[Tool, ...] = (BASH, READ, WRITE, EDIT, GLOB, GREP)

@@ -1,0 +1,121 @@
+"""Which MCP servers a project has: the usual ``.mcp.json``, read with a word about everything that is wrong in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from interpose import UsageError
+
+__all__ = ["HttpServer", "ServerConfig", "StdioServer", "read_servers", "servers_of"]
+
+
+@dataclass(frozen=True)
+class StdioServer:
+    """A server that is a program; it gets a few variables of ours, and those that are named here."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+
+
+@dataclass(frozen=True)
+class HttpServer:
+    """A server that is reached at an address (streamable HTTP)."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+ServerConfig: TypeAlias = StdioServer | HttpServer
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_KEYS = {"stdio": ("command", "args", "env", "cwd"), "http": ("url", "headers")}
+_TYPES = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http"}
+
+
+def read_servers(path: Path, environ: Mapping[str, str] = os.environ) -> dict[str, ServerConfig]:
+    """Return the servers of a file; raise UsageError for one that cannot be read or understood."""
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint="check the path") from None
+    except UnicodeDecodeError:
+        raise UsageError("is not in UTF-8", where=str(path), hint="save it as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"not JSON: {error.msg}", where=f"{path}:{error.lineno}:{error.colno}") from None
+    except RecursionError:
+        raise UsageError("is nested too deeply", where=str(path)) from None
+    return servers_of(value, str(path), environ)
+
+
+def servers_of(value: Any, where: str, environ: Mapping[str, str] = os.environ) -> dict[str, ServerConfig]:
+    """Return the servers of ``{"mcpServers": {name: …}}``; ``where`` is named in errors."""
+    servers = value.get("mcpServers") if isinstance(value, dict) else None
+    if not isinstance(servers, dict):
+        raise UsageError("has no servers", where=where, hint='{"mcpServers": {"name": {"command": "…"}}}')
+    return {name: _Reader(f"{where}: mcpServers.{name}", environ).server(entry) for name, entry in servers.items()}
+
+
+class _Reader:
+    """Reads one server's entry, and knows where it stands."""
+
+    def __init__(self, where: str, environ: Mapping[str, str]) -> None:
+        self._where = where
+        self._environ = environ
+
+    def server(self, entry: Any) -> ServerConfig:
+        if not isinstance(entry, dict):
+            raise self._wrong("", "is not an object", 'such as {"command": "…"} or {"type": "http", "url": "…"}')
+        kind = self._kind(entry)
+        for key in entry:
+            if key not in ("type", *_KEYS[kind]):
+                raise self._wrong(key, f"is not a key of a server of type {kind}", f"{', '.join(_KEYS[kind])}")
+        if kind == "http":
+            url = self._text("url", entry.get("url"))
+            if not url.startswith(("http://", "https://")):
+                raise self._wrong("url", f"{url!a} is no address", "http:// or https://")
+            return HttpServer(url, self._texts("headers", entry.get("headers", {})))
+        args = entry.get("args", [])
+        if not isinstance(args, list):
+            raise self._wrong("args", "is not a list", "a list of texts")
+        cwd = entry.get("cwd")
+        return StdioServer(
+            self._text("command", entry.get("command")),
+            tuple(self._text(f"args[{number}]", arg, empty=True) for number, arg in enumerate(args)),
+            self._texts("env", entry.get("env", {})),
+            None if cwd is None else self._text("cwd", cwd),
+        )
+
+    def _kind(self, entry: dict[str, Any]) -> str:
+        named = entry.get("type", "http" if "url" in entry and "command" not in entry else "stdio")
+        kind = _TYPES.get(named) if isinstance(named, str) else None
+        if kind is None:
+            raise self._wrong("type", f"{named!a} is not a type of server that can be used", "stdio or http")
+        return kind
+
+    def _texts(self, key: str, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict):
+            raise self._wrong(key, "is not an object", "names and texts")
+        return {name: self._text(f"{key}.{name}", text, empty=True) for name, text in value.items()}
+
+    def _text(self, key: str, value: Any, *, empty: bool = False) -> str:
+        if not isinstance(value, str) or (not value and not empty):
+            raise self._wrong(key, "is missing" if value is None else "is not a text", "a text in quotes")
+        return _VARIABLE.sub(lambda match: self._variable(key, match), value)
+
+    def _variable(self, key: str, match: re.Match[str]) -> str:
+        found = self._environ.get(match[1], match[2])
+        if found is None:
+            hint = f"set it, or give a default: ${{{match[1]}:-…}}"
+            raise self._wrong(key, f"the variable {match[1]} is not set", hint)
+        return found
+
+    def _wrong(self, key: str, what: str, hint: str) -> UsageError:
+        return UsageError(what, where=f"{self._where}.{key}" if key else self._where, hint=hint)

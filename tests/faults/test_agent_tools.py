@@ -1,0 +1,311 @@
+"""The agent's tools in a world that misbehaves: commands that do not end, files that are none, nobody who waits."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.faults.commands import MARK, living, mark, nothing_lives, stop
+from tests.faults.hosts import until, within
+from tests.unit.workplace import call, calling, workplace
+
+from interpose.agent.tools import Workplace, replace_file
+from interpose.agent.tools.walking import Walk, walked
+
+LONG = 8.0
+"""Far more than anything here takes, and far less than what would hang."""
+LONGEST_TEST = 30.0
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with nothing_lives(tmp_path, monkeypatch):
+        monkeypatch.setenv(MARK, mark())
+        yield
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    (tmp_path / "work").mkdir()
+    return workplace(tmp_path / "work")
+
+
+# Bash
+
+
+def test_output_and_errors_are_told_in_their_order(place: Workplace) -> None:
+    assert call(place, "Bash", command="echo one; echo two >&2; echo three") == "one\ntwo\nthree"
+    assert call(place, "Bash", command="true") == "(no output)"
+
+
+def test_a_command_that_fails_is_a_failure_with_its_status_and_output(place: Workplace) -> None:
+    assert call(place, "Bash", command="echo why; exit 3") == "failed: exit status 3\nwhy"
+    assert call(place, "Bash", command="kill -SEGV $$") == "failed: ended by SIGSEGV"
+
+
+def test_a_command_runs_in_the_root_of_the_work_with_nothing_to_read(place: Workplace) -> None:
+    assert call(place, "Bash", command="pwd; cat; [ -t 0 ] || echo no terminal") == f"{place.cwd}\nno terminal"
+
+
+def test_what_hooks_wrote_for_the_session_comes_first(place: Workplace) -> None:
+    lines = place.cwd / "it's.env"
+    lines.write_text("export COLOUR=blue\n")
+    place.env_file = lines
+
+    assert call(place, "Bash", command="echo $COLOUR") == "blue"
+    lines.unlink()
+    assert call(place, "Bash", command="echo $COLOUR") == "(no output)"
+
+
+def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(place: Workplace) -> None:
+    with within(LONG):
+        said = call(place, "Bash", command="echo before; sleep 60 & sleep 60", timeout=300)
+
+    assert said == "failed: no end within 0.3 s: it was ended, with all that it had started\nbefore"
+
+
+def test_a_command_that_ignores_the_request_to_end_is_ended(place: Workplace) -> None:
+    with within(LONG):
+        said = call(place, "Bash", command="trap '' TERM; sh -c 'sleep 60'; echo after; sleep 60", timeout=300)
+
+    assert said.startswith("failed: no end within 0.3 s")
+
+
+def test_a_command_may_tidy_up_when_it_is_asked_to_end(place: Workplace) -> None:
+    with within(LONG):
+        said = call(place, "Bash", command="trap 'echo tidy; exit' TERM; while :; do sleep 0.05; done", timeout=300)
+
+    assert said.endswith("\ntidy")
+
+
+def test_what_is_left_in_the_background_neither_holds_the_call_up_nor_lives_on(place: Workplace) -> None:
+    with within(LONG):
+        holding = call(place, "Bash", command="sleep 60 & echo done")
+        silent = call(place, "Bash", command="sleep 60 > /dev/null 2>&1 & echo done")
+
+    assert holding == "done\n(what it left running in the background was cut off)"
+    assert silent == "done"
+
+
+def test_a_stranger_to_the_group_that_holds_the_output_does_not_hold_the_call_up(place: Workplace) -> None:
+    with within(LONG):
+        said = call(place, "Bash", command="setsid sh -c 'while :; do echo noise; done' & sleep 0.1; echo end >&2")
+    for process in living():
+        stop(process)
+
+    assert said.endswith("cut off)")
+
+
+def test_a_filter_may_write_its_last_line_after_the_shell_has_ended(place: Workplace) -> None:
+    assert call(place, "Bash", command="echo text > >(sleep 0.05; tr a-z A-Z)") == "TEXT"
+
+
+def test_output_without_end_is_bounded_and_the_loop_goes_on(place: Workplace) -> None:
+    async def host() -> tuple[str, int]:
+        task = asyncio.create_task(calling(place, "Bash", command="yes", timeout=500))
+        turns = 0
+        while not task.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        return await task, turns
+
+    said, turns = asyncio.run(host())
+
+    assert 30_000 < len(said) < 30_300
+    assert "characters left out" in said
+    assert turns > 5
+
+
+def cancelled(place: Workplace, command: str, times: int = 1) -> None:
+    """Call, and be cancelled once the command says that it has started."""
+
+    async def host() -> None:
+        task = asyncio.create_task(calling(place, "Bash", command=command))
+        await until((place.cwd / "started").exists)
+        for _ in range(times):
+            task.cancel()
+            await asyncio.sleep(0.05)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with within(LONG):
+        asyncio.run(host())
+
+
+def test_a_cancelled_call_leaves_nothing(place: Workplace) -> None:
+    cancelled(place, "touch started; sleep 60 & sleep 60")
+
+    assert living() == []
+
+
+def test_a_command_whose_call_is_cancelled_may_tidy_up(place: Workplace) -> None:
+    cancelled(place, "trap 'touch tidy; exit' TERM; touch started; while :; do sleep 0.05; done")
+
+    assert (place.cwd / "tidy").exists()
+
+
+def test_a_call_that_is_cancelled_again_while_it_ends_leaves_nothing(place: Workplace) -> None:
+    cancelled(place, "trap '' TERM; touch started; while :; do :; done", times=3)
+
+    assert living() == []
+
+
+def test_many_commands_run_at_once(place: Workplace) -> None:
+    async def host() -> list[str]:
+        return await asyncio.gather(
+            *(calling(place, "Bash", command=f"sleep 0.5; echo {number}") for number in range(20))
+        )
+
+    with within(LONG):
+        assert asyncio.run(host()) == [str(number) for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo a\0b", "the command has characters in it that no shell can be given"),
+        ("echo \ud800", "the command has characters in it that no shell can be given"),
+        ("x" * 200_000, "the command cannot be started: Argument list too long"),
+    ],
+)
+def test_a_command_that_cannot_be_started_is_a_failure(place: Workplace, command: str, said: str) -> None:
+    assert call(place, "Bash", command=command).startswith(f"failed: {said}")
+
+
+def test_a_directory_that_is_gone_is_a_failure(place: Workplace) -> None:
+    place.cwd.rmdir()
+
+    assert call(place, "Bash", command="true") == "failed: the command cannot be started: No such file or directory"
+
+
+def test_a_signal_to_the_group_of_the_host_does_not_reach_the_command(place: Workplace) -> None:
+    said = call(place, "Bash", command="ps -o pgid= -p $$; ps -o sid= -p $$; echo $$")
+
+    assert len({word.strip() for word in said.split("\n")}) == 1
+    assert os.getpgid(0) != int(said.split()[0])
+
+
+# Files
+
+
+def test_a_pipe_without_a_writer_is_not_waited_for(place: Workplace) -> None:
+    os.mkfifo(place.cwd / "pipe")
+
+    with within(LONG):
+        assert call(place, "Read", file_path="pipe") == "failed: pipe is no regular file (a device, a pipe or a socket)"
+        assert call(place, "Grep", pattern="x", path="pipe").startswith("(nothing found)")
+        assert call(place, "Glob", pattern="*") == "(no file fits)"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_a_failure(place: Workplace) -> None:
+    (place.cwd / "a").touch(0o000)
+
+    assert call(place, "Read", file_path="a") == "failed: a: Permission denied"
+
+
+def test_a_file_cannot_be_below_a_file(place: Workplace) -> None:
+    (place.cwd / "a").touch()
+
+    assert call(place, "Write", file_path="a/b", content="x") == "failed: a/b: Not a directory"
+
+
+def test_a_name_that_is_too_long_is_a_failure(place: Workplace) -> None:
+    assert call(place, "Write", file_path="x" * 300, content="").endswith(": File name too long")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(place: Workplace) -> None:
+    file = place.cwd / "a"
+    file.write_text("old")
+
+    with pytest.raises(TypeError):
+        replace_file(file, "not bytes")  # type: ignore[arg-type]
+
+    assert [(path.name, path.read_text()) for path in place.cwd.iterdir()] == [("a", "old")]
+
+
+def test_a_file_that_is_replaced_is_never_seen_half_written(place: Workplace) -> None:
+    file = place.cwd / "a"
+    contents = {letter * 500_000 for letter in "ab"}
+    replace_file(file, b"a" * 500_000)
+    stopped = threading.Event()
+
+    def write() -> None:
+        while not stopped.is_set():
+            for content in contents:
+                replace_file(file, content.encode())
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        seen = {file.read_text() for _ in range(200)}
+    finally:
+        stopped.set()
+        writer.join()
+
+    assert seen <= contents
+
+
+# Searches
+
+
+def test_a_search_that_nobody_waits_for_ends(tmp_path: Path) -> None:
+    walk = Walk(tmp_path)
+    ended = threading.Event()
+    began = threading.Event()
+
+    def work() -> None:
+        began.set()
+        while not walk.must_end():
+            time.sleep(0.001)
+        ended.set()
+
+    async def host() -> None:
+        task = asyncio.create_task(walked(walk, work))
+        await until(began.is_set)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with within(LONG):
+        asyncio.run(host())
+
+    assert ended.wait(LONG)
+
+
+def test_files_that_vanish_during_a_search_do_no_harm(place: Workplace) -> None:
+    for number in range(300):
+        (place.cwd / f"{number:03}").write_text("hit")
+    stopped = threading.Event()
+
+    def vanish() -> None:
+        for path in sorted(place.cwd.iterdir(), reverse=True):
+            path.unlink()
+        stopped.set()
+
+    remover = threading.Thread(target=vanish)
+    remover.start()
+    try:
+        said = [call(place, tool, pattern=pattern) for tool, pattern in (("Glob", "*"), ("Grep", "hit")) for _ in "12"]
+    finally:
+        remover.join()
+
+    assert stopped.is_set()
+    assert not any(answer.startswith("failed") for answer in said)
+
+
+def test_ctrl_c_ends_the_command(place: Workplace) -> None:
+    async def host() -> None:
+        task = asyncio.create_task(calling(place, "Bash", command="touch started; sleep 60"))
+        await until((place.cwd / "started").exists)
+        os.kill(os.getpid(), signal.SIGINT)
+        await task
+
+    with within(LONG), pytest.raises(KeyboardInterrupt):
+        asyncio.run(host())
+
+    assert living() == []
