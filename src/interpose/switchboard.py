@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .decide import Ran
 from .dialects import native
@@ -25,6 +25,9 @@ from .plan import make_plan
 from .registry import Registry
 from .step import Engine, Read, Route
 
+if TYPE_CHECKING:
+    from .observe.otel.tracing import Tracing
+
 __all__ = ["Recorder", "Switchboard"]
 
 _MOST_ROUTES = 4096
@@ -43,6 +46,7 @@ class Switchboard(Engine):
         self.late: dict[str, list[Ran]] = {}
         self.notes: dict[str, str] = {}
         self.recorder: Recorder | None = None
+        self.tracing: Tracing | None = None
         self.handlers: dict[str, Handler] = {"command": CommandHandler()}
         self._table = events
         self._observers = Observers()
@@ -57,8 +61,8 @@ class Switchboard(Engine):
             route = routes[fields[subject]]
         except (KeyError, TypeError):  # not seen before, or a mistake that is found now
             route = self._route(event, fields)
-            if self.off or self.late or self.recorder or self.notes:
-                return await conduct(Firing(self, route, fields), self._loop_lanes())
+            if self.off or self.late or self.recorder or self.notes or self.tracing:
+                return await self._conduct(route, fields, self._loop_lanes())
         if route.steps:
             return await conduct(Firing(self, route, fields), self._loop_lanes())
         outcome = Outcome()
@@ -68,21 +72,27 @@ class Switchboard(Engine):
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
-        firing = Firing(self, self._route(event, fields), fields)
-        return _without_loop(conduct(firing, self._blocking_lanes()))
+        return _without_loop(self._conduct(self._route(event, fields), fields, self._blocking_lanes()))
 
     async def fire_guards(self, event: str, /, **fields: Any) -> Outcome:
         """Ask the guards only, about an input that was changed after their turn; what they change is void."""
-        return await conduct(self._second_look(event, fields), self._loop_lanes())
+        return await self._conduct(self._route(event, fields).for_guards(), fields, self._loop_lanes(), round=2)
 
     def fire_guards_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Ask the guards only, from code without an event loop."""
-        return _without_loop(conduct(self._second_look(event, fields), self._blocking_lanes()))
+        guards = self._route(event, fields).for_guards()
+        return _without_loop(self._conduct(guards, fields, self._blocking_lanes(), round=2))
 
-    def _second_look(self, event: str, fields: dict[str, Any]) -> Firing:
-        firing = Firing(self, self._route(event, fields).for_guards(), fields)
-        firing.round = 2
-        return firing
+    def _conduct(
+        self, route: Route, fields: dict[str, Any], lanes: Lanes, *, round: int = 1
+    ) -> Coroutine[Any, Any, Outcome]:
+        """Return a firing that is to be waited for, within a span if somebody traces."""
+        if self.tracing is not None:
+            return self.tracing.conduct(route, fields, lanes, round)
+        firing = Firing(self, route, fields)
+        if round != 1:
+            firing.round = round
+        return conduct(firing, lanes)
 
     @property
     def hook_set(self) -> object:
@@ -119,7 +129,7 @@ class Switchboard(Engine):
             raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
         route = self._find(row, subject, scope or None)
         plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
-        if subject and plain and not (self.off or self.late or self.recorder or self.notes):
+        if subject and plain and not (self.off or self.late or self.recorder or self.notes or self.tracing):
             routes = quick.setdefault(event, (row.subject or "", {}))[1]
             if len(routes) < _MOST_ROUTES:
                 routes[subject] = route
@@ -157,6 +167,11 @@ class Switchboard(Engine):
         self._wanted: dict[str, dict[str, bool]] = {}
         self._templates: dict[str, Template] = {}
         self.tell = self._tell if self._observers else None
+
+    def trace_with(self, tracing: Tracing | None) -> None:
+        """Have every further firing traced, or none."""
+        self.tracing = tracing
+        self._forget()
 
     def keep_late(self, session_id: str, said: list[Ran]) -> None:
         """Keep what a background hook said for the session's next firing."""

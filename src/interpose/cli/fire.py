@@ -15,6 +15,7 @@ from ..hooks import Hooks
 from ..model import Outcome
 from .given import Given, read_event
 from .loading import hooks_of
+from .tracing import traced
 from .words import complain, complain_of, hush
 
 __all__ = ["OPTIONS", "REPLIES", "STATUS", "is_hook", "run"]
@@ -48,7 +49,9 @@ def run(arguments: Sequence[str]) -> int:
         before = dict(fields)
         hooks = hooks_of(given.config, given.dialect, given.cwd, lines=False)
         _look_at_trust(hooks, strict=reply is not None)
+        end_tracing = traced(hooks, closing=0.5)
         outcome = hooks.fire_sync(row.name, **fields)
+        end_tracing()
     except InterposeError as error:
         complain(error, "fire")
         return 2 if is_hook(arguments) else 1

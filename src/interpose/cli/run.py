@@ -26,6 +26,7 @@ from .options import AsJson, Config, Cwd, Dialect
 from .outputs import without_log
 from .person import Person
 from .timeline import Timeline, show_timeline
+from .tracing import traced
 from .words import complain, paint
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class Job:
 
     def run(self, prompt: str | None) -> int:
         """Work on a prompt, or on what is typed; return the exit status."""
+        end_tracing = traced(self._hooks)
         try:
             with self._hooks.observe(self._view.message):
                 return asyncio.run(self._run(prompt))
@@ -156,6 +158,8 @@ class Job:
             return INTERRUPTED
         finally:
             self._view.close()
+            self._hooks.close()
+            end_tracing()
 
     def report(self) -> dict[str, Any]:
         """Return what a program wants to know."""

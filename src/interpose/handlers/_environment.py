@@ -6,12 +6,16 @@ This hides secrets from hooks that have no business with them. It is no sandbox:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from ._process import encoded
 
-__all__ = ["environment", "withheld"]
+__all__ = ["environment", "trace_context", "trace_variables", "withheld"]
+
+trace_context: ContextVar[Callable[[], dict[str, str]] | None] = ContextVar("interpose_trace_context", default=None)
+"""Gives the variables by which a process finds the span that it runs in. None if nobody traces."""
 
 _ALLOWED = frozenset(
     b"PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TMPDIR TEMP TMP TERM COLORTERM NO_COLOR VIRTUAL_ENV "
@@ -36,6 +40,8 @@ def environment(
 ) -> dict[bytes, bytes]:
     """Return a command's environment: what it inherits, what its hook adds, and what it is told about the event.
 
+    If somebody traces, the span of the hook is named there too.
+
     A value from the event that cannot be encoded is left out, with a note; names are never made from data.
     """
     made = _inherited(without) if inherit else _allowed().copy()
@@ -47,12 +53,21 @@ def environment(
     made.setdefault(b"PATH", _DEFAULT_PATH)
     for word, text in fixed.items():
         made[encoded(word)] = encoded(text)
+    if trace := trace_variables():
+        made.pop(b"TRACESTATE", None)  # one that was inherited belongs to another span
+        made.update((word.encode(), text.encode()) for word, text in trace.items())
     for word, text in told.items():
         try:
             made[word.encode()] = encoded(text)
         except UnicodeEncodeError:
             notes.setdefault("dropped_variables", []).append(word)
     return made
+
+
+def trace_variables() -> dict[str, str]:
+    """Return the variables by which a process that is started now finds the span that it runs in."""
+    give = trace_context.get()
+    return give() if give is not None else {}
 
 
 def _inherited(without: tuple[str, ...]) -> dict[bytes, bytes]:

@@ -13,6 +13,9 @@ from typing import Any, BinaryIO
 
 __all__ = ["main"]
 
+_TRACE = ("TRACEPARENT", "TRACESTATE")
+"""The variables by which a process finds the span that it runs in: those of one event here."""
+
 
 def main() -> None:
     """Serve until the host closes the connection."""
@@ -50,6 +53,7 @@ class Worker:
         self._rows: dict[str, Any] = {}
         self._call: Any = None
         self._silence: bytes = wire.encode({})
+        self._inherited = {name: os.environ[name] for name in _TRACE if name in os.environ}
         self._plain = tuple(replies.Reply._parts.keys() - {"inject", "continue_", "problem"})
 
     def answer(self, request: dict[str, Any]) -> bytes:
@@ -59,6 +63,9 @@ class Worker:
                 self._call = self._load()
             if "row" in request:
                 self._rows.update(request["row"])
+            for name in _TRACE:
+                os.environ.pop(name, None)  # the last event's
+            os.environ.update(request.get("trace", self._inherited))
             said = self._said(self._value(request))
         except BaseException as error:
             said = self._failed(error)

@@ -21,6 +21,7 @@ from ..model import Hook, Injection
 from ..payload import Event
 from ..replies import Failure, HookFailed, Reply
 from ..wire import BadJson, decode
+from ._environment import trace_variables
 from ._process import Start
 from ._run import GRACE, Running, Watch
 from ._running import starters
@@ -172,6 +173,8 @@ class _Exchange:
         request: dict[str, Any] = {"event": row.name, "fields": dict(self._event)}
         if row.name not in worker.rows:
             request["row"] = {row.name: row}
+        if trace := trace_variables():
+            request["trace"] = trace
         data = _framed(request)
         worker.rows.add(row.name)
         if worker.running is None:

@@ -1,0 +1,82 @@
+"""Traces and metrics through OpenTelemetry: what every firing and every hook did, where a team already looks.
+
+Only its API is needed, and only here: nothing else in the package knows it. It is told of what happened and can change
+nothing: whatever breaks in it is counted, and the firing goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import UsageError
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+    from ...switchboard import Switchboard
+    from .tracing import Tracing
+
+__all__ = ["start_tracing"]
+
+
+def start_tracing(
+    engine: Switchboard,
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    redact: Callable[[str], str] | None = None,
+    outer: Context | None = None,
+) -> Tracing:
+    """Report an engine's firings to these providers, or to those of the process; return what ends it.
+
+    ``outer`` is the context of firings for which the host has no span.
+    """
+    try:
+        from opentelemetry import metrics, trace
+
+        from .tracing import Tracing
+    except ModuleNotFoundError as error:
+        raise needs_the_extra(error) from None
+    _check("tracer_provider", tracer_provider, "get_tracer")
+    _check("meter_provider", meter_provider, "get_meter")
+    version = _version()
+    return Tracing(
+        engine,
+        (tracer_provider or trace.get_tracer_provider()).get_tracer("interpose", version),
+        (meter_provider or metrics.get_meter_provider()).get_meter("interpose", version),
+        redact or _redactor(),
+        outer,
+    )
+
+
+def needs_the_extra(error: ModuleNotFoundError) -> Exception:
+    """Return what to raise where a package was not found: what to install, if it is OpenTelemetry."""
+    if not (error.name or "").startswith("opentelemetry"):
+        return error
+    return UsageError(
+        f"traces need OpenTelemetry, and {error.name} is not installed", hint="pip install 'interpose[otel]'"
+    )
+
+
+def _check(what: str, provider: Any, method: str) -> None:
+    if provider is not None and not callable(getattr(provider, method, None)):
+        raise UsageError(f"{what} is {type(provider).__name__}, which has no {method}()",
+                         hint="give a provider of OpenTelemetry, or nothing for the process's own")  # fmt: skip
+
+
+def _redactor() -> Callable[[str], str]:
+    from ..audit.redact import Redactor
+
+    return Redactor()
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("interpose")
+    except PackageNotFoundError:  # run from its sources
+        return ""
