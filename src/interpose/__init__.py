@@ -23,6 +23,7 @@ from .payload import Event
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
+    from .matching.shell import commands_of as shell_commands
     from .session import Answer, Question, Session, SyncSession
 
 __version__ = "0.1.0"
@@ -54,13 +55,18 @@ __all__ = [
     "deny",
     "inject",
     "modify",
+    "shell_commands",
 ]
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Load what only a host with a session needs when it is asked for."""
+    """Load what not everybody needs when it is asked for."""
     if name in ("Answer", "Question", "Session", "SyncSession"):
         from . import session
 
         return getattr(session, name)
+    if name == "shell_commands":
+        from .matching.shell import commands_of
+
+        return commands_of
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

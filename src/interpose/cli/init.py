@@ -1,135 +1,90 @@
-"""``interpose init``: a configuration to start from, with a guard that works. Never overwrites anything."""
+"""``interpose init``: a configuration to start from, and examples to go on with. Never overwrites anything."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from ..errors import UsageError
+from ..errors import Problem, UsageError
 from ..replies import clean
-from .words import paint
+from .bring import Choice, add_to, begin, choose, configuration_in, examples
+from .options import AsJson
+from .placing import Placed, place
+from .starter import CASES, FILES
+from .weave import CannotWeave
+from .words import complain_of, paint
 
 __all__ = ["FILES", "run"]
 
 FOLDER = ".interpose"
-_PLAIN, _EXECUTABLE = 0o644, 0o755
 
-_HOOKS = """\
-# yaml-language-server: $schema=./hooks.schema.json
-#
-# Hooks of this project. `interpose events` lists the events, `interpose check` says what is wrong here, and
-# `interpose explain PreToolUse --tool Bash` which hooks would run. After every change: `interpose trust`.
-
-hooks:
-  defaultTimeout: 10s           # for hooks without a timeout: of their own
-
-  PreToolUse:                   # before a tool runs
-    # A guard: its answer is waited for, and if it breaks, hangs or is missing, the tool does not run.
-    - name: no-destruction
-      description: Nobody deletes everything.
-      matcher: Bash             # the tool's name; names and globs, such as "Write|Edit" or "mcp__*"
-      type: command
-      handler: ./guard.py       # reads the event on standard input; exit status 2 denies
-      onError: abort
-
-    # One line can be a hook too: `if` looks into pipes, lists and `sh -c`.
-    - name: ask-before-push
-      if: Bash(git push *)
-      type: script
-      handler: /ask "Push to a remote?"
-
-  # UserPromptSubmit:           # when a person sends a prompt; what is printed as context reaches the model
-  #   - name: house-rules
-  #     type: script
-  #     handler: /context "Answer in one sentence."
-"""
-
-_GUARD = '''\
-#!/usr/bin/env python3
-"""Deny shell commands that delete everything. A hook reads its event as JSON; exit status 2 denies."""
-
-import json
-import re
-import sys
-
-event = json.load(sys.stdin)
-command = event["tool_input"].get("command", "")
-
-if re.search(r"\\brm\\s+(-\\w+\\s+)*-\\w*[rR]\\w*\\s+(-\\w+\\s+)*(/|~|\\$HOME|\\*)(\\s|$)", command):
-    print(f"Destructive command blocked: {command}", file=sys.stderr)
-    sys.exit(2)
-'''
-
-_CASES = """\
-# What the hooks are expected to do. `interpose test` runs these cases through the real hooks.
-
-- name: deleting everything is denied
-  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: rm -rf /}}
-  expect: {decision: deny, reason: "Destructive command blocked: rm -rf /"}
-
-- name: other commands go on
-  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: ls -l}}
-  expect: {decision: none}
-
-- name: a push is asked for, also at the end of a list
-  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: "make test && git push origin main"}}
-  expect: {decision: ask, reason: "Push to a remote?"}
-"""
+With = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with", metavar="NAME[,NAME]…",
+        help="Bring in examples, also into a configuration that is there; NAME:node is the one for Node. May be given "
+             "more than once.",
+    ),
+]  # fmt: skip
+List = Annotated[bool, typer.Option("--list", help="Only list the examples.")]
+Dir = Annotated[str, typer.Option("--dir", metavar="DIR", help="The project; the current directory if not given.")]
 
 
-def _schema() -> str:
-    from ..config.schema import schema
+def run(dir: Dir = ".", with_: With = None, list_: List = False, as_json: AsJson = False) -> int:
+    """Writes a folder `.interpose`. Nothing that is there is overwritten, and either everything is written or nothing.
 
-    return json.dumps(schema(), indent=2) + "\n"
+    `--with` adds examples: their hooks to the configuration, which is begun if there is none, what they run beside it,
+    and their cases to the cases. What was added arms after `interpose trust`, like everything.
 
-
-FILES: dict[str, tuple[Callable[[], str], int, str]] = {
-    "hooks.yaml": (lambda: _HOOKS, _PLAIN, "the configuration"),
-    "guard.py": (lambda: _GUARD, _EXECUTABLE, "a guard: change it to what you want to keep from happening"),
-    "cases.yaml": (lambda: _CASES, _PLAIN, "what you expect of the hooks"),
-    "hooks.schema.json": (_schema, _PLAIN, "so that editors complete and check the configuration"),
-}
-"""What is written: its text, its mode, and what it is for."""
-
-
-def run(
-    dir: Annotated[
-        str, typer.Option("--dir", metavar="DIR", help="The project; the current directory if not given.")
-    ] = ".",
-) -> None:
-    """Writes a folder `.interpose`. If any of its files is there already, it says so and writes nothing.
-
-    Example: interpose init
-    """
-    folder = os.path.join(dir, FOLDER)
-    if there := [name for name in FILES if os.path.lexists(os.path.join(folder, name))]:
-        raise UsageError("it is there already, and nothing was written",
-                         where=os.path.normpath(os.path.join(folder, there[0])),
-                         hint="`interpose check` looks at it; remove it to begin anew")  # fmt: skip
+    \b
+    Examples:
+      interpose init
+      interpose init --list
+      interpose init --with destructive-commands,secrets-in-results
+    """  # noqa: D301 - the mark keeps the lines below it apart in the help
+    if list_:
+        _list(as_json)
+        return 0
+    choices = choose(with_ or [])
+    if not os.path.isdir(dir):
+        raise UsageError(f"--dir {dir}: no such directory", hint="make it first")
+    folder = os.path.normpath(os.path.join(dir, FOLDER))
+    present = configuration_in(folder) if choices else None
     try:
-        if not os.path.isdir(dir):
-            raise UsageError(f"--dir {dir}: no such directory", hint="make it first")
-        os.makedirs(folder, mode=_EXECUTABLE, exist_ok=True)
-        for name, (text, mode, _) in FILES.items():
-            _write(os.path.join(folder, name), text(), mode)
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=error.filename or folder) from None
-    for name, (_, _, purpose) in FILES.items():
-        print(f"{paint(clean(os.path.normpath(os.path.join(folder, name))), 'bold'):<30}  {purpose}")
+        files = add_to(folder, present, choices) if present else begin(choices)
+    except CannotWeave as why:
+        _say_what_to_paste(folder, why, choices, as_json)
+        return 1
+    place(folder, files)
+    if as_json:
+        said = [{"path": os.path.join(folder, file.name), "new": file.before is None} for file in files]
+        print(json.dumps({"files": said}))
+        return 0
+    _show(folder, files)
     print(_next(dir))
+    return 0
 
 
-def _write(path: str, text: str, mode: int) -> None:
-    """Write a new file that nobody else may write to, whatever this shell's umask allows."""
-    # O_EXCL: what has turned up since we looked is not ours to overwrite, be it a file or a link.
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(opened, "w", encoding="utf-8") as file:
-        os.fchmod(opened, mode)
-        file.write(text)
+def _list(as_json: bool) -> None:
+    known = examples().values()
+    if as_json:
+        print(json.dumps({"examples": [example.to_dict() for example in known]}))
+        return
+    width = max(len(example.name) for example in known)
+    for example in known:
+        also = f" (also {', '.join(f'{example.name}:{variant}' for variant in example.variants)})"
+        print(f"{paint(f'{example.name:<{width}}', 'cyan')}  {example.purpose}{also if example.variants else ''}")
+
+
+def _show(folder: str, files: Sequence[Placed]) -> None:
+    shown = [(os.path.join(folder, file.name), file) for file in files]
+    width = max(len(path) for path, _ in shown)
+    for path, file in shown:
+        print(f"{paint(f'{clean(path):<{width}}', 'bold')}  {file.purpose}")
 
 
 def _next(directory: str) -> str:
@@ -140,3 +95,21 @@ Next:
   interpose trust     # files that are found arm only after you have looked at them
   interpose test      # do the hooks do what the cases expect?
   interpose fire PreToolUse --tool Bash --tool-input '{{"command": "rm -rf /"}}'"""
+
+
+def _say_what_to_paste(folder: str, why: CannotWeave, choices: Sequence[Choice], as_json: bool) -> None:
+    """Say how to do by hand what could not be done."""
+    complain_of(Problem(f"{why.text}; nothing was written", where=why.where, hint="add it by hand, as shown"), "init")
+    scripts = [str(path) for choice in choices for path in choice.files()]
+    hooks = [choice.hooks() for choice in choices]
+    cases = [str(choice.example.folder / CASES) for choice in choices]
+    if as_json:
+        print(json.dumps({"files": [], "by_hand": {"copy": scripts, "hooks": hooks, "cases": cases}}))
+        return
+    print(f"1. Copy into {clean(folder)}:\n")
+    print("".join(f"  {clean(path)}\n" for path in scripts))
+    print("2. Add to the configuration, each hook to those of its event:\n")
+    for text in hooks:
+        print("\n".join(f"  {line}".rstrip() for line in text.splitlines()) + "\n")
+    print("3. Add to the cases what is in:\n")
+    print("\n".join(f"  {clean(path)}" for path in cases))

@@ -1,0 +1,244 @@
+"""`interpose init`: lines are added to what is there, and either everything is written or nothing."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from interpose import UsageError
+from interpose.cli.bring import add_to, begin, choose, configuration_in
+from interpose.cli.placing import Placed, place
+from interpose.cli.weave import CannotWeave, weave
+from interpose.config.text import parse
+
+ADDED = """\
+# Why.
+
+hooks:
+  # About the event.
+  Stop:
+    # About the hook.
+    - name: new
+      env:
+        A: "1"
+
+  SessionEnd:
+    - {name: end}
+
+# Of the scripts.
+permissions:
+  deploy: ask
+"""
+NEW = {"name": "new", "env": {"A": "1"}}
+ALL_NEW = {"hooks": {"Stop": [NEW], "SessionEnd": [{"name": "end"}]}, "permissions": {"deploy": "ask"}}
+
+
+def says(text: str) -> object:
+    return parse(text.encode(), "x", format="yaml").value
+
+
+@pytest.mark.parametrize("text", ["", "# nothing but a comment\n", "# without an end of line", "\n\n"])
+def test_an_empty_text_becomes_what_is_added(text: str) -> None:
+    woven = weave(text, ADDED, "title")
+
+    assert woven.startswith(text)
+    assert says(woven) == ALL_NEW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hooks:\n  Stop:\n    - name: old\n",
+        "hooks:\n  Stop:\n  - name: old\n  # of the next\n  Setup:\n  - name: other\n",
+        "hooks:\n    Stop:\n        -   name: old\n            timeout: 5\n    Setup: [{name: other}]\n",
+        "---\nhooks:\n  Setup: []\n  Stop:\n    - name: old\n\n    # - name: off\n\n  # Setup:\n\nother: 1\n",
+        "other: {a: 1}\n",
+        "hooks:\n  Stop:\n    - name: old\n      description: |\n        - not an item\n\n        # no comment\n  Setup: []",
+        "hooks:\n  Stop:\n    - {name: old,\n       timeout: 5}\npermissions:\n  push: deny\n",
+        "hooks:\n  defaultTimeout: 5s # x\nagents:\n  - id: a\n",
+        "permissions:\n  push: deny\nhooks:\n  Stop: # here\n    # first\n    - name: old # last\n    # after\n",
+    ],
+)
+def test_lines_are_added_and_no_line_is_lost(text: str) -> None:
+    before = says(text)
+    assert isinstance(before, dict)
+
+    woven = weave(text, ADDED, "title")
+
+    after = says(woven)
+    assert isinstance(after, dict)
+    hooks = before.get("hooks", {})
+    assert after["hooks"] == {**hooks, "Stop": [*hooks.get("Stop", []), NEW], "SessionEnd": [{"name": "end"}]}
+    assert after["permissions"] == {**before.get("permissions", {}), "deploy": "ask"}
+    rest = iter(woven.splitlines())
+    assert all(line in rest for line in text.splitlines())
+
+
+def test_what_was_added_says_where_it_is_from() -> None:
+    woven = weave("hooks:\n  Stop:\n    - name: old\n", ADDED, "title")
+
+    assert woven == (
+        "hooks:\n  Stop:\n    - name: old\n\n    # title: Why.\n    # About the event.\n    # About the hook.\n"
+        '    - name: new\n      env:\n        A: "1"\n\n  SessionEnd:\n    # title\n    - {name: end}\n\n'
+        "permissions:\n  # title\n  # Of the scripts.\n  deploy: ask\n"
+    )
+
+
+def test_the_ends_of_lines_stay_as_they_are() -> None:
+    woven = weave("hooks:\r\n  Stop:\r\n    - name: old\r\n", ADDED, "title")
+
+    assert says(woven) == {**ALL_NEW, "hooks": {"Stop": [{"name": "old"}, NEW], "SessionEnd": [{"name": "end"}]}}
+    assert "hooks:\r\n  Stop:\r\n    - name: old\r\n" in woven
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hooks: {Stop: [{name: old}]}\n",
+        "hooks:\n  Stop: [{name: old}]\n",
+        "hooks:\n  Stop: []\n",
+        "hooks:\n  Stop:\n",
+        "hooks:\n",
+        "hooks: {}\n",
+        '"hooks": {"Stop": []}\n',
+        "hooks:\n  Stop: text\n",
+        "permissions:\n  deploy: deny\n",
+        "- a list\n",
+        "hooks:\n  Setup: []\n...\n",
+    ],
+)
+def test_where_lines_cannot_be_added_nothing_is(text: str) -> None:
+    with pytest.raises(CannotWeave):
+        weave(text, ADDED, "title")
+
+
+def test_a_configuration_of_any_layout_gets_an_example(tmp_path: Path) -> None:
+    (tmp_path / "hooks.yml").write_text("hooks:\n    PreToolUse:\n    - name: mine\n      command: 'true'\n")
+    (tmp_path / "cases.yaml").write_text(
+        "config: hooks.yml\ncases:\n  - {given: {event: Stop}, expect: {allowed: true}}\n"
+    )
+
+    assert configuration_in(str(tmp_path)) == "hooks.yml"
+    place(str(tmp_path), add_to(str(tmp_path), "hooks.yml", choose(["protected-files"])))
+
+    hooks = says((tmp_path / "hooks.yml").read_text())
+    cases = says((tmp_path / "cases.yaml").read_text())
+    assert isinstance(hooks, dict)
+    assert isinstance(cases, dict)
+    assert [hook["name"] for hook in hooks["hooks"]["PreToolUse"]] == [
+        "mine",
+        "protected-files",
+        "protected-files-in-commands",
+    ]
+    assert (cases["config"], len(cases["cases"])) == ("hooks.yml", 11)
+    assert (tmp_path / "protected_files.py").is_file()
+
+
+def test_a_configuration_without_cases_gets_those_of_the_example(tmp_path: Path) -> None:
+    (tmp_path / "hooks.yaml").write_text("hooks: # mine\n  Setup: []\n")
+    (tmp_path / "hooks.yaml").chmod(0o600)
+
+    place(str(tmp_path), add_to(str(tmp_path), "hooks.yaml", choose(["context-at-start"])))
+
+    assert (tmp_path / "cases.yaml").read_text().startswith("# context-at-start\n- name: ")
+    assert (tmp_path / "hooks.yaml").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "context_at_start.py").stat().st_mode & 0o777 == 0o755
+    assert sorted(os.listdir(tmp_path)) == ["cases.yaml", "context_at_start.py", "hooks.yaml"]
+
+
+def test_a_script_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "hooks.yaml").write_text("hooks:\n  Setup: []\n")
+    place(str(tmp_path), [file for file in begin(choose(["notifications"])) if file.name == "notify.sh"])
+
+    files = add_to(str(tmp_path), "hooks.yaml", choose(["notifications"]))
+
+    assert [file.name for file in files] == ["hooks.yaml", "cases.yaml"]
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hooks.yaml"
+    path.write_text("hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{name: rate-limit, command: x}]\n")
+
+    with pytest.raises(UsageError, match="PreToolUse has a hook rate-limit already"):
+        add_to(str(tmp_path), "hooks.yaml", choose(["rate-limit"]))
+
+    path.write_text("hooks:\n  Setup: []\n")
+    (tmp_path / "cases.yaml").write_text(
+        "- {name: a prompt is recorded, given: {event: Stop}, expect: {allowed: true}}\n"
+    )
+    with pytest.raises(UsageError, match="there is a case 'a prompt is recorded' already"):
+        add_to(str(tmp_path), "hooks.yaml", choose(["audit-to-file"]))
+
+
+def test_a_link_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real.yaml").write_text("hooks:\n  Setup: []\n")
+    (tmp_path / "hooks.yaml").symlink_to("real.yaml")
+
+    with pytest.raises(CannotWeave, match="a symbolic link"):
+        add_to(str(tmp_path), "hooks.yaml", choose(["rate-limit"]))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["aprovals"], "there is no example 'aprovals' .did you mean approvals"),
+        (["rate-limit,nothing-like-it"], "there is no example 'nothing-like-it' .`interpose init --list` shows them"),
+        ([""], "there is no example ''"),
+        (["rate-limit:"], "rate-limit is not there in ''"),
+        (["secrets-in-results:ruby"], "there is secrets-in-results, secrets-in-results:node"),
+        (["secrets-in-results", "secrets-in-results:node"], "named twice, in two languages"),
+    ],
+)
+def test_a_name_that_means_nothing_is_told(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        choose(words)
+
+
+def test_a_variant_brings_only_what_it_runs() -> None:
+    files = {file.name: file.text for file in begin(choose(["secrets-in-results:node"]))}
+
+    assert "./redact-secrets.mjs" in files["hooks.yaml"]
+    assert "redact-secrets.mjs" in files
+    assert "redact_secrets.py" not in files
+
+
+# All or nothing.
+
+
+def test_if_one_file_cannot_be_written_none_is(tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text("before")
+    files = [
+        Placed("new.txt", "x", ""),
+        Placed("old.yaml", "after", "", "before"),
+        Placed("gone/deep.yaml", "after", "", "before"),
+    ]
+
+    with pytest.raises(UsageError, match="cannot be written: No such file or directory; nothing was written"):
+        place(str(tmp_path), files)
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.yaml": "before"}
+
+
+def test_a_folder_that_was_made_for_nothing_is_taken_back(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        place(str(tmp_path / "new"), [Placed("a", "x", ""), Placed("b/c", "x", "")])
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_somebody_else_has_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text("theirs")
+
+    with pytest.raises(UsageError, match="was changed just now"):
+        place(str(tmp_path), [Placed("new.txt", "x", ""), Placed("old.yaml", "after", "", "before")])
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.yaml": "theirs"}
+
+
+def test_neither_a_file_nor_a_link_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+
+    with pytest.raises(UsageError, match="it is there already, and nothing was written"):
+        place(str(tmp_path), [Placed("new.txt", "x", ""), Placed("link", "x", "")])
+
+    assert os.listdir(tmp_path) == ["link"]
