@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from interpose import ConfigError, Hooks, Row
 from interpose.cli.init import FILES

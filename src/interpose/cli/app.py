@@ -68,8 +68,12 @@ def build(wanted: Iterable[str]) -> typer.Typer:
     for command in sorted(COMMANDS, key=lambda command: GROUPS.index(command.group)):
         function = load(command) if command.name in wanted else _stub
         # The first line of a command's help is its line in the table; its docstring says the rest.
-        text = f"{command.purpose}\n\n{_dedent(function.__doc__ or '')}" if function is not _stub else command.purpose
-        app.command(command.name, help=text, short_help=command.purpose, rich_help_panel=command.group)(function)
+        text = f"{command.purpose}\n\n{_dedent(_said_of(function))}" if function is not _stub else command.purpose
+        shown: dict[str, Any] = {"help": text, "short_help": command.purpose, "rich_help_panel": command.group}
+        if isinstance(function, typer.Typer):  # it has commands of its own
+            app.add_typer(function, name=command.name, **shown)
+        else:
+            app.command(command.name, **shown)(function)
     return app
 
 
@@ -116,6 +120,12 @@ def _root(version: Annotated[bool, typer.Option("--version", "-V", help="Say whi
 def _plain() -> bool:
     """Boxes and colours are for a terminal; anywhere else the help is plain text."""
     return not is_coloured(sys.stdout)
+
+
+def _said_of(function: Callable[..., Any]) -> str:
+    if isinstance(function, typer.Typer) and function.registered_callback is not None:
+        function = function.registered_callback.callback or _stub
+    return function.__doc__ or ""
 
 
 def _dedent(text: str) -> str:

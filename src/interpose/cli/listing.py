@@ -1,19 +1,23 @@
-"""``interpose list``: every hook that is registered, in the order in which they would run."""
+"""``interpose list``: every hook that is registered, in the order in which they would run, and when each last did."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook
 from ..plan import deadline, error_policy, is_guard, make_plan
 from . import options
+from .audited import Store, ago, opened
 from .loading import hooks_of
 from .reasons import isolation_of
-from .words import complain_of, nearby
+from .words import complain, complain_of, nearby
 
 __all__ = ["rows_of", "run"]
 
@@ -22,14 +26,19 @@ def run(
     config: options.Config = None,
     dialect: options.Dialect = None,
     cwd: options.Cwd = None,
+    store: Store = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Order is the place within its event; hooks that are switched off have none.
 
+    Where firings are recorded, it also says when each hook last ran; one that is on and never has is dead.
+
     Example: interpose list --config hooks.yaml
     """
+    named = os.path.abspath(store) if store is not None else None
     hooks = hooks_of(config or [], dialect, cwd)
-    rows = list(rows_of(hooks))
+    fired = _fired(hooks, named)
+    rows = [{**row, **_last(row, fired)} for row in rows_of(hooks)]
     if as_json:
         files = [{"path": origin.source.path, "layer": origin.source.layer, "trusted": origin.trusted}
                  for origin in hooks.origins]  # fmt: skip
@@ -55,12 +64,35 @@ def run(
             "DEADLINE",
             "ON ERROR",
             "STATE",
+            "LAST FIRED",
             "LAYER",
             "SOURCE",
         ),
-        [_cells(row) for row in rows],
-        colours=("bold", "", "cyan", "", "", "", "", "", "", "", "", "dim"),
+        [_cells(row, time.time()) for row in rows],
+        colours=("bold", "", "cyan", "", "", "", "", "", "", "", "", "", "dim"),
     )
+
+
+def _fired(hooks: Hooks, store: str | None) -> Mapping[tuple[str, str], float] | None:
+    """Return when each hook last ran; nothing where nobody records, or nothing was recorded yet."""
+    path = store or (hooks.audit.path if hooks.audit is not None else None)
+    if path is None or (store is None and not os.path.exists(path)):
+        return None
+    try:
+        with opened(path) as reader:
+            return reader.last_fired() if reader.last_id() else None
+    except InterposeError as error:
+        if store is not None:
+            raise
+        complain(error, "list")  # the hooks can be listed all the same
+        return None
+
+
+def _last(row: dict[str, Any], fired: Mapping[tuple[str, str], float] | None) -> dict[str, Any]:
+    if fired is None:
+        return {}
+    at = fired.get((row["event"], row["label"]))
+    return {"last_fired": at, "dead": at is None and row["enabled"]}
 
 
 def rows_of(hooks: Hooks) -> Iterator[dict[str, Any]]:
@@ -100,14 +132,16 @@ def _row(hooks: Hooks, hook: Hook, order: int | None) -> dict[str, Any]:
     }
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+def _cells(row: dict[str, Any], now: float) -> tuple[str, ...]:
     state = "on" if row["enabled"] else "off"
     if row["enabled"] and not row["enforced"]:
         state = "only recorded"
+    state += (", locked" if row["locked"] else "") + (", dead" if row.get("dead") else "")
+    last = ago(row["last_fired"], now) if "last_fired" in row else ""
     return (
         row["event"], str(row["order"] or "-"), _shortened(row["label"]), row["type"], row["matcher"], row["if"],
-        row["agent"] or "", f"{row['deadline']:g} s", row["on_error"], state + (", locked" if row["locked"] else ""),
-        row["layer"], nearby(row["source"]),
+        row["agent"] or "", f"{row['deadline']:g} s", row["on_error"], state, last, row["layer"],
+        nearby(row["source"]),
     )  # fmt: skip
 
 

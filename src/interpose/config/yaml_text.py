@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NoReturn
 
-import yaml  # type: ignore[import-untyped] # its types are a package of their own
+import yaml
 from yaml.events import (  # type: ignore[import-untyped]
     AliasEvent,
     MappingEndEvent,

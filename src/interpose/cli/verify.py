@@ -1,0 +1,107 @@
+"""``interpose log verify``: is the record as it was written? What it finds is told with its place."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from ..errors import InterposeError
+from ..observe.audit.chain import load_key
+from ..observe.audit.verifying import Flaw, Verdict, verify_store
+from ..replies import clean
+from .words import complain, nearby, paint
+
+__all__ = ["verify"]
+
+NOT_A_STORE = 2
+_COLOURS = {"broken": "red", "consistent": "yellow", "complete": "green"}
+_MEANINGS = {
+    "broken": "it is not as it was written",
+    "consistent": "nothing in it was changed; whether its end is missing, only a key or an anchor can say",
+    "complete": "nothing in it was changed, and nothing is missing",
+}
+
+
+def verify(store: str, *, key: str | None, anchor: str | None, json: bool) -> int:
+    """Verify a store, say what was found, and return the exit status: 0 intact, 1 not, 2 no store."""
+    try:
+        found = verify_store(store, key=load_key(key), anchor=anchor)
+    except InterposeError as error:
+        complain(error, "log verify")
+        return NOT_A_STORE
+    if json:
+        print(json_text.dumps(_as_json(found)))
+    else:
+        _show(store, found)
+    return 1 if found.flaws else 0
+
+
+def _as_json(found: Verdict) -> dict[str, Any]:
+    return {
+        "ok": not found.flaws,
+        "verdict": found.verdict,
+        "records": found.records,
+        "processes": found.processes,
+        "problems": [
+            {"what": flaw.what, "id": flaw.id, "process": flaw.process, "sequence": flaw.sequence, "time": flaw.time}
+            for flaw in found.flaws
+        ],
+        "more_problems": found.more_flaws,
+        "gaps": list(found.gaps),
+        "notes": list(found.notes),
+    }
+
+
+def _show(store: str, found: Verdict) -> None:
+    for flaw in found.flaws:
+        print(f"{paint(_place(flaw), 'bold')}: {paint(clean(flaw.what), 'red')}")
+    if found.more_flaws:
+        print(f"… and {found.more_flaws} more")
+    for gap in found.gaps:
+        print(f"{paint(_place_of_gap(gap), 'bold')}: {clean(_said_of(gap))}")
+    for note in found.notes:
+        print(f"{paint('note', 'blue')}: {clean(note)}")
+    count = f"{found.records:,} record{'s' if found.records != 1 else ''} of {found.processes:,} " + (
+        "process" if found.processes == 1 else "processes"
+    )
+    verdict = paint(found.verdict, _COLOURS[found.verdict])
+    print(f"{clean(nearby(store))}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
+    sys.stdout.flush()
+
+
+def _place(flaw: Flaw) -> str:
+    parts = [f"record {flaw.id}"] if flaw.id is not None else []
+    if flaw.process is not None:
+        number = f", number {flaw.sequence}" if flaw.sequence is not None else ""
+        parts.append(f"process {flaw.process}{number}")
+    if flaw.time is not None:
+        parts.append(_when(flaw.time))
+    return ", ".join(parts) or "the store"
+
+
+def _place_of_gap(gap: dict[str, Any]) -> str:
+    return f"record {gap['id']}, process {gap['process']}, number {gap['sequence']}, {_when(gap['time'])}"
+
+
+def _said_of(gap: dict[str, Any]) -> str:
+    match gap["kind"]:
+        case "gap":
+            parts = []
+            if gap.get("lost"):
+                parts.append(f"{gap['lost']} firings are not in the record")
+            if gap.get("denied"):
+                parts.append(f"{gap['denied']} firings were denied because they could not be recorded")
+            return f"{' and '.join(parts) or 'a gap'}: {gap.get('why', '')}"
+        case "retention":
+            return f"{gap.get('records', '?')} records were deleted by retention"
+        case _:
+            return f"the store before this one was damaged, and is now {gap.get('moved', '?')}"
+
+
+def _when(moment: float) -> str:
+    try:
+        return datetime.fromtimestamp(moment, UTC).isoformat(sep=" ", timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return "?"
