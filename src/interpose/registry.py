@@ -65,6 +65,8 @@ class Snapshot:
         while current is not None and current.parent is not None and current.parent not in found:
             found.add(current.parent)
             current = self.scopes.get(current.parent)
+            if current is not None and current.like is not None:
+                found.add(current.like)  # what holds for agents of its kind holds for it
         return frozenset(found)
 
 

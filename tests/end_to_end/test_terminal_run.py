@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -92,7 +93,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def script(project: Path, *turns: dict[str, object]) -> None:
+def script(project: Path, *turns: Any) -> None:
     (project / "turns.yaml").write_text(yaml.safe_dump({"turns": list(turns)}))
 
 

@@ -53,7 +53,7 @@ def written(value: Any, format: str, indent: int | None) -> str:
     return made
 
 
-class NoAliases(yaml.SafeDumper):  # type: ignore[misc]
+class NoAliases(yaml.SafeDumper):
     """Writes every value out, and quotes the words that the dumper takes for plain text and YAML 1.2 does not."""
 
     def ignore_aliases(self, data: Any) -> bool:

@@ -108,7 +108,10 @@ def test_files_elsewhere_are_refused(tmp_path, tool, path, said):
     assert call(workplace(root), tool, file_path=path, **content).startswith(f"failed: {said}")
 
 
-@pytest.mark.parametrize("path", [".git/config", "sub/.GIT/hooks/x", ".interpose/shadow.git/HEAD", ".interpose/sessions/a.jsonl", "link/HEAD"])
+@pytest.mark.parametrize(
+    "path",
+    [".git/config", "sub/.GIT/hooks/x", ".interpose/shadow.git/HEAD", ".interpose/sessions/a.jsonl", "link/HEAD"],
+)
 def test_neither_git_nor_the_record_can_be_written_to(tmp_path, path):
     (tmp_path / "link").symlink_to(".git")
 

@@ -791,3 +791,13 @@ def test_the_file_for_variables_is_named_where_the_table_says_so(event):
 
 def test_variables_of_the_hosts_telemetry_are_withheld():
     assert claude.withheld_prefixes == ("OTEL_",)
+
+
+def test_only_a_subagent_has_an_id() -> None:
+    fields = {"tool_name": "Bash", "tool_input": {}, "tool_use_id": "1", "session_id": "s", "cwd": "/"}
+    told = [
+        claude.write(event_of("PreToolUse", **fields, agent_id="main")).get("agent_id"),
+        claude.write(event_of("PreToolUse", **fields, agent_id="explorer-1", agent_type="explorer")).get("agent_id"),
+    ]
+
+    assert told == [None, "explorer-1"]

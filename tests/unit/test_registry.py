@@ -245,3 +245,34 @@ def test_many_threads_lose_no_hook() -> None:
     sequences = [hook.sequence for hook in made.snapshot]
     assert len(sequences) == 400
     assert len(set(sequences)) == 400
+
+
+def test_hooks_of_a_kind_hold_for_every_agent_of_it_and_locked_ones_for_their_descendants() -> None:
+    made = registry(
+        hook("of the kind", scope="explorer"),
+        hook("locked for the kind", scope="explorer", locked=True),
+        hook("of one", scope="explorer-1"),
+        scopes={
+            "explorer-1": Scope(parent="main", like="explorer"),
+            "explorer-2": Scope(parent="main", like="explorer"),
+            "helper-1": Scope(parent="explorer-1", like="helper"),
+        },
+    )
+
+    assert labels(made, "explorer-1") == ["of the kind", "locked for the kind", "of one"]
+    assert labels(made, "explorer-2") == ["of the kind", "locked for the kind"]
+    assert labels(made, "helper-1") == ["locked for the kind"]
+    assert labels(made, "main") == []
+
+
+def test_a_kind_that_overrides_shared_hooks_does_so_for_its_agents() -> None:
+    made = registry(
+        hook("shared", layer="project"),
+        scopes={
+            "explorer": Scope(overrides={"PreToolUse": "project"}),
+            "explorer-1": Scope(parent="main", like="explorer"),
+        },
+    )
+
+    assert labels(made, "explorer-1") == []
+    assert labels(made, "main") == ["shared"]

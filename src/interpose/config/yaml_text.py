@@ -11,7 +11,7 @@ import re
 from typing import Any, Final, NoReturn
 
 import yaml
-from yaml.events import (  # type: ignore[import-untyped]
+from yaml.events import (
     AliasEvent,
     MappingEndEvent,
     ScalarEvent,
@@ -92,7 +92,7 @@ def read_yaml(page: Page) -> tuple[Any, Place]:
         parser.dispose()
 
 
-class _PythonParser(yaml.SafeLoader):  # type: ignore[misc] # without types
+class _PythonParser(yaml.SafeLoader):
     """The parser in Python, which lets tabs stand between a key and its value as the one in C does."""
 
     def scan_to_next_token(self) -> None:
@@ -153,7 +153,7 @@ class _Reader:
         self.at = at = event.start_mark.index
         self.page.count(at)
         if type(event) is AliasEvent:
-            return self.alias(event.anchor, at, depth)
+            return self.alias(event.anchor or "", at, depth)
         anchor = event.anchor
         if anchor is not None:
             self.open(anchor, at)

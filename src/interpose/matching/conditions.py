@@ -23,6 +23,8 @@ _MOST_COMPILED = 64
 # What an if rule's pattern is compared with, by the key that the tool's input has.
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 _TEXT_KEYS = ("url", "query", "pattern", "prompt", "skill", "agent_type", "subagent_type")
+# Of these, what says which page, search or agent is meant; the others say what is done with it.
+_NAMING_KEYS = ("url", "query", "skill", "agent_type", "subagent_type")
 
 
 class Condition:
@@ -52,14 +54,11 @@ class Condition:
         is_command = "command" in given
         if is_command and self._command_matches(given["command"]):
             return True
-        for key in _PATH_KEYS:
-            if key in given:
-                path = given[key]
-                return self._path_matches(path, fields.get("cwd")) if isinstance(path, str) else True
-        for key in _TEXT_KEYS:
-            if key in given:
-                value = given[key]
-                return self._text_matches(value) if isinstance(value, str) else True
+        if paths := [given[key] for key in _PATH_KEYS if key in given]:
+            cwd = fields.get("cwd")
+            return any(self._path_matches(path, cwd) if isinstance(path, str) else True for path in paths)
+        if texts := [given[key] for key in _TEXT_KEYS if key in given]:
+            return any(self._text_matches(text) if isinstance(text, str) else True for text in texts)
         return not is_command
 
     def covers(self, fields: Mapping[str, Any]) -> bool:
@@ -68,25 +67,45 @@ class Condition:
         This is the question of a rule that lets calls through; ``__call__`` is that of one that looks at them.
         """
         given, name = fields.get("tool_input"), fields.get("tool_name")
-        if not name or not _same_tool(self.tool, name):
+        if not isinstance(name, str) or not name or not _same_tool(self.tool, name):
             return False
         if self.pattern is None or self.pattern == "*":
             return True
         if not isinstance(given, Mapping):
             return False
+        # A model may add what the rule allows to what it wants: everything that the tool may go by has to match.
+        paths = [key for key in _PATH_KEYS if key in given]
+        texts = [key for key in _NAMING_KEYS if key in given] or [key for key in _TEXT_KEYS if key in given]
         if "command" in given:
-            command = given["command"]
-            return isinstance(command, str) and self._command_pattern().covers_line(command)
-        key = next((key for key in (*_PATH_KEYS, *_TEXT_KEYS) if key in given), "")
-        value = given.get(key)
-        if not isinstance(value, str):
+            judged = [self._covers_command(given["command"])]
+        elif not paths:
+            judged = [isinstance(given[key], str) and self._covers_text(key, given[key]) for key in texts]
+        else:
+            judged = [not _leads_away(given.get("pattern"))]
+        judged += [self._covers_path(given[key], fields.get("cwd")) for key in paths]
+        return bool(judged) and all(judged)
+
+    def _covers_command(self, command: object) -> bool:
+        return isinstance(command, str) and self._command_pattern().covers_line(command)
+
+    def _covers_text(self, key: str, value: str) -> bool:
+        if (self.pattern or "").startswith("domain:") and key != "url":
             return False
-        if key not in _PATH_KEYS:
-            return self._text_matches(value)
-        # A link may lead elsewhere: both what is named and what it is must match.
-        base = os.fspath(fields.get("cwd") or os.sep)
-        real = os.path.realpath(os.path.join(base, value))
-        return self._path_matches(value, base) and self._path_matches(real, os.path.realpath(base))
+        return not (key == "pattern" and _leads_up(value)) and self._text_matches(value)
+
+    def _covers_path(self, path: object, cwd: object) -> bool:
+        """Judge both what is named and what it is: a link may lead elsewhere."""
+        if not isinstance(path, str) or path.startswith("~"):  # which the tool may take for somebody's home
+            return False
+        base = cwd if isinstance(cwd, str) and cwd else os.sep
+        try:
+            real, real_base = os.path.realpath(os.path.join(base, path)), os.path.realpath(base)
+        except (OSError, ValueError):  # no path at all
+            return False
+        is_below = os.path.commonpath([real, real_base]) == real_base
+        if not is_below and not (self.pattern or "").startswith(("//", "~/")):
+            return False
+        return self._path_matches(path, base) and self._path_matches(real, real_base)
 
     def _command_matches(self, command: object) -> bool:
         """Judge a shell's command line by the commands in it."""
@@ -177,8 +196,19 @@ def _same_tool(wanted: str, name: object) -> bool:
         return True
     if wanted == name:
         return True
-    predicate = compile_matcher(wanted) if is_glob(wanted) else None
-    return predicate is not None and predicate(name)
+    if not is_glob(wanted) and "|" not in wanted:
+        return False
+    predicate = compile_matcher(wanted)
+    return predicate is None or predicate(name)  # none is needed for a star, which is every tool
+
+
+def _leads_away(pattern: object) -> bool:
+    """Whether a pattern of files may find others than those below the directory that it is looked for in."""
+    return isinstance(pattern, str) and (pattern.startswith(("/", "~")) or _leads_up(pattern))
+
+
+def _leads_up(pattern: str) -> bool:
+    return ".." in re.split(r"[/{},]", pattern)
 
 
 def _literal(path: str) -> str:

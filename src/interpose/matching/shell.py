@@ -15,8 +15,10 @@ _LONGEST = 100_000
 _DEEPEST = 10
 _MOST_COMMANDS = 3_000
 
-# What changes the effect of a command without being one of its words: files, variables, and text made while it runs.
-_MORE_THAN_WORDS = re.compile(r"[<>`$(){}\\]|(?:^|[\s;&|])\w+\+?=")
+# What changes the effect of a command without being one of its words: files, variables, and text made while it runs;
+# and characters that part words for one shell and not for another.
+_MORE_THAN_WORDS = re.compile(r"[<>`$(){}\[\]\\\x00-\x08\x0b-\x1f\x7f]|(?:^|[\s;&|])\w+\+?=")
+_BLANK_IN_A_WORD = "\0"
 
 
 @lru_cache(maxsize=32)  # every rule at an event asks about the same line
@@ -55,12 +57,13 @@ def _all_commands(text: str) -> list[Command]:
 class CommandPattern:
     """What stands in ``Bash(…)``: a command's text in which ``*`` is any text, blanks and slashes too."""
 
-    __slots__ = ("_spellings",)
+    __slots__ = ("_exact", "_spellings")
 
     def __init__(self, pattern: str) -> None:
         # The words of a command have no quotes left, so a pattern that has them is tried without them as well.
         unquoted = " ".join(pattern.replace('"', "").replace("'", "").split())
         self._spellings = [_pieces(spelling) for spelling in dict.fromkeys((pattern, unquoted))]
+        self._exact = _pieces(_word_by_word(pattern))
 
     def matches_line(self, text: str) -> bool:
         """Whether a command line runs such a command, or may."""
@@ -73,8 +76,9 @@ class CommandPattern:
         return bool(commands) and all(self._is(command) for command in commands or ())
 
     def _is(self, command: Command) -> bool:
-        line = " ".join(word.text for word in command)
-        return all(word.known for word in command) and any(_is_like(line, *spelling) for spelling in self._spellings)
+        """Compare word by word: a blank of the pattern stands between words, and only a star reaches over it."""
+        line = " ".join(word.text.replace(" ", _BLANK_IN_A_WORD) for word in command)
+        return all(word.known for word in command) and _is_like(line, *self._exact)
 
     def _matches(self, command: Command) -> bool:
         """Compare a command's words up to the first that is not known; after it everything is possible."""
@@ -92,6 +96,18 @@ class CommandPattern:
             if any(_is_like(line, *spelling) for line in lines_without for spelling in self._spellings):
                 return True
         return any(_may_begin(line, pieces) for line in lines for pieces, _ in self._spellings)
+
+
+def _word_by_word(pattern: str) -> str:
+    """Return a pattern in which a blank between quotes is told from one between words."""
+    if not any(quote in pattern for quote in "'\""):
+        return pattern
+    import shlex
+
+    try:
+        return " ".join(word.replace(" ", _BLANK_IN_A_WORD) for word in shlex.split(pattern))
+    except ValueError:  # a quote that is not closed: no command has one
+        return pattern
 
 
 def _pieces(pattern: str) -> tuple[list[str], str | None]:

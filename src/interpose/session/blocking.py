@@ -31,15 +31,16 @@ class SyncSession:
     """A session whose methods wait: made by ``hooks.session_sync()``, used with ``with``. May be shared by threads."""
 
     def __init__(self, engine: Engine, **options: Any) -> None:
-        self._session = Session(engine, port=Blocking(engine), **options)
+        object.__setattr__(self, "_session", Session(engine, port=Blocking(engine), **options))
         self._session._face = SyncSession._around
 
     @classmethod
     def _around(cls, session: Session) -> SyncSession:
         made = cls.__new__(cls)
-        made._session = session
-        session._face = cls._around
+        object.__setattr__(made, "_session", session)
         return made
+
+    _session: Session
 
     start = _driven(Session.start)
     end = _driven(Session.end)
@@ -58,7 +59,7 @@ class SyncSession:
     task_completed = _driven(Session.task_completed)
 
     def __enter__(self) -> Self:
-        self.start()
+        drive(self._session.__aenter__())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,3 +70,9 @@ class SyncSession:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._session, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set what the session goes by, such as its ``mode`` or its ``asker``."""
+        if name.startswith("_") or not hasattr(self._session, name):
+            raise AttributeError(f"a session has no {name!r}")
+        setattr(self._session, name, value)

@@ -43,19 +43,33 @@ class Carried:
 
     def hear(self, outcome: Outcome) -> None:
         """Keep what an outcome says for later."""
-        self.add(outcome.context)
-        self.add(item.content for item in outcome.inject if item.strategy == "system_context")
+        texts = outcome.context
+        if outcome.inject:
+            texts = [
+                *texts,
+                *(one.content for one in outcome.inject if one.strategy == "system_context" and one.content),
+            ]
+        if texts:
+            self.add(texts)
         if _halts(outcome) and not self.halted:
             self.halted = outcome.stop_reason or outcome.reason or "a hook ended the turn"
             self.halted_by = outcome
 
-    def resume(self) -> None:
-        """Begin a new turn."""
+    def resume(self) -> tuple[str, Outcome | None]:
+        """Begin a new turn; return why the last one had to end, for ``halt_again``."""
+        before = self.halted, self.halted_by
         self.halted, self.halted_by = "", None
+        return before
+
+    def halt_again(self, before: tuple[str, Outcome | None]) -> None:
+        """Take back that a new turn has begun."""
+        if not self.halted:
+            self.halted, self.halted_by = before
 
 
 def _halts(outcome: Outcome) -> bool:
     """Whether the turn is over. ``continue: false`` that has become a deny of one action has had its effect."""
     if outcome.interrupt or outcome.continue_:
         return outcome.interrupt
-    return not outcome.denied or any(getattr(result.reply, "halt", False) for result in outcome.results)
+    said = [result.reply for result in outcome.results if result.enforced]
+    return not outcome.denied or any(getattr(reply, "halt", False) for reply in said)

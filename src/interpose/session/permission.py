@@ -10,12 +10,11 @@ from ..matching import Condition, compile_condition
 from ..model import Outcome
 from ..records import Record
 
-__all__ = ["MODES", "Rules", "Verdict", "judge", "kind_of", "mode_of"]
-
-Kind = Literal["read", "edit", "run"]
+__all__ = ["KINDS", "MODES", "Rules", "Verdict", "judge", "kind_of", "mode_of"]
 
 _STRICTEST_FIRST = ("deny", "ask", "allow")
 MODES = ("default", "acceptEdits", "plan", "bypass")
+KINDS = ("read", "edit", "run")
 _MODE_SPELLINGS = {"bypassPermissions": "bypass"}
 
 _READS = frozenset(["Read", "Glob", "Grep", "LS", "NotebookRead"])
@@ -37,8 +36,12 @@ def mode_of(word: str) -> str:
     return mode
 
 
-def kind_of(tool_name: str) -> Kind:
-    """Say what a tool does, as far as its name tells: whatever is not known to read or edit may do anything."""
+def kind_of(tool_name: str, said: str | None = None) -> str:
+    """Say what a tool does: as the host says, else as its name tells; what is not known may do anything."""
+    if said is not None:
+        if said not in KINDS:
+            raise UsageError(f"kind: {said!r} is no kind of tool", hint=", ".join(KINDS))
+        return said
     return "read" if tool_name in _READS else "edit" if tool_name in _EDITS else "run"
 
 
@@ -55,9 +58,16 @@ class Rules:
         """
         found: dict[str, str] = {}
         for text, answer, condition in self._rules:
-            if condition.covers(call) if answer == "allow" else condition(call):
+            if _holds(condition, call, answer):
                 found.setdefault(answer, text)
         return next(((answer, found[answer]) for answer in _STRICTEST_FIRST if answer in found), ("", ""))
+
+
+def _holds(condition: Condition, call: Mapping[str, Any], answer: str) -> bool:
+    try:
+        return condition.covers(call) if answer == "allow" else condition(call)
+    except Exception:  # an input whose own methods break; what cannot be judged is kept back
+        return answer != "allow"
 
 
 def _condition(text: str, answer: str) -> Condition:

@@ -13,9 +13,13 @@ from typing import Any, Protocol, TypeVar
 from ..errors import UsageError
 from ..model import Outcome
 
-__all__ = ["Blocking", "Engine", "OnLoop", "Port", "drive"]
+__all__ = ["Asynchronous", "Blocking", "Engine", "OnLoop", "Port", "drive"]
 
 _T = TypeVar("_T")
+
+
+class Asynchronous(UsageError):
+    """A coroutine function where there is no event loop: the host's mistake, and not a failure of what it was to do."""
 
 
 class Engine(Protocol):
@@ -70,13 +74,22 @@ class OnLoop:
         self.fire_guards: Callable[..., Awaitable[Outcome]] = engine.fire_guards
 
     async def fire_at_last(self, event: str, /, **fields: Any) -> Outcome:
-        """Fire in a task of its own: the one that calls may be on its way out."""
-        from asyncio import ensure_future, shield
+        """Fire in a task of its own and wait for it, although the one that calls may be on its way out."""
+        from asyncio import CancelledError, ensure_future, shield
 
         async def fire() -> Outcome:
             return await self.fire(event, **fields)
 
-        return await shield(ensure_future(fire()))
+        firing, again = ensure_future(fire()), None
+        while not firing.done():
+            try:
+                await shield(firing)
+            except CancelledError as error:  # of the caller, once more; what was begun has a deadline of its own
+                again = error
+        if again is not None and not firing.cancelled():
+            firing.exception()  # was seen
+            raise again
+        return firing.result()
 
     @staticmethod
     async def call(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -108,7 +121,7 @@ class Blocking:
         if inspect.isawaitable(value):
             if inspect.iscoroutine(value):
                 value.close()
-            raise UsageError(
+            raise Asynchronous(
                 f"{getattr(function, '__qualname__', function)!s} is asynchronous, this session is not",
                 hint="use hooks.session() in an event loop",
             )

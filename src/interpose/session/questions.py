@@ -7,12 +7,20 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Questions"]
+from ..records import Record
+
+__all__ = ["Questions", "Said"]
 
 _MOST_REMEMBERED = 1000
 
-Said = tuple[str, Any]
-"""Why not, or nothing; and the input, if it was changed."""
+
+class Said(Record, kw_only=False):
+    """What somebody said to a call: why not, or nothing; and the input, if it was changed."""
+
+    refused: str = ""
+    changed: Any = None
+    final: bool = True
+    """Whether that is an answer; where nobody could be asked, another attempt may have one."""
 
 
 class Questions:
@@ -22,21 +30,30 @@ class Questions:
         self._hook_set = hook_set
         self._answers: OrderedDict[tuple[str, str, str], tuple[object, Said]] = OrderedDict()
 
+    @property
+    def hook_set(self) -> object:
+        """The hooks that a question is asked under; taken before it is asked."""
+        return self._hook_set()
+
     def recall(self, call_id: str, tool: str, given: Any) -> Said | None:
         """Return what was answered, if it still holds."""
-        hooks, said = self._answers.get(_key(call_id, tool, given), (None, None))
+        key = _key(call_id, tool, given)
+        hooks, said = self._answers.get(key, (None, None)) if key else (None, None)
         return said if hooks is self._hook_set() else None
 
-    def remember(self, call_id: str, tool: str, given: Any, said: Said) -> None:
-        """Keep an answer."""
-        self._answers[_key(call_id, tool, given)] = (self._hook_set(), said)
+    def remember(self, call_id: str, tool: str, given: Any, said: Said, hook_set: object) -> None:
+        """Keep an answer that was given while those hooks held."""
+        key = _key(call_id, tool, given)
+        if key is None or not said.final:
+            return
+        self._answers[key] = (hook_set, said)
         while len(self._answers) > _MOST_REMEMBERED:
             self._answers.popitem(last=False)
 
 
-def _key(call_id: str, tool: str, given: Any) -> tuple[str, str, str]:
-    # What JSON cannot say is told apart by its own words; two objects that say the same of themselves are the same.
+def _key(call_id: str, tool: str, given: Any) -> tuple[str, str, str] | None:
+    """Tell questions apart; None where that is not certain, so that what JSON cannot say is asked about each time."""
     try:
-        return call_id, tool, json.dumps(given, sort_keys=True, default=repr)
-    except (TypeError, ValueError):  # keys that are no text, or a circle
-        return call_id, tool, repr(given)
+        return call_id, tool, json.dumps(given, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return None

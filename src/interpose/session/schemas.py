@@ -7,27 +7,34 @@ from typing import Any
 
 __all__ = ["misfit"]
 
+_LONGEST = 500
+
 
 def misfit(given: Any, schema: Mapping[str, Any]) -> str:
     """Return what is wrong with an input, in one line, or nothing."""
     # Slow to load, and needed only once a hook has changed an input.
     from jsonschema.exceptions import SchemaError, best_match
-    from jsonschema.validators import validator_for
+    from jsonschema.validators import Draft202012Validator, validator_for
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     try:
-        kind = validator_for(schema)
+        kind = validator_for(schema, default=Draft202012Validator)
         kind.check_schema(dict(schema))
         # An empty registry: a schema of somebody else must not make us fetch anything.
         wrong = best_match(kind(schema, registry=Registry()).iter_errors(given))
     except SchemaError as error:
-        return f"its schema is not valid: {error.message}"
+        return f"its schema is not valid: {_short(error.message)}"
     except Unresolvable as error:
-        return f"its schema refers to what is not in it: {error}"
+        return f"its schema refers to what is not in it: {_short(str(error))}"
     except Exception as error:  # a schema that is too deep, a pattern that is none
-        return f"its schema cannot be used: {type(error).__name__}: {error}"
+        return f"its schema cannot be used: {type(error).__name__}: {_short(str(error))}"
     if wrong is None:
         return ""
     place = ".".join(str(part) for part in wrong.absolute_path)
-    return f"{place}: {wrong.message}" if place else str(wrong.message)
+    return _short(f"{place}: {wrong.message}" if place else wrong.message)
+
+
+def _short(text: str) -> str:
+    """Return what the model has to read of it: a message may quote the whole input."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

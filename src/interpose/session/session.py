@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Self
 
 from ..errors import UsageError
+from ..faults import log, type_name
 from ..identity import new_id
 from ..model import Outcome
 from .answers import Answer
@@ -22,6 +24,11 @@ MOST_KEEP_GOINGS = 8
 """How often in a row hooks may send an agent back to work that wants to stop."""
 
 _KEEP_GOING = "Go on."
+
+MAIN = "main"
+"""Who acts where nobody says who: hooks that hold for one agent only do not hold for all of them then."""
+
+_NOT_RUNNING = {"new": "has not begun", "running": "has begun already", "over": "is over"}
 
 
 class Session:
@@ -52,27 +59,33 @@ class Session:
         show: Callable[[str], object] = lambda text: None,
         env_file: str | os.PathLike[str] | None = None,
         most_keep_goings: int = MOST_KEEP_GOINGS,
+        on_outcome: Callable[[Outcome], object] | None = None,
         port: Port | None = None,
         parent: Session | None = None,
     ) -> None:
         if default not in ("allow", "ask"):
             raise UsageError(f"default: {default!r} is neither allow nor ask", hint='"ask" asks where no hook decides')
+        if type(most_keep_goings) is not int or most_keep_goings < 0:
+            raise UsageError(f"most_keep_goings: {most_keep_goings!r} is no number of times", hint="8, or 0 for never")
+        if inspect.iscoroutinefunction(show):
+            raise UsageError("show: an asynchronous function cannot be used", hint="it is called and not waited for")
         self._engine = engine
         self._port: Any = port or OnLoop(engine)
         self.session_id = session_id or new_id()
         self.cwd = os.path.abspath(cwd)
-        self.agent_id = agent_id
+        self.agent_id = agent_id or MAIN
         self.agent_type = agent_type
         self.model = model
         self.transcript_path = os.fspath(transcript_path)
         self.source = source
         self.default = default
-        self.mode = mode_of(mode)
+        self.mode = mode
         self.rules = rules if isinstance(rules, Rules) else Rules(rules)
         self.asker = asker
         self.show = show
         self.env_file = env_file
         self.most_keep_goings = most_keep_goings
+        self.on_outcome = on_outcome
         self.phase_now = ""
         self._parent = parent
         self._kept_going = 0
@@ -80,13 +93,24 @@ class Session:
         self._carried = Carried()
         self._questions = Questions(lambda: engine.hook_set)
         self._state = "new" if parent is None else "running"
+        self._acting: set[str] = {self.agent_id} if parent is None else parent._acting
+        """The agents that act in the whole session now."""
+
+    @property
+    def mode(self) -> str:
+        """The mode of permission; may be set at any time, and holds from the next call on."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, word: str) -> None:
+        self._mode = mode_of(word)
 
     # From beginning to end.
 
     async def start(self, source: str | None = None) -> Answer:
         """Begin: SessionStart, and in a new session Setup."""
         if self._state != "new":
-            raise UsageError(f"this session is {self._state}", hint="a session is started once")
+            raise UsageError(f"this session {_NOT_RUNNING[self._state]}", hint="a session is started once")
         self._state = "running"
         self.source = source or self.source
         outcomes = [await self._fire("SessionStart", source=self.source, **self._about_start())]
@@ -102,12 +126,18 @@ class Session:
         """End: SessionEnd. What is called afterwards is an error; ending twice is not."""
         if self._state != "running" or self._parent is not None:
             return None
-        outcome = await self._fire_at_last("SessionEnd", reason=reason)
-        self._state = "over"
-        return self._done(outcome)
+        fields = self._common()
+        self._state = "over"  # before anybody waits: it ends once, and nothing begins meanwhile
+        return self._done(await self._hear(self._port.fire_at_last("SessionEnd", **fields, reason=reason)))
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        is_new = self._state == "new"
+        try:
+            await self.start()
+        except BaseException:
+            if is_new:  # interrupted: what has begun ends
+                await self.end()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -117,9 +147,12 @@ class Session:
 
     async def prompt(self, text: str, /, **fields: Any) -> Answer:
         """Take in what a person sends: UserPromptSubmit. Begins a new turn; a deny keeps the prompt out."""
-        self._carried.resume()
-        self._kept_going = 0
+        before = self._carried.resume()
         outcome = await self._fire("UserPromptSubmit", prompt=text, **fields)
+        if outcome.allowed:
+            self._kept_going = 0
+        else:
+            self._carried.halt_again(before)
         return self._done(outcome, content=text, input=text)
 
     async def message(
@@ -130,10 +163,12 @@ class Session:
         system: str = "",
         model: str | None = None,
         text: Callable[[Any], str] = str,
+        with_context: bool = True,
     ) -> Answer:
         """Call the model: pre:message, ``send(prompt, system)``, post:message.
 
-        ``system`` goes out with the pending context after it. ``text`` finds the text in what ``send`` returned, which
+        ``system`` goes out with the pending context after it; without ``with_context`` that waits for another call, as
+        it should when the model is only asked for a summary. ``text`` finds the text in what ``send`` returned, which
         is in the answer's ``raw``; the answer's ``content`` is that text after hooks have changed it.
         """
         if halted := self._halted():
@@ -142,7 +177,7 @@ class Session:
         before = await self._fire("pre:message", prompt=prompt, **named)
         if not before.allowed:
             return self._done(before)
-        pending = self._take_pending()
+        pending = self._take_pending() if with_context else []
         try:
             raw = await self._port.call(send, before.prompt, _with_context(system, pending))
         except BaseException:
@@ -174,18 +209,21 @@ class Session:
 
     async def stop(self, last_assistant_message: str = "") -> Answer:
         """Ask whether the agent may stop: Stop, or SubagentStop. With ``keep_going`` it must be told ``content``."""
-        self._stopped = True
+        self._stopped = False
         more = {"last_assistant_message": last_assistant_message} if last_assistant_message else {}
         event = "Stop"
         if self._parent is not None:
             event, more["agent_transcript_path"] = "SubagentStop", self.transcript_path
         outcome = await self._fire(event, stop_hook_active=self._kept_going > 0, **more)
-        goes_on = outcome.keep_going and not self._carried.halted
+        goes_on, reason = outcome.keep_going and not self._carried.halted, ""
         if goes_on and self._kept_going >= self.most_keep_goings:
-            self.show(f"A hook wanted the agent to go on for the {self._kept_going + 1}th time in a row; it stops.")
             goes_on = False
+            reason = f"A hook has sent the agent back to work {self._kept_going} times in a row; now it stops."
+            self._tell(reason)
         self._kept_going = self._kept_going + 1 if goes_on else 0
-        return self._done(outcome, content=(outcome.reason or _KEEP_GOING) if goes_on else "", keep_going=goes_on)
+        self._stopped = not goes_on
+        content = (outcome.reason or _KEEP_GOING) if goes_on else ""
+        return self._done(outcome, content=content, keep_going=goes_on, reason=reason)
 
     # What else happens.
 
@@ -254,7 +292,7 @@ class Session:
         """Tell the person something: Notification, then ``show``."""
         titled = {"title": title} if title else {}
         outcome = await self._fire("Notification", message=message, notification_type=notification_type, **titled)
-        self.show(f"{title}: {message}" if title else message)
+        self._tell(f"{title}: {message}" if title else message)
         return self._done(outcome, content=message)
 
     async def teammate_idle(self, teammate_name: str, team_name: str = "") -> Answer:
@@ -280,10 +318,15 @@ class Session:
         return self._carried.pending
 
     def _take_pending(self) -> list[str]:
+        self._keep_late()
+        return self._carried.take()
+
+    def _keep_late(self) -> None:
+        """Take over what hooks in the background have said since."""
         late, messages = self._engine.take_late(self.session_id)
+        self._carried.add(late)
         for text in messages:
-            self.show(text)
-        return [*self._carried.take(), *late]
+            self._tell(text)
 
     # Behind the scenes.
 
@@ -295,22 +338,30 @@ class Session:
 
     async def _hear(self, firing: Awaitable[Outcome]) -> Outcome:
         outcome = await firing
+        if self.on_outcome is not None:
+            self.on_outcome(outcome)
         if type(outcome) is not Outcome:  # hooks ran
             self._carried.hear(outcome)
             for text in outcome.messages:
-                self.show(text)
+                self._tell(text)
         return outcome
+
+    def _tell(self, text: str) -> None:
+        """Tell the person; a terminal that has gone must not take the agent with it."""
+        try:
+            self.show(text)
+        except Exception as error:
+            log("warning", "a text could not be shown to the person: %s", type_name(error))
 
     def _common(self) -> dict[str, Any]:
         if self._state != "running":
-            raise UsageError(f"this session is {self._state}", hint="use it inside `async with hooks.session() as …`")
+            hint = "a subagent's ends with its loop" if self._parent else "use it inside `with` or `async with`"
+            raise UsageError(f"this session {_NOT_RUNNING[self._state]}", hint=hint)
         mode = "bypassPermissions" if self.mode == "bypass" else self.mode
         fields: dict[str, Any] = {
             "session_id": self.session_id, "cwd": self.cwd, "transcript_path": self.transcript_path,
-            "permission_mode": mode,
+            "permission_mode": mode, "agent_id": self.agent_id,
         }  # fmt: skip
-        if self.agent_id is not None:
-            fields["agent_id"] = self.agent_id
         if self.agent_type is not None:
             fields["agent_type"] = self.agent_type
         return fields

@@ -247,7 +247,9 @@ def write(event: Event) -> dict[str, Any]:
 def _is_left_out(event: Event, name: str) -> bool:
     value = event[name]
     empty = value is None or (isinstance(value, str | dict | list) and not value)
-    return empty and not event.row.fields[name].always
+    # In the client only subagents have an id, and a kind with it: hooks there tell them from the main agent so.
+    is_main = name == "agent_id" and not event.get("agent_type")
+    return (empty or is_main) and not event.row.fields[name].always
 
 
 def environment(event: Event) -> dict[str, str]:

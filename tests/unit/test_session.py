@@ -1,0 +1,532 @@
+"""A session's methods: which events they fire, in which order, and what the host gets."""
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import pytest
+from tests.unit.session_hosts import Collector, Model, Tool, both, saying
+
+from interpose import Hooks, UsageError, context, deny, modify
+
+LS = {"command": "ls"}
+
+
+@both
+def test_a_whole_session_fires_each_event_where_it_belongs(play: Any) -> None:
+    hooks = Hooks()
+    heard = Collector(hooks)
+
+    async def explore(child: Any, config: dict[str, Any]) -> str:
+        await child.message("look around", Model())
+        await child.tool("Read", {"file_path": "a"}, Tool())
+        return "found it"
+
+    async def scenario(session: Any) -> None:
+        await session.prompt("fix it")
+        await session.phase("act")
+        await session.message("fix it", Model())
+        await session.tool("Bash", LS, Tool())
+        await session.tool("Bash", LS, Tool(OSError("no disk")))
+        await session.write("a.py", "x", lambda path, content: "c1")
+        await session.spawn("explorer", explore)
+        await session.compact(lambda instructions: "in short")
+        await session.render("timeline", {})
+        await session.notify("done")
+        await session.teammate_idle("ann", "blue")
+        await session.task_completed("7", "fix it")
+        await session.stop("bye")
+
+    play(hooks, scenario, default="ask", asker=lambda question: True, show=lambda text: None)
+
+    tool = ["PreToolUse", "PermissionRequest", "Notification"]
+    assert heard.names == [
+        "SessionStart", "Setup",
+        "UserPromptSubmit",
+        "pre:session:phase", "post:session:phase",
+        "pre:message", "post:message",
+        *tool, "PostToolUse",
+        *tool, "PostToolUseFailure",
+        "pre:git:write", "post:git:write",
+        "pre:agent:spawn", "SubagentStart", "pre:message", "post:message", *tool, "PostToolUse", "SubagentStop",
+        "post:agent:complete",
+        "PreCompact", "PostCompact", "SessionStart",
+        "pre:view:render", "Notification", "TeammateIdle", "TaskCompleted",
+        "Stop",
+        "SessionEnd",
+    ]  # fmt: skip
+
+
+@both
+def test_every_event_says_whose_it_is(play: Any, tmp_path: Any) -> None:
+    hooks = Hooks()
+    heard = Collector(hooks)
+
+    async def explore(child: Any, config: dict[str, Any]) -> None:
+        await child.tool("Read", {}, Tool())
+
+    async def scenario(session: Any) -> None:
+        await session.spawn("explorer", explore, agent_id="e1")
+
+    play(hooks, scenario, session_id="s", cwd=tmp_path, mode="bypassPermissions", transcript_path="/t/s.jsonl")
+
+    def whose(event: Any) -> tuple[Any, ...]:
+        names = ("session_id", "cwd", "permission_mode", "transcript_path", "agent_id", "agent_type")
+        return tuple(event.get(name) for name in names)
+
+    ours = ("s", str(tmp_path), "bypassPermissions", "/t/s.jsonl", "main", None)
+    its = (*ours[:4], "e1", "explorer")
+    in_the_subagent = {"SubagentStart", "PreToolUse", "PostToolUse", "SubagentStop"}
+    assert {event.row.name: whose(event) for event in heard.events} == {
+        name: its if name in in_the_subagent else ours for name in heard.names
+    }
+
+
+CALLS = [
+    ("prompt", ("hi",)),
+    ("message", ("hi", Model())),
+    ("tool", ("Bash", LS, Tool())),
+    ("stop", ()),
+    ("spawn", ("explorer", lambda child, config: None)),
+    ("compact", (str,)),
+    ("phase", ("act",)),
+    ("write", ("a", "b", lambda path, content: "")),
+    ("render", ("v", {})),
+    ("notify", ("hi",)),
+    ("setup", ()),
+    ("teammate_idle", ("ann",)),
+    ("task_completed", ("1", "x")),
+]
+
+
+class TestBeginningAndEnd:
+    @both
+    def test_a_session_that_is_resumed_needs_no_setup(self, play: Any) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+
+        async def scenario(session: Any) -> None:
+            await session.setup("maintenance")
+
+        play(hooks, scenario, source="resume", model="m", env_file="/e")
+
+        assert heard.names == ["SessionStart", "Setup", "SessionEnd"]
+        start, setup, end = heard.events
+        assert (start.source, start.model, start.get("env_file")) == ("resume", "m", "/e")
+        assert (setup.trigger, setup.get("env_file"), end.reason) == ("maintenance", "/e", "other")
+
+    @both
+    def test_a_session_that_was_ended_does_not_end_again(self, play: Any) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+
+        async def scenario(session: Any) -> list[Any]:
+            return [await session.end("logout"), await session.end()]
+
+        first, second = play(hooks, scenario)
+
+        assert (first.ok, second) == (True, None)
+        assert [event.reason for event in heard.of("SessionEnd")] == ["logout"]
+
+    def test_two_who_end_it_at_once_end_it_once(self) -> None:
+        hooks = Hooks()
+        ends = []
+
+        async def end(event: Any) -> None:
+            await asyncio.sleep(0)
+            ends.append(event)
+
+        hooks.register("SessionEnd", end)
+
+        async def main() -> None:
+            async with hooks.session() as session:
+                await asyncio.gather(session.end(), session.end())
+
+        asyncio.run(main())
+
+        assert len(ends) == 1
+
+    @both
+    def test_what_is_raised_inside_still_ends_the_session(self, play: Any) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+
+        async def scenario(session: Any) -> None:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            play(hooks, scenario)
+
+        assert heard.names[-1] == "SessionEnd"
+
+    @pytest.mark.parametrize(("method", "arguments"), CALLS, ids=[name for name, _ in CALLS])
+    def test_what_is_called_outside_of_it_is_a_mistake(self, method: str, arguments: Any) -> None:
+        session = Hooks().session_sync()
+        call = getattr(session, method)
+
+        with pytest.raises(UsageError, match="this session has not begun"):
+            call(*arguments)
+        with session:
+            pass
+        with pytest.raises(UsageError, match="this session is over"):
+            call(*arguments)
+
+    def test_one_that_runs_is_not_ended_by_who_would_begin_it_again(self) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+        session = hooks.session_sync()
+        session.start()
+
+        with pytest.raises(UsageError, match="has begun already"), session:
+            pass
+
+        assert session.tool("Bash", LS, Tool()).ok
+        assert "SessionEnd" not in heard.names
+
+    @both
+    def test_it_begins_once(self, play: Any) -> None:
+        async def scenario(session: Any) -> None:
+            await session.start()
+
+        with pytest.raises(UsageError, match="has begun already"):
+            play(Hooks(), scenario)
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"default": "deny"}, "default: 'deny' is neither allow nor ask"),
+            ({"mode": "plam"}, r"mode: 'plam' is no mode of permission \(did you mean plan\?\)"),
+            ({"rules": {"Bash(ls)": "yes"}}, r"rules: 'yes' for Bash\(ls\) is no answer \(allow, ask or deny\)"),
+            ({"rules": {"Bash(ls": "deny"}}, r"rules: 'Bash\(ls' has no closing parenthesis"),
+            ({"rules": {" ": "deny"}}, "rules: a rule without text"),
+            ({"most_keep_goings": -1}, "most_keep_goings: -1 is no number of times"),
+            ({"most_keep_goings": True}, "most_keep_goings: True is no number of times"),
+            ({"show": asyncio.sleep}, "show: an asynchronous function cannot be used"),
+        ],
+    )
+    def test_an_option_that_means_nothing_is_refused(self, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(UsageError, match=message):
+            Hooks().session(**options)
+
+    @both
+    def test_a_mode_is_checked_when_it_is_set(self, play: Any) -> None:
+        async def scenario(session: Any) -> str:
+            session.mode = "plan"
+            with pytest.raises(UsageError, match="no mode of permission"):
+                session.mode = "planning"
+            mode: str = session.mode
+            return mode
+
+        assert play(Hooks(), scenario) == "plan"
+
+    def test_what_a_session_without_a_loop_does_not_have_cannot_be_set(self) -> None:
+        with pytest.raises(AttributeError, match="a session has no 'modus'"):
+            Hooks().session_sync().modus = "plan"
+
+    @both
+    def test_a_kind_of_tool_that_does_not_exist_is_refused(self, play: Any) -> None:
+        async def scenario(session: Any) -> None:
+            await session.tool("Bash", LS, Tool(), kind="reads")
+
+        with pytest.raises(UsageError, match="kind: 'reads' is no kind of tool"):
+            play(Hooks(), scenario)
+
+
+class TestMessage:
+    @both
+    def test_hooks_change_what_is_sent_and_what_comes_back(self, play: Any) -> None:
+        hooks = saying("pre:message", modify(prompt="hello [redacted]"))
+        hooks.register("post:message", lambda event: modify(output=event.output.upper()), inline=True)
+        heard = Collector(hooks)
+        model = Model({"text": "good day"})
+
+        async def scenario(session: Any) -> Any:
+            return await session.message("hello 123", model, system="be kind", model="m", text=lambda raw: raw["text"])
+
+        answer = play(hooks, scenario)
+
+        assert model.sent == [("hello [redacted]", "be kind")]
+        assert (answer.ok, answer.content, answer.raw) == (True, "GOOD DAY", {"text": "good day"})
+        assert answer.input == "hello [redacted]"
+        after = heard.of("post:message")[0]
+        assert (after.prompt, after.output, after.model) == ("hello [redacted]", "good day", "m")
+
+    @both
+    def test_a_message_that_is_denied_is_not_sent(self, play: Any) -> None:
+        model = Model()
+
+        async def scenario(session: Any) -> Any:
+            return await session.message("hello", model)
+
+        answer = play(saying("pre:message", deny("a secret in it")), scenario)
+
+        assert (answer.ok, answer.denied, answer.content, model.sent) == (False, True, "a secret in it", [])
+
+    @both
+    def test_a_prompt_that_is_denied_says_why(self, play: Any) -> None:
+        async def scenario(session: Any) -> Any:
+            return await session.prompt("hello")
+
+        answer = play(saying("UserPromptSubmit", deny("not today")), scenario)
+
+        assert (answer.ok, answer.denied, answer.reason, answer.content) == (False, True, "not today", "not today")
+
+
+class TestTheRest:
+    @both
+    def test_compaction_can_be_steered(self, play: Any) -> None:
+        hooks = saying("PreCompact", modify(custom_instructions="keep the plan"))
+        heard = Collector(hooks)
+        compactor = Tool("in short")
+
+        async def scenario(session: Any) -> Any:
+            return await session.compact(compactor, trigger="manual")
+
+        answer = play(hooks, scenario)
+
+        assert compactor.calls == ["keep the plan"]
+        assert (answer.ok, answer.content, answer.input) == (True, "in short", "keep the plan")
+        [before], [after] = heard.of("PreCompact"), heard.of("PostCompact")
+        assert (before.trigger, after.trigger, after.compact_summary) == ("manual", "manual", "in short")
+        assert [event.source for event in heard.of("SessionStart")] == ["startup", "compact"]
+
+    @both
+    def test_compaction_can_be_refused(self, play: Any) -> None:
+        hooks = saying("PreCompact", deny("not in the middle of it"))
+        heard = Collector(hooks)
+        compactor = Tool()
+
+        async def scenario(session: Any) -> Any:
+            return await session.compact(compactor)
+
+        answer = play(hooks, scenario)
+
+        assert (answer.denied, answer.reason, compactor.calls) == (True, "not in the middle of it", [])
+        assert "PostCompact" not in heard.names
+
+    @both
+    def test_a_phase_that_is_denied_is_not_entered(self, play: Any) -> None:
+        hooks = Hooks()
+        hooks.register("pre:session:phase:done", lambda event: deny("tests fail"), inline=True)
+        heard = Collector(hooks)
+
+        async def scenario(session: Any) -> Any:
+            answers = [await session.phase(phase) for phase in ("act", "done", "review")]
+            return answers, session.phase_now
+
+        answers, phase = play(hooks, scenario)
+
+        assert [answer.ok for answer in answers] == [True, False, True]
+        assert (answers[0].content, answers[1].reason, phase) == ("act", "tests fail", "review")
+        changes = [(event.from_phase, event.to_phase) for event in heard.of("post:session:phase")]
+        assert changes == [("", "act"), ("act", "review")]
+
+    @both
+    def test_a_write_that_is_denied_is_not_made(self, play: Any) -> None:
+        hooks = saying("pre:git:write", deny("generated"))
+        heard = Collector(hooks)
+        written = []
+
+        async def scenario(session: Any) -> Any:
+            return await session.write("a.py", "x", lambda *given: written.append(given))
+
+        answer = play(hooks, scenario)
+
+        assert (answer.denied, answer.content, written) == (True, "generated", [])
+        assert "post:git:write" not in heard.names
+
+    @both
+    def test_a_write_is_made_with_what_hooks_left_of_it(self, play: Any) -> None:
+        hooks = saying("pre:git:write", modify(content="x = 1\n"))
+        heard = Collector(hooks)
+        written: list[Any] = []
+
+        def commit(path: str, content: str) -> str:
+            written.append((path, content))
+            return "c1"
+
+        async def scenario(session: Any) -> Any:
+            return await session.write("a.py", "x=1", commit)
+
+        answer = play(hooks, scenario)
+
+        assert written == [("a.py", "x = 1\n")]
+        assert (answer.ok, answer.content, answer.input) == (True, "c1", "x = 1\n")
+        [after] = heard.of("post:git:write")
+        assert (after.path, after.content, after.commit) == ("a.py", "x = 1\n", "c1")
+
+    @both
+    def test_a_write_that_breaks_was_not_made(self, play: Any) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+
+        def commit(path: str, content: str) -> str:
+            raise OSError("no disk")
+
+        async def scenario(session: Any) -> None:
+            await session.write("a.py", "x", commit)
+
+        with pytest.raises(OSError, match="no disk"):
+            play(hooks, scenario)
+
+        assert heard.names[-2:] == ["pre:git:write", "SessionEnd"]
+
+    @both
+    def test_what_is_drawn_is_what_hooks_left_of_it(self, play: Any) -> None:
+        hooks = saying("pre:view:render", modify(data={"rows": []}), matcher="timeline")
+
+        async def scenario(session: Any) -> list[Any]:
+            return [(await session.render(view, {"rows": [1]})).content for view in ("timeline", "help")]
+
+        assert play(hooks, scenario) == [{"rows": []}, {"rows": [1]}]
+
+    @both
+    def test_a_notification_is_shown(self, play: Any) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+        shown: list[str] = []
+
+        async def scenario(session: Any) -> None:
+            await session.notify("all done")
+            await session.notify("over there", title="Look", notification_type="idle_prompt")
+
+        play(hooks, scenario, show=shown.append)
+
+        assert shown == ["all done", "Look: over there"]
+        told = [(event.message, event.title, event.notification_type) for event in heard.of("Notification")]
+        assert told == [("all done", None, "info"), ("over there", "Look", "idle_prompt")]
+
+    @both
+    def test_a_message_to_the_person_that_cannot_be_shown_stops_nothing(self, play: Any) -> None:
+        def show(text: str) -> None:
+            raise BrokenPipeError
+
+        async def scenario(session: Any) -> Any:
+            return (await session.notify("hi")).ok, (await session.tool("Bash", LS, Tool())).ok
+
+        hooks = saying("PostToolUse", {"systemMessage": "look"}, dialect="claude")
+
+        assert play(hooks, scenario, show=show) == (True, True)
+
+    @both
+    def test_a_teammate_is_kept_going_with_the_reason(self, play: Any) -> None:
+        hooks = Hooks()
+        hooks.register(
+            "TeammateIdle", lambda e: deny("there is a task left") if e.teammate_name == "ann" else None, inline=True
+        )
+
+        async def scenario(session: Any) -> list[Any]:
+            return [await session.teammate_idle(name, "blue") for name in ("ann", "bob")]
+
+        ann, bob = play(hooks, scenario)
+
+        assert (ann.ok, ann.keep_going, ann.content) == (True, True, "there is a task left")
+        assert (bob.ok, bob.keep_going, bob.content) == (True, False, "")
+
+    @both
+    def test_a_task_that_is_denied_does_not_count_as_done(self, play: Any) -> None:
+        hooks = saying("TaskCompleted", deny("no test for it"))
+        heard = Collector(hooks)
+
+        async def scenario(session: Any) -> Any:
+            return await session.task_completed("7", "fix it", task_description="all of it", team_name="blue")
+
+        answer = play(hooks, scenario)
+
+        assert (answer.ok, answer.denied, answer.reason) == (False, True, "no test for it")
+        [event] = heard.of("TaskCompleted")
+        assert (event.task_id, event.task_subject, event.task_description) == ("7", "fix it", "all of it")
+
+    @both
+    def test_an_ask_where_nobody_can_be_asked_is_a_no(self, play: Any) -> None:
+        async def scenario(session: Any) -> list[Any]:
+            return [await session.prompt("hi"), await session.phase("act"), await session.message("hi", Model())]
+
+        hooks = Hooks()
+        for event in ("UserPromptSubmit", "pre:session:phase", "pre:message"):
+            hooks.register(event, lambda _: {"decision": "ask", "reason": "sure?"}, inline=True)
+
+        answers = play(hooks, scenario)
+
+        assert [(answer.ok, answer.denied, answer.reason) for answer in answers] == [(False, True, "sure?")] * 3
+
+
+@both
+def test_whoever_wants_to_know_is_told_of_every_outcome(play: Any) -> None:
+    told: list[str] = []
+
+    async def work(child: Any, config: Any) -> None:
+        await child.tool("Read", {}, Tool())
+
+    async def scenario(session: Any) -> None:
+        await session.prompt("hi")
+        await session.spawn("explorer", work)
+
+    play(saying("Stop", context("x")), scenario, on_outcome=lambda outcome: told.append(outcome.event))
+
+    assert told == [
+        "SessionStart", "Setup", "UserPromptSubmit", "pre:agent:spawn", "SubagentStart", "PreToolUse", "PostToolUse",
+        "SubagentStop", "post:agent:complete", "SessionEnd",
+    ]  # fmt: skip
+
+
+class TestWithoutALoop:
+    @pytest.mark.parametrize(
+        "scenario",
+        [
+            lambda session, function: session.tool("Bash", LS, function),
+            lambda session, function: session.message("hi", function),
+            lambda session, function: session.compact(function),
+            lambda session, function: session.write("a", "b", function),
+            lambda session, function: session.spawn("explorer", function),
+        ],
+        ids=["tool", "message", "compact", "write", "spawn"],
+    )
+    def test_an_asynchronous_function_is_a_mistake_that_says_so(self, scenario: Any) -> None:
+        async def function(*given: Any) -> None:
+            raise AssertionError("must not run")
+
+        with (
+            Hooks().session_sync() as session,
+            pytest.raises(UsageError, match=r"function is asynchronous, this session is not \(use hooks.session\(\)"),
+        ):
+            scenario(session, function)
+
+    def test_an_asynchronous_asker_is_a_mistake_that_says_so(self) -> None:
+        async def asker(question: Any) -> bool:
+            raise AssertionError("must not run")
+
+        with (
+            Hooks().session_sync(default="ask", asker=asker) as session,
+            pytest.raises(UsageError, match="asker is asynchronous"),
+        ):
+            session.tool("Bash", LS, Tool())
+
+    def test_no_event_loop_is_loaded_for_it(self) -> None:
+        program = """
+            import sys
+            from interpose import Hooks, deny
+            hooks = Hooks()
+            hooks.register("PreToolUse", lambda event: deny("no") if "rm" in event.tool_input["command"] else None)
+            with hooks.session_sync(default="ask", asker=lambda question: True) as session:
+                session.prompt("hi")
+                session.message("hi", lambda prompt, system: "yes")
+                print(session.tool("Bash", {"command": "ls"}, lambda given: "a b").content)
+                print(session.tool("Bash", {"command": "rm"}, lambda given: "a b").content)
+                print(session.spawn("explorer", lambda child, config: "found").content)
+                session.stop()
+            print("asyncio" in sys.modules)
+        """
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60, check=True
+        )
+
+        assert done.stdout.splitlines() == ["a b", "Bash was not run: no", "found", "False"]
+
+    def test_what_the_session_knows_can_be_read(self) -> None:
+        with Hooks().session_sync(session_id="s", cwd="/") as session:
+            assert (session.session_id, session.cwd, session.halted, session.pending_context) == ("s", "/", "", ())

@@ -1,0 +1,586 @@
+"""Whether a call may run: what hooks say, the rules, the mode, and whoever can be asked."""
+
+import asyncio
+from itertools import product
+from typing import Any
+
+import pytest
+from tests.unit.session_hosts import Collector, Tool, both, saying
+
+from interpose import Hooks, Question, Reply, allow, ask, context, deny, modify
+from interpose.session.permission import Rules, judge, kind_of
+
+LS = {"command": "ls"}
+TOOLS = {"read": "Read", "edit": "Write", "run": "Bash"}
+
+HOOKS = {
+    "says nothing": None,
+    "does not object": {"decision": "allow"},
+    "grants": allow("fine"),
+    "asks": ask("sure?"),
+    "denies": deny("no"),
+}
+RULES = ("", "allow", "ask", "deny")
+MODES = ("default", "acceptEdits", "plan", "bypass")
+
+
+def expected(hook: str, rule: str, mode: str, default: str, kind: str) -> str:
+    """Say what should happen, in other words than the code's: run, refuse or ask."""
+    if hook == "denies" or rule == "deny":
+        return "refuse"
+    if mode == "plan" and kind in ("edit", "run"):
+        return "refuse"
+    needs_a_yes = hook == "asks" or rule == "ask" or (default == "ask" and hook != "grants")
+    if not needs_a_yes:
+        return "run"
+    has_a_yes = rule == "allow" or mode == "bypass" or (mode, kind) == ("acceptEdits", "edit")
+    return "run" if has_a_yes else "ask"
+
+
+CASES = list(product(HOOKS, RULES, MODES, ("allow", "ask"), TOOLS))
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_combination_is_judged_as_the_table_says(hook: str) -> None:
+    hooks = saying("PreToolUse", HOOKS[hook])
+    said = {}
+
+    for case in CASES:
+        name, rule, mode, default, kind = case
+        if name == hook:
+            call = {"tool_name": TOOLS[kind], "tool_input": {}, "cwd": "/"}
+            outcome = hooks.fire_sync("PreToolUse", **call)
+            rules = Rules({TOOLS[kind]: rule} if rule else {})
+            said[case] = judge(outcome, call, rules=rules, mode=mode, kind=kind, default=default).what
+
+    assert said == {case: expected(*case) for case in CASES if case[0] == hook}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("says", [True, False, None], ids=["yes", "no", "nobody"])
+@both
+def test_every_combination_runs_or_does_not(play: Any, hook: str, says: bool | None) -> None:
+    """The same table on whole calls: what is refused is not run, what is asked about runs after a yes alone."""
+    did: dict[Any, Any] = {}
+    should: dict[Any, Any] = {}
+
+    for case in CASES:
+        name, rule, mode, default, kind = case
+        if name != hook:
+            continue
+        tool, asker = Tool(), Tool(bool(says))
+
+        async def scenario(session: Any, kind: str = kind, tool: Tool = tool) -> Any:
+            return await session.tool(TOOLS[kind], {}, tool)
+
+        answer = play(
+            saying("PreToolUse", HOOKS[hook]), scenario, mode=mode, default=default,
+            rules={TOOLS[kind]: rule} if rule else {}, asker=None if says is None else asker, source="resume",
+        )  # fmt: skip
+
+        did[case] = (len(tool.calls), len(asker.calls), answer.ok, answer.denied)
+        what = expected(*case)
+        runs = what == "run" or (what == "ask" and says is True)
+        should[case] = (int(runs), int(what == "ask" and says is not None), runs, not runs)
+
+    assert did == should
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [
+        *((name, "read") for name in ("Read", "Glob", "Grep", "LS", "NotebookRead")),
+        *((name, "edit") for name in ("Write", "Edit", "MultiEdit", "NotebookEdit")),
+        *((name, "run") for name in ("Bash", "read", "mcp__files__read", "")),
+    ],
+)
+def test_what_is_not_known_may_do_anything(tool: str, kind: str) -> None:
+    assert kind_of(tool) == kind
+
+
+@both
+def test_a_host_says_what_its_tools_do(play: Any) -> None:
+    async def scenario(session: Any) -> list[bool]:
+        return [(await session.tool("look", {}, Tool(), kind=kind)).ok for kind in ("read", "edit", "run", None)]
+
+    assert play(Hooks(), scenario, mode="plan") == [True, False, False, False]
+
+
+@both
+def test_a_mode_holds_from_the_next_call_on(play: Any) -> None:
+    async def scenario(session: Any) -> list[bool]:
+        before = await session.tool("Bash", LS, Tool())
+        session.mode = "plan"
+        return [before.ok, (await session.tool("Bash", LS, Tool())).ok]
+
+    assert play(Hooks(), scenario) == [True, False]
+
+
+class TestReasons:
+    @both
+    @pytest.mark.parametrize(
+        ("hook", "options", "content"),
+        [
+            (deny("not that"), {}, "Bash was not run: not that"),
+            (deny(), {}, "Bash was not run: denied by a hook"),
+            (None, {"rules": {"Bash(l*)": "deny"}}, "Bash was not run: denied by the rule Bash(l*)"),
+            (None, {"mode": "plan"}, "Bash was not run: in plan mode nothing is changed: only tools that read may run"),
+            (ask("sure?"), {}, "Bash was not run: sure? (there is nobody to ask)"),
+            (ask(), {}, "Bash was not run: this needs a yes (there is nobody to ask)"),
+            (None, {"rules": {"Bash": "ask"}}, "Bash was not run: the rule Bash asks (there is nobody to ask)"),
+            (None, {"default": "ask"}, "Bash was not run: this needs a yes (there is nobody to ask)"),
+        ],
+    )
+    def test_the_model_is_told_why(self, play: Any, hook: Any, options: dict[str, Any], content: str) -> None:
+        tool = Tool()
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, tool)
+
+        answer = play(saying("PreToolUse", hook), scenario, **options)
+
+        assert (answer.content, tool.calls) == (content, [])
+        assert answer.content.endswith(answer.reason)
+        assert (answer.ok, answer.denied, answer.input, answer.error) == (False, True, LS, None)
+
+    @both
+    def test_the_configuration_says_the_rules_unless_the_host_does(self, play: Any) -> None:
+        hooks = Hooks.from_mapping({"permissions": {"Bash(rm *)": "deny", "Read": "allow"}})
+
+        async def scenario(session: Any) -> list[bool]:
+            return [(await session.tool("Bash", {"command": line}, Tool())).ok for line in ("ls", "ls; rm x")]
+
+        assert play(hooks, scenario) == [True, False]
+        assert play(hooks, scenario, rules={}) == [True, True]
+
+
+# What whoever is asked may say, and what becomes of the call: the reason it was refused for, or the input it ran with.
+ANSWERS: list[tuple[Any, Any]] = [
+    (True, LS),
+    (False, "the person said no"),
+    (allow(), LS),
+    (allow() + modify(tool_input={"command": "ls -l"}), {"command": "ls -l"}),
+    (allow() + modify(args={"command": "ls -l"}), {"command": "ls -l"}),
+    (allow() + modify(command="ls -l"), "the answer changes what is no part of a call: command"),
+    (deny("not today"), "not today"),
+    (deny(), "the person said no"),
+    (ask(), "the answer to the question is neither yes nor no: Reply("),
+    (modify(tool_input={}), "the answer to the question is neither yes nor no: Reply("),
+    (context("x"), "the answer to the question is neither yes nor no: Reply("),
+    (Reply(), "the answer to the question is neither yes nor no: Reply("),
+    (None, "the answer to the question is neither yes nor no: None"),
+    (1, "the answer to the question is neither yes nor no: 1"),
+    ("yes", "the answer to the question is neither yes nor no: 'yes'"),
+    ({"decision": "allow"}, "the answer to the question is neither yes nor no: {'decision': 'allow'}"),
+    (OSError("no terminal"), "the question could not be asked: no terminal"),
+    (OSError(), "the question could not be asked: OSError"),
+]
+
+
+class TestAsking:
+    @both
+    @pytest.mark.parametrize(("says", "becomes"), ANSWERS, ids=[repr(says)[:60] for says, _ in ANSWERS])
+    def test_only_a_yes_is_a_yes(self, play: Any, says: Any, becomes: Any) -> None:
+        tool, asker = Tool(), Tool(says)
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, tool)
+
+        answer = play(Hooks(), scenario, default="ask", asker=asker)
+
+        assert len(asker.calls) == 1
+        if isinstance(becomes, str):
+            assert (answer.denied, tool.calls) == (True, [])
+            assert answer.reason.startswith(becomes)
+        else:
+            assert (answer.ok, answer.input, tool.calls) == (True, becomes, [becomes])
+
+    def test_whoever_is_asked_may_take_their_time(self) -> None:
+        async def asker(question: Question) -> bool:
+            await asyncio.sleep(0)
+            return bool(question.tool_input == LS)
+
+        async def main() -> list[bool]:
+            async with Hooks().session(default="ask", asker=asker) as session:
+                return [(await session.tool("Bash", given, Tool())).ok for given in (LS, {"command": "rm"})]
+
+        assert asyncio.run(main()) == [True, False]
+
+    @both
+    def test_the_question_says_what_it_is_about(self, play: Any) -> None:
+        asker = Tool(True)
+
+        async def scenario(session: Any) -> None:
+            await session.tool("Bash", LS, Tool(), tool_use_id="t1")
+
+        play(saying("PreToolUse", ask("a push?")), scenario, session_id="s", agent_id="a", asker=asker)
+
+        assert asker.calls == [
+            Question(tool_name="Bash", tool_input=LS, reason="a push?", tool_use_id="t1", session_id="s", agent_id="a")
+        ]
+        assert str(asker.calls[0]) == "Bash(command='ls'): a push?"
+        assert str(Question(tool_name="Say", tool_input="hi")) == "Say(hi)"
+
+    @both
+    def test_what_is_shown_is_a_copy(self, play: Any) -> None:
+        """Whoever asks cannot change by accident what runs: guards would not have seen it."""
+
+        def asker(question: Question) -> bool:
+            question.tool_input["command"] = "rm -rf /"
+            return True
+
+        tool = Tool()
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", {"command": "ls"}, tool)
+
+        play(Hooks(), scenario, default="ask", asker=asker)
+
+        assert tool.calls == [LS]
+
+    @both
+    def test_the_person_is_notified_before_they_are_asked(self, play: Any) -> None:
+        hooks = Hooks()
+        heard = Collector(hooks)
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, Tool())
+
+        known_when_asked: list[str] = []
+
+        def asker(question: Question) -> bool:
+            known_when_asked.extend(heard.names[-2:])
+            return True
+
+        answer = play(hooks, scenario, default="ask", asker=asker)
+
+        assert known_when_asked == ["PermissionRequest", "Notification"]
+        [notice] = heard.of("Notification")
+        assert (notice.notification_type, notice.message) == ("permission_prompt", "Bash needs your permission")
+        assert [outcome.event for outcome in answer.outcomes] == [
+            "PreToolUse", "PermissionRequest", "Notification", "PostToolUse",
+        ]  # fmt: skip
+
+    @both
+    def test_what_was_rewritten_is_what_is_asked_about_and_judged_by_rules(self, play: Any) -> None:
+        hooks = saying("PreToolUse", modify(tool_input={"command": "git push --dry-run"}))
+        asker = Tool(True)
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, Tool())
+
+        answer = play(hooks, scenario, rules={"Bash(git push *)": "ask"}, asker=asker)
+
+        assert asker.calls[0].tool_input == answer.input == {"command": "git push --dry-run"}
+
+
+def requested(answer: Any, **options: Any) -> Hooks:
+    """Return hooks of which one answers a request for permission."""
+    return saying("PermissionRequest", answer, **options)
+
+
+def decision(behavior: str, **more: Any) -> dict[str, Any]:
+    """Return what a hook says to a request for permission, in Claude Code's words."""
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": behavior, **more}}}
+
+
+class TestPermissionRequest:
+    @both
+    @pytest.mark.parametrize("says", [allow(), decision("allow")], ids=["in Python", "in JSON"])
+    def test_a_hook_answers_in_the_place_of_the_person(self, play: Any, says: Any) -> None:
+        asker = Tool(False)
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, Tool())
+
+        answer = play(requested(says), scenario, default="ask", asker=asker)
+
+        assert (answer.ok, asker.calls) == (True, [])
+        assert [outcome.event for outcome in answer.outcomes] == ["PreToolUse", "PermissionRequest", "PostToolUse"]
+
+    @both
+    def test_a_hook_that_denies_is_the_one_who_decided(self, play: Any) -> None:
+        asker, tool = Tool(True), Tool()
+
+        async def scenario(session: Any) -> Any:
+            answer = await session.tool("Bash", LS, tool)
+            return answer, session.halted
+
+        answer, halted = play(requested(decision("deny", message="no pushes")), scenario, default="ask", asker=asker)
+
+        assert (answer.denied, answer.reason, answer.outcome.event) == (True, "no pushes", "PermissionRequest")
+        assert (asker.calls, tool.calls, halted) == ([], [], "")
+
+    @both
+    def test_a_hook_that_interrupts_ends_the_turn(self, play: Any) -> None:
+        says = decision("deny", message="stop it", interrupt=True)
+
+        async def scenario(session: Any) -> Any:
+            first = await session.tool("Bash", LS, Tool())
+            second = await session.tool("Read", {}, Tool())
+            return first, second, session.halted
+
+        first, second, halted = play(requested(says), scenario, rules={"Bash": "ask"}, asker=lambda question: True)
+
+        assert (first.denied, first.reason, halted) == (True, "stop it", "stop it")
+        assert (second.denied, second.content) == (True, "The turn is over: stop it")
+
+    @both
+    @pytest.mark.parametrize("says", [None, {"decision": "allow"}, ask("hm")], ids=repr)
+    def test_a_hook_that_does_not_grant_leaves_it_to_the_person(self, play: Any, says: Any) -> None:
+        async def scenario(session: Any) -> Any:
+            return (await session.tool("Bash", LS, Tool())).ok
+
+        assert play(requested(says), scenario, default="ask", asker=lambda question: True) is True
+        assert play(requested(says), scenario, default="ask", asker=lambda question: False) is False
+        assert play(requested(says), scenario, default="ask") is False
+
+    @both
+    def test_nobody_is_requested_where_nothing_is_asked(self, play: Any) -> None:
+        hooks = requested(deny("no"))
+
+        async def scenario(session: Any) -> Any:
+            return (await session.tool("Bash", LS, Tool())).ok
+
+        assert play(hooks, scenario) is True
+
+
+CHANGED = {"command": "rm -rf /"}
+BY_A_HOOK = (decision("allow", updatedInput=CHANGED), None)
+BY_THE_PERSON = (None, allow() + modify(tool_input=CHANGED))
+
+
+@both
+@pytest.mark.parametrize(("hook", "person"), [BY_A_HOOK, BY_THE_PERSON], ids=["by a hook", "by the person"])
+class TestInputChangedWhileAsking:
+    """What is changed after the guards have looked is looked at again."""
+
+    def make(self, play: Any, hooks: Hooks, person: Any, **options: Any) -> tuple[Any, list[Any]]:
+        tool = Tool()
+        schema = options.pop("schema", None)
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, tool, schema=schema)
+
+        return play(hooks, scenario, default="ask", asker=lambda question: person, **options), tool.calls
+
+    def test_it_is_what_runs(self, play: Any, hook: Any, person: Any) -> None:
+        hooks = requested(hook)
+        heard = Collector(hooks)
+
+        answer, calls = self.make(play, hooks, person)
+
+        assert (answer.ok, answer.input, calls) == (True, CHANGED, [CHANGED])
+        assert heard.of("PostToolUse")[0].tool_input == CHANGED
+
+    @pytest.mark.parametrize("says", [deny("no rm"), ask("no rm")], ids=["deny", "ask"])
+    @pytest.mark.parametrize("options", [{"on_error": "abort"}, {"locked": True}], ids=["abort", "locked"])
+    def test_guards_look_at_it(self, play: Any, hook: Any, person: Any, says: Any, options: Any) -> None:
+        hooks = requested(hook)
+        hooks.register(
+            "PreToolUse", lambda e: says if "rm" in e.tool_input["command"] else None, inline=True, **options
+        )
+
+        answer, calls = self.make(play, hooks, person)
+
+        assert (answer.denied, answer.reason, calls) == (True, "no rm", [])
+        assert answer.outcome is answer.outcomes[-1]
+
+    def test_guards_that_break_refuse_it(self, play: Any, hook: Any, person: Any) -> None:
+        hooks = requested(hook)
+        hooks.register(
+            "PreToolUse", lambda e: 1 / 0 if "rm" in e.tool_input["command"] else None, inline=True, on_error="abort"
+        )
+
+        answer, calls = self.make(play, hooks, person)
+
+        assert (answer.denied, calls) == (True, [])
+
+    def test_guards_change_nothing_in_it(self, play: Any, hook: Any, person: Any) -> None:
+        hooks = requested(hook)
+        hooks.register(
+            "PreToolUse",
+            lambda e: modify(tool_input={"command": "x"}) if "rm" in e.tool_input["command"] else None,
+            inline=True, on_error="abort",
+        )  # fmt: skip
+
+        _, calls = self.make(play, hooks, person)
+
+        assert calls == [CHANGED]
+
+    def test_a_rule_that_denies_holds_for_it(self, play: Any, hook: Any, person: Any) -> None:
+        answer, calls = self.make(play, requested(hook), person, rules={"Bash(rm *)": "deny"})
+
+        assert (answer.denied, answer.reason, calls) == (True, "denied by the rule Bash(rm *)", [])
+
+    def test_it_must_fit_the_tool(self, play: Any, hook: Any, person: Any) -> None:
+        schema = {"properties": {"command": {"maxLength": 3}}}
+
+        answer, calls = self.make(play, requested(hook), person, schema=schema)
+
+        assert (answer.denied, calls) == (True, [])
+        assert "changed the input into one that Bash cannot take: command: 'rm -rf /' is too long" in answer.reason
+
+
+@both
+def test_an_input_that_was_repeated_while_asking_is_not_looked_at_again(play: Any) -> None:
+    hooks = requested(decision("allow", updatedInput=dict(LS)))
+    looked: list[Any] = []
+    hooks.register("PreToolUse", looked.append, inline=True, on_error="abort")
+
+    async def scenario(session: Any) -> Any:
+        return (await session.tool("Bash", LS, Tool())).ok
+
+    assert play(hooks, scenario, default="ask") is True
+    assert len(looked) == 1
+
+
+class TestRemembering:
+    """An answer holds for that call, that input and those hooks."""
+
+    def ask_twice(
+        self,
+        play: Any,
+        *,
+        second: dict[str, Any] | None = None,
+        between: Any = None,
+        says: Any = True,
+        first: dict[str, Any] | None = None,
+    ) -> tuple[int, list[bool]]:
+        asker, hooks = Tool(says), Hooks()
+        given = {"name": "Bash", "input": LS, "tool_use_id": "t1"}
+
+        async def scenario(session: Any) -> list[bool]:
+            one = await session.tool(**{**given, **(first or {})}, run=Tool())
+            if between:
+                between(hooks)
+            two = await session.tool(**{**given, **(first or {}), **(second or {})}, run=Tool())
+            return [one.ok, two.ok]
+
+        ran = play(hooks, scenario, default="ask", asker=asker)
+        return len(asker.calls), ran
+
+    @both
+    @pytest.mark.parametrize("says", [True, False, deny("no"), allow()], ids=repr)
+    def test_the_same_call_is_asked_about_once(self, play: Any, says: Any) -> None:
+        asked, ran = self.ask_twice(play, says=says)
+
+        yes = says is True or says == allow()
+        assert (asked, ran) == (1, [yes, yes])
+
+    @both
+    @pytest.mark.parametrize(
+        "second",
+        [
+            {"tool_use_id": "t2"},
+            {"name": "Shell"},
+            {"input": {"command": "ls -l"}},
+            {"input": {"command": "ls", "timeout": 1}},
+            {"input": ["ls"]},
+        ],
+        ids=repr,
+    )
+    def test_another_call_is_asked_about(self, play: Any, second: dict[str, Any]) -> None:
+        assert self.ask_twice(play, second=second)[0] == 2
+
+    @both
+    def test_the_order_of_the_input_makes_no_other_call(self, play: Any) -> None:
+        given = {"first": {"input": {"a": 1, "b": 2}}, "second": {"input": {"b": 2, "a": 1}}}
+
+        assert self.ask_twice(play, **given)[0] == 1
+
+    @both
+    @pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (0, False), ("1", 1), (None, "null")])
+    def test_what_only_looks_alike_is_asked_about(self, play: Any, one: Any, other: Any) -> None:
+        given = {"first": {"input": {"n": one}}, "second": {"input": {"n": other}}}
+
+        assert self.ask_twice(play, **given)[0] == 2
+
+    @both
+    @pytest.mark.parametrize(
+        "given", [object(), {"a": {1, 2}}, {"a": b"x"}, {(1, 2): 3}], ids=["object", "set", "bytes", "tuple"]
+    )
+    def test_what_json_cannot_say_is_asked_about_each_time(self, play: Any, given: Any) -> None:
+        assert self.ask_twice(play, first={"input": given})[0] == 2
+
+    @both
+    @pytest.mark.parametrize(
+        "between",
+        [
+            lambda hooks: hooks.register("Stop", lambda event: None, name="new"),
+            lambda hooks: hooks.register_scoped("someone", {"Stop": [lambda event: None]}),
+        ],
+        ids=["for everyone", "for somebody"],
+    )
+    def test_other_hooks_make_another_question(self, play: Any, between: Any) -> None:
+        assert self.ask_twice(play, between=between)[0] == 2
+
+    @both
+    @pytest.mark.parametrize("says", [None, "yes", OSError("no terminal")], ids=repr)
+    def test_what_was_no_answer_is_not_remembered(self, play: Any, says: Any) -> None:
+        assert self.ask_twice(play, says=says) == (2, [False, False])
+
+    @both
+    def test_who_was_not_there_can_be_asked_later(self, play: Any) -> None:
+        async def scenario(session: Any) -> list[bool]:
+            one = await session.tool("Bash", LS, Tool(), tool_use_id="t1")
+            session.asker = lambda question: True
+            return [one.ok, (await session.tool("Bash", LS, Tool(), tool_use_id="t1")).ok]
+
+        assert play(Hooks(), scenario, default="ask") == [False, True]
+
+    @both
+    def test_a_hook_that_comes_while_the_person_thinks_makes_another_question(self, play: Any) -> None:
+        hooks, asked = Hooks(), []
+
+        def asker(question: Question) -> bool:
+            asked.append(question)
+            if len(asked) == 1:
+                hooks.register("PreToolUse", lambda event: None, inline=True)
+            return True
+
+        async def scenario(session: Any) -> None:
+            for _ in range(3):
+                await session.tool("Bash", LS, Tool(), tool_use_id="t1")
+
+        play(hooks, scenario, default="ask", asker=asker)
+
+        assert len(asked) == 2
+
+    @both
+    def test_an_answer_that_changed_the_input_changes_it_again(self, play: Any) -> None:
+        hooks = requested(decision("allow", updatedInput={"command": "ls -l"}))
+        heard = Collector(hooks)
+        tool = Tool()
+
+        async def scenario(session: Any) -> None:
+            for _ in range(2):
+                await session.tool("Bash", LS, tool, tool_use_id="t1")
+
+        play(hooks, scenario, default="ask")
+
+        assert tool.calls == [{"command": "ls -l"}] * 2
+        assert len(heard.of("PermissionRequest")) == 1
+
+    @both
+    def test_a_remembered_yes_is_no_yes_to_what_was_denied_since(self, play: Any) -> None:
+        tool = Tool()
+
+        async def scenario(session: Any) -> list[bool]:
+            one = await session.tool("Bash", LS, tool, tool_use_id="t1")
+            session.mode = "plan"
+            return [one.ok, (await session.tool("Bash", LS, tool, tool_use_id="t1")).ok]
+
+        assert play(Hooks(), scenario, default="ask", asker=lambda question: True) == [True, False]
+
+    @both
+    def test_only_so_many_answers_are_kept(self, play: Any) -> None:
+        asker = Tool(True)
+
+        async def scenario(session: Any) -> None:
+            for number in [*range(1001), 1, 0]:
+                await session.tool("Bash", LS, Tool(), tool_use_id=str(number))
+
+        play(Hooks(), scenario, default="ask", asker=asker)
+
+        assert [question.tool_use_id for question in asker.calls[-2:]] == ["1000", "0"]
