@@ -24,12 +24,14 @@ from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
     from .matching.shell import commands_of as shell_commands
+    from .observe.audit.store import AuditStore
     from .session import Answer, Question, Session, SyncSession
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "AuditStore",
     "BadEvent",
     "BadHook",
     "ConfigError",
@@ -65,6 +67,10 @@ def __getattr__(name: str) -> _typing.Any:
         from . import session
 
         return getattr(session, name)
+    if name == "AuditStore":
+        from .observe.audit.store import AuditStore
+
+        return AuditStore
     if name == "shell_commands":
         from .matching.shell import commands_of
 

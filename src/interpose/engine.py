@@ -6,6 +6,8 @@ again at an input that changed after their turn; what was said is merged into on
 
 from __future__ import annotations
 
+from typing import Any
+
 from .faults import describe
 from .firing import Firing
 from .lanes import Lanes
@@ -41,10 +43,16 @@ async def _recorded(firing: Firing, lanes: Lanes, outcome: Outcome) -> Outcome:
     """Give the outcome to the recorder before anybody acts on it; a required record that cannot be made denies."""
     recorder = firing.engine.recorder
     try:
-        waiting = recorder(outcome) if recorder is not None else None
+        waiting = _given_to(recorder, outcome, firing)
         if waiting is not None:
             await lanes.wait(waiting)
     except Exception as error:
         firing.note_lost_record(describe(error), required=bool(getattr(recorder, "required", False)))
         return firing.outcome()
     return outcome
+
+
+def _given_to(recorder: Any, outcome: Outcome, firing: Firing) -> Any:
+    """Show the outcome to the recorder, with its firing if the recorder has an eye for that."""
+    see = getattr(recorder, "see", None)
+    return recorder(outcome) if see is None else see(outcome, firing)

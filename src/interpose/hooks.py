@@ -18,8 +18,13 @@ from .records import replace
 from .switchboard import Recorder, Switchboard
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
     from .config.armed import Files
     from .config.load import Loaded, Origin
+    from .observe.audit.store import AuditStore
+    from .observe.otel.tracing import Tracing
     from .scripts import Commands
     from .session import Session, SyncSession
 
@@ -65,6 +70,9 @@ class Hooks(Switchboard):
         self._commands: Commands | None = None
         self.permissions: dict[str, str] = {}
         """What the configuration allows, denies and has asked about: for sessions, and for ``/perms check``."""
+        self.audit: AuditStore | None = None
+        """Where firings are recorded, if a configuration says so."""
+        self._audited: tuple[bool, Mapping[str, Any] | None] = (True, None)
         self.origins: tuple[Origin, ...] = ()
         """The files that hooks come from."""
         self.warnings: tuple[Problem, ...] = ()
@@ -83,6 +91,7 @@ class Hooks(Switchboard):
         if any(hook.type == "script" for hook in found.hooks):
             hooks._add_scripts(found.permissions)
         hooks._registry.add(found.hooks, found.scopes)
+        hooks._audit_with(hooks._store_of(found.audit), found.audit)
         return hooks
 
     @classmethod
@@ -93,17 +102,19 @@ class Hooks(Switchboard):
         commands: Commands | None = None,
         watch: bool = False,
         lines: bool = True,
+        audit: bool = True,
         events: Table = TABLE,
         **settings: Any,
     ) -> Hooks:
         """Return the hooks of configuration files, which are trusted by being named here.
 
         A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
-        ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change.
+        ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change; without
+        ``audit`` nothing is recorded, whatever the files say.
         """
         from .config.armed import Files
 
-        return cls._armed(Files.named(paths, dialect, commands, lines), commands, watch, events, settings)
+        return cls._armed(Files.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
 
     @classmethod
     def discover(
@@ -114,6 +125,7 @@ class Hooks(Switchboard):
         commands: Commands | None = None,
         watch: bool = False,
         lines: bool = True,
+        audit: bool = True,
         events: Table = TABLE,
         **settings: Any,
     ) -> Hooks:
@@ -123,15 +135,18 @@ class Hooks(Switchboard):
         """
         from .config.armed import Files
 
-        return cls._armed(Files.around(os.fspath(cwd), dialect, commands, lines), commands, watch, events, settings)
+        return cls._armed(
+            Files.around(os.fspath(cwd), dialect, commands, lines), commands, watch, audit, events, settings
+        )
 
     @classmethod
     def _armed(
-        cls, files: Files, commands: Commands | None, watch: bool, events: Table, given: dict[str, Any]
+        cls, files: Files, commands: Commands | None, watch: bool, audit: bool, events: Table, given: dict[str, Any]
     ) -> Hooks:
         loaded = files.read(events)
         hooks = cls(events=events, **{**loaded.settings, **given})
         hooks._files, hooks._given, hooks._commands = files, given, commands
+        hooks._audited = (audit, None)
         hooks._arm(loaded)
         if watch:
             files.watch(hooks.reload)
@@ -140,6 +155,7 @@ class Hooks(Switchboard):
     def _arm(self, loaded: Loaded) -> None:
         """Put what files say in the place of what they said before, all of it or nothing."""
         settings = settings_from(**{**loaded.settings, **self._given})
+        store = self._store_of(loaded.audit)
         files = self._files
         switches = loaded.switches
         hooks = [
@@ -163,6 +179,29 @@ class Hooks(Switchboard):
         if files is not None:
             files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
+        self._audit_with(store, loaded.audit)
+
+    def _store_of(self, audit: Mapping[str, Any] | None) -> AuditStore | None:
+        """Return the store that a configuration asks for: the one that is there, if it asks for nothing new."""
+        wanted, before = self._audited
+        if audit is None or not wanted:
+            return None
+        if audit == before:
+            return self.audit
+        from .observe.audit.store import configured_store
+
+        return configured_store(audit)
+
+    def _audit_with(self, store: AuditStore | None, audit: Mapping[str, Any] | None) -> None:
+        before, self.audit = self.audit, store
+        self._audited = (self._audited[0], audit)
+        if store is not None:
+            store.configured(self.origins)
+        if store is not before:
+            self.recorder = store
+            self._forget()
+            if before is not None:
+                before.close()
 
     def _add_scripts(self, permissions: Mapping[str, str]) -> None:
         from .scripts import Commands, ScriptHandler, World
@@ -290,7 +329,7 @@ class Hooks(Switchboard):
         (``startup``, ``resume``), ``default`` (what happens to a call that no hook decides: ``allow`` or ``ask``),
         ``mode`` (``default``, ``acceptEdits``, ``plan``, ``bypass``), ``rules`` (``{"Bash(git push *)": "ask"}``; the
         configuration's permissions if not given), ``asker`` (is given a Question and says yes or no), ``show`` (tells
-        the person something), ``env_file``, ``most_keep_goings``.
+        the person something), ``env_file``, ``most_keep_goings``, ``on_outcome`` (is told of every outcome).
         """
         from .session import Session
 
@@ -310,10 +349,31 @@ class Hooks(Switchboard):
         """Give every outcome to one recorder before the host gets it; what it returns is waited for.
 
         Unlike an observer it may make a firing wait. If it raises, the outcome says so; with a true attribute
-        ``required`` it denies.
+        ``required`` it denies. An ``AuditStore`` is one; that of a configuration (``audit:``) gives way to another.
         """
         self.recorder = recorder
         self._forget()
+
+    def close(self) -> None:
+        """Write what is left for the audit store, and let go of it; a later firing opens it again."""
+        if self.audit is not None:
+            self.audit.close()
+
+    def trace(
+        self,
+        *,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        redact: Callable[[str], str] | None = None,
+    ) -> Tracing:
+        """Report every firing and every hook to OpenTelemetry (``interpose[otel]``): spans, counts and durations.
+
+        They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
+        ends it. ``redact`` takes secrets out of reasons and errors, instead of the rules of the audit store.
+        """
+        from .observe.otel import start_tracing
+
+        return start_tracing(self, tracer_provider=tracer_provider, meter_provider=meter_provider, redact=redact)
 
 
 def _show(text: str) -> None:

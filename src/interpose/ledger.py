@@ -36,6 +36,8 @@ class Ledger:
     over = False
     changed = 0
     """The input's version: how often it was changed."""
+    given: dict[str, Any] | None = None
+    """The input as it was before the first change; nothing if there was none."""
     silent = True
     """Whether no hook had anything to say so far, and none failed."""
     ended: Ended | None = None
@@ -200,6 +202,7 @@ class Ledger:
         self.silent = False
         if ran.effect is not None and ran.enforced:
             if ran.effect.changes:
+                self.given = self.given or self.fields
                 self.fields = {**self.fields, **ran.effect.changes}
                 self._copiers = copiers(self.fields)
                 self.changed += 1
@@ -263,6 +266,9 @@ class Ledger:
         said = [ran for ran in self.ran if isinstance(ran, Ran) and ran.effect is not None]
         if said:
             self.engine.keep_late(self.session_id, said)
+        see = getattr(self.engine.recorder, "see_background", None)
+        if see is not None:
+            see(self)
 
     def outcome(self) -> Outcome:
         """Merge what was said."""

@@ -129,7 +129,9 @@ class Switchboard(Engine):
             raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
         route = self._find(row, subject, scope or None)
         plain = row.subject and not row.subject_is_path_end and not self._registry.snapshot.scopes
-        if subject and plain and not (self.off or self.late or self.recorder or self.notes or self.tracing):
+        # The quick way gives a firing without hooks to nobody, so a recorder would not hear of it.
+        unheard = self.recorder and not route.steps
+        if subject and plain and not (self.off or self.late or unheard or self.notes or self.tracing):
             routes = quick.setdefault(event, (row.subject or "", {}))[1]
             if len(routes) < _MOST_ROUTES:
                 routes[subject] = route

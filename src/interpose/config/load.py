@@ -78,6 +78,8 @@ class Loaded:
         self.origins: list[Origin] = list(origins)
         self.switches: dict[str, bool] = {}
         """What the person has switched on or off, by the name of a hook."""
+        self.audit: dict[str, Any] | None = None
+        """Where firings are recorded, and how: as the first file says that says anything of it."""
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
@@ -138,7 +140,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
             problems.extend(error.problems)
             continue
         # Who fires one event with files that they have named does not ask what else those name.
-        asked = source.found or lines
+        asked = source.found or lines or found.audit is not None or loaded.audit is not None
         references = references_of(found.hooks, file.real_path, found.scripts) if asked else {}
         origin = Origin(source, file.real_path, file.sha256, references)
         if source.found and (unsafe := _unsafe(origin)):
@@ -193,6 +195,12 @@ def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapp
         above = loaded.scopes.get(name, Scope())
         loaded.scopes[name] = Scope(above.parent or scope.parent, {**scope.overrides, **above.overrides})
     loaded.settings = {**found.settings, **loaded.settings}
+    if found.audit is not None and loaded.audit not in (None, found.audit):
+        loaded.warnings.append(Problem(
+            "audit has no effect: another file before this one says where firings are recorded", where=source.path,
+            hint="leave it out here",
+        ))  # fmt: skip
+    loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
     for name, answer in permissions.items():
         loaded.permissions[name] = max(loaded.permissions.get(name, answer), answer, key=_STRICTER.index)

@@ -14,6 +14,7 @@ from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import Table
 from ..model import Hook, Settings
 from ..registry import Scope
+from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, seconds
 from .script_files import PRIORITY, ScriptReader
 
@@ -30,7 +31,7 @@ _SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-_TOP_LEVEL = ("hooks", "agents", "scripts", "permissions", "dialect")
+_TOP_LEVEL = ("hooks", "agents", "scripts", "permissions", "audit", "dialect")
 _GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 _SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -38,7 +39,7 @@ _SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxH
 class Configuration:
     """What a mapping says: hooks, the scopes they belong to, and settings."""
 
-    __slots__ = ("hooks", "permissions", "scopes", "scripts", "settings", "warnings")
+    __slots__ = ("audit", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -48,6 +49,8 @@ class Configuration:
         self.permissions: dict[str, str] = {}
         self.scripts: list[str] = []
         """The files of script lines that it names."""
+        self.audit: dict[str, Any] | None = None
+        """Where firings are recorded, and how."""
 
 
 class _Reader:
@@ -89,6 +92,7 @@ class _Reader:
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
+        self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         for key in given:
             if isinstance(key, str) and key not in _TOP_LEVEL and (meant := nearest(key, _TOP_LEVEL)):
                 self.found.warnings.append(Problem(f"{key} is left to others", where=key, hint=meant))

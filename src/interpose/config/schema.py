@@ -13,6 +13,7 @@ from typing import Any
 from ..dialects import NAMES as DIALECTS
 from ..events import TABLE, Row, Table
 from ..handlers.command import ISOLATIONS
+from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS
 from .mapping import _GROUP_KEYS, _HOOK_KEYS, _SETTINGS, _SNAKE, _TOP_LEVEL, _UNITS
 
@@ -78,6 +79,24 @@ _GROUP: dict[str, dict[str, Any]] = {
     "commands": {"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/hook"}]},
                  "description": "Lines for the shell; run after the hooks, in order."},
 }  # fmt: skip
+_AGE: dict[str, Any] = {**_TEXT, "pattern": r"^\s*[0-9.]+\s*[mhdwy]\s*$", "description": "Such as 30d, 12h or 1y."}
+_SIZE: dict[str, Any] = {
+    **_TEXT, "pattern": r"^\s*[0-9.]+\s*[KMGkmg][Ii]?[Bb]\s*$", "description": "Such as 500MB or 2GiB."
+}  # fmt: skip
+_AUDIT: dict[str, dict[str, Any]] = {
+    "path": {**_TEXT, "description": "The store, from the directory of this file; the person's own if not given."},
+    "required": {**_FLAG, "default": False, "description": "Deny what cannot be recorded."},
+    "durable": {**_FLAG, "default": False, "description": "Wait for the disk before going on."},
+    "retention": {
+        "anyOf": [_AGE, _SIZE, {"type": "object", "properties": {"age": _AGE, "size": _SIZE},
+                                "additionalProperties": False}],
+        "description": "How long records are kept, and how large the store may become.",
+    },
+    "redact": {"type": "object", "additionalProperties": _TEXT,
+               "description": "Further secrets that must not be recorded: a kind, and its pattern (RE2)."},
+    "key": {**_TEXT, "description": "A file with a key that seals the record, or env:VARIABLE."},
+    "anchor": {**_TEXT, "description": "A second file, elsewhere, that proves that nothing is missing."},
+}  # fmt: skip
 
 
 def schema(table: Table = TABLE) -> dict[str, Any]:
@@ -88,6 +107,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
         "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},
                         "description": "What /perms check answers in scripts, by name."},
+        "audit": {"anyOf": [_closed(_all_of(AUDIT_KEYS, _AUDIT)), _FLAG, {"const": "required"}],
+                  "description": "Record every firing: where, and what happens if that cannot be done."},
         "dialect": {"enum": list(DIALECTS), "default": "native",
                     "description": "claude: this file is one of Claude Code's settings."},
     }  # fmt: skip

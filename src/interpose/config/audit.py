@@ -1,0 +1,132 @@
+"""``audit:`` in a configuration: where firings are recorded, and what happens if they cannot be."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import nearest
+from .state import state_path
+
+__all__ = ["AUDIT_KEYS", "default_path", "read_audit"]
+
+AUDIT_KEYS = {"path", "required", "durable", "retention", "redact", "key", "anchor"}
+_AGES = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0, "y": 31_536_000.0}
+_SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
+_LIMIT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,3})?)\s*([A-Za-z]+)\s*")
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_SMALLEST = 1_000_000
+
+Wrong = Callable[..., None]
+"""Takes a path, what is wrong there, and what to do."""
+
+
+def default_path() -> str:
+    """Return where a store is that was given no path: in the person's own directory for state."""
+    return state_path("audit.db")
+
+
+def read_audit(given: Any, directory: str, wrong: Wrong) -> dict[str, Any] | None:
+    """Return what ``audit:`` says, as the store takes it; nothing if there shall be none, or if something is wrong."""
+    if given is None or given is False:
+        return None
+    if given is True:
+        given = {}
+    if given == "required":
+        given = {"required": True}
+    if not isinstance(given, Mapping):
+        wrong(
+            "audit", f"{type(given).__name__} where a mapping is expected", "audit: {path: audit.db}, true or required"
+        )
+        return None
+    problems = 0
+
+    def problem(path: str, what: str, hint: str = "") -> None:
+        nonlocal problems
+        problems += 1
+        wrong(path, what, hint)
+
+    made: dict[str, Any] = {"path": default_path()}
+    for key, value in given.items():
+        if isinstance(key, str) and key.startswith("x-"):
+            continue
+        if key not in AUDIT_KEYS:
+            problem(f"audit.{key}", f"{key} is not a key of audit",
+                    nearest(str(key), AUDIT_KEYS) or f"keys are {', '.join(sorted(AUDIT_KEYS))}")  # fmt: skip
+        elif value is not None:
+            made[key] = _option(key, value, directory, problem)
+    return None if problems else made
+
+
+def _option(key: str, value: Any, directory: str, problem: Wrong) -> Any:
+    place = f"audit.{key}"
+    match key:
+        case "required" | "durable":
+            if not isinstance(value, bool):
+                problem(place, f"{type(value).__name__} where true or false is expected")
+            return value
+        case "path" | "anchor" | "key":
+            if not isinstance(value, str) or not value.strip() or "\0" in value:
+                problem(place, f"{value!r} is not the path of a file")
+                return None
+            if key == "key" and value.startswith("env:"):
+                return value
+            return os.path.join(directory or os.getcwd(), os.path.expanduser(value))
+        case "retention":
+            return _retention(value, place, problem)
+        case _:
+            return _rules(value, place, problem)
+
+
+def _retention(value: Any, place: str, problem: Wrong) -> dict[str, Any]:
+    """Read ``30d``, ``500MB``, or ``{age: 30d, size: 500MB}``."""
+    if not isinstance(value, Mapping):
+        return _limit(value, place, problem, ("age", "size"))
+    made: dict[str, Any] = {}
+    for name, limit in value.items():
+        if name not in ("age", "size"):
+            problem(f"{place}.{name}", f"{name} is not a key of retention", "age and size are")
+        elif limit is not None:
+            made.update(_limit(limit, f"{place}.{name}", problem, (name,)))
+    return made
+
+
+def _limit(value: Any, place: str, problem: Wrong, kinds: tuple[str, ...]) -> dict[str, Any]:
+    examples = {"age": "30d, 12h or 1y", "size": "500MB or 2GiB"}
+    found = _LIMIT.fullmatch(value) if isinstance(value, str) else None
+    unit = found[2] if found else ""
+    if found and "age" in kinds and unit in _AGES and float(found[1]) > 0:
+        return {"age": float(found[1]) * _AGES[unit]}
+    if found and "size" in kinds and unit.upper() in _SIZES:
+        size = int(float(found[1]) * _SIZES[unit.upper()])
+        if size < _SMALLEST:
+            problem(place, f"{value!r} is too small for a store", "at least 1MB")
+        return {"size": size}
+    what = "a limit" if len(kinds) > 1 else "an age" if kinds[0] == "age" else "a size"
+    problem(place, f"{value!r} is not {what}", f"write {', or '.join(examples[kind] for kind in kinds)}")
+    return {}
+
+
+def _rules(value: Any, place: str, problem: Wrong) -> dict[str, str]:
+    """Read further rules of redaction: what kind of secret, and the pattern of it."""
+    from ..matching.names import linear
+
+    if not isinstance(value, Mapping):
+        problem(
+            place, f"{type(value).__name__} where kinds and patterns are expected", "redact: {badge: 'EMP-[0-9]{6}'}"
+        )
+        return {}
+    for kind, pattern in value.items():
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+            problem(f"{place}.{kind}", f"{kind!r} cannot name a kind of secret", "small letters, digits, - and _")
+        elif not isinstance(pattern, str) or not pattern:
+            problem(f"{place}.{kind}", f"{pattern!r} is not a pattern", "a regular expression (RE2)")
+        else:
+            try:
+                linear(pattern)
+            except ValueError as error:
+                problem(f"{place}.{kind}", f"{pattern!a} is not a regular expression: {error}",
+                        "RE2 syntax: no look-around, no back-references")  # fmt: skip
+    return dict(value)

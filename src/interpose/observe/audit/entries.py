@@ -1,0 +1,193 @@
+"""An outcome as it is recorded: one JSON text, made at once, for the host may change its objects afterwards.
+
+Whatever a host or a hook puts into an event, there is something to write: see ``odd``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from json import JSONEncoder
+from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
+from time import monotonic_ns, time_ns
+from typing import TYPE_CHECKING, Any
+
+from ...decide import Ran, _Spoken
+from ...faults import is_the_hosts
+from ...model import Outcome, Result
+from .odd import plain, shortened
+from .schema import DECISIONS, NO_COLUMNS, Columns, Run, columns_of, storable, what_of
+
+if TYPE_CHECKING:
+    from .tickets import Ticket
+
+__all__ = ["LONGEST", "Entry", "encode", "entry_of"]
+
+LONGEST = 1024 * 1024
+"""Characters that a record may have; of a longer one the texts are cut."""
+
+_ENCODER = JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
+
+
+def _quick_encoder() -> Callable[[Any], str]:
+    """Return the encoder that ``json`` would make anew for every text, made once."""
+    make = c_make_encoder
+    if make is None:
+        return _ENCODER.encode
+    pieces = make(None, _ENCODER.default, encode_basestring_ascii, None, ":", ",", False, False, False)
+
+    def encode(value: Any) -> str:
+        return "".join(pieces(value, 0))
+
+    try:
+        agrees = encode({"a": [1, "é"]}) == _ENCODER.encode({"a": [1, "é"]})
+    except Exception:  # another version of Python may make it otherwise
+        agrees = False
+    return encode if agrees else _ENCODER.encode
+
+
+encode = _quick_encoder()
+"""Makes strict JSON in ASCII: no control character, no lone surrogate, no line break."""
+
+
+class Entry:
+    """One record on its way to the store: its text, and the columns that follow from it."""
+
+    __slots__ = ("columns", "kind", "mono", "redacted", "size", "text", "ticket", "time")
+
+    def __init__(self, text: str, columns: Columns = NO_COLUMNS, kind: int = 0) -> None:
+        self.kind = kind
+        self.text = text
+        self.columns = columns
+        self.time = time_ns()
+        self.mono = monotonic_ns()
+        self.ticket: Ticket | None = None
+        self.redacted = False
+        self.size = 0
+        """How many characters of the queue's allowance it takes, if it is large."""
+
+    def replace(self, body: dict[str, Any]) -> None:
+        """Take another body for the same record."""
+        self.text = encode(body)
+        self.columns = columns_of(body)
+
+
+def entry_of(
+    outcome: Outcome,
+    given: dict[str, Any] | None,
+    configuration: str,
+    depth: int,
+    redact: Callable[[str], str],
+    *,
+    background: bool = False,
+) -> Entry:
+    """Return the record of an outcome. ``given`` are the fields as they were before hooks changed some of them."""
+    fields = outcome.input
+    row = outcome._template.row
+    document: dict[str, Any] = {"event": row.name, "input": fields}
+    subject = fields.get(row.subject) if row.subject else None
+    if subject:
+        document["subject"] = subject
+    session = fields.get("session_id")
+    decision = 0
+    if configuration:
+        document["config"] = configuration
+    if depth > 1:
+        document["depth"] = depth
+    if background:
+        document["background"] = True
+    ran = getattr(outcome, "_ran", ())
+    runs: list[Run] = []
+    if ran:
+        _add_runs(document, ran, runs)
+    if isinstance(outcome, _Spoken):
+        _add_what_was_said(document, outcome)
+        decision = DECISIONS.index(outcome.decision)
+    if given is not None:
+        before = {name: value for name, value in given.items() if fields.get(name) is not value}
+        if before:
+            document["given"] = before
+    try:
+        text = encode(document)
+    except BaseException as error:
+        if is_the_hosts(error):
+            raise
+    else:
+        if len(text) <= LONGEST and (subject is None or type(subject) is str) and type(session) is str:
+            us = document.get("us", 0)
+            return Entry(text, (row.name, storable(session), storable(subject), decision, us, runs))
+    document = plain(document)
+    text = encode(document)
+    if len(text) > LONGEST:
+        document = shortened(document, encode, redact, LONGEST)
+        text = encode(document)
+    return Entry(text, columns_of(document))
+
+
+def _add_runs(document: dict[str, Any], ran: Any, runs: list[Run]) -> None:
+    """Add every hook's fate, and the time that the hooks took: of those side by side, the longest."""
+    listed = document["runs"] = []
+    took = beside = 0
+    for run in ran:
+        if isinstance(run, Ran):
+            hook, us = run.hook, int(run.duration * 1e6)
+            shown: dict[str, Any] = {"hook": hook.label, "us": us}
+            what = _add_fate(shown, run)
+        else:
+            hook, us = run[0].hook, int(run[1] * 1e6)
+            shown = {"hook": hook.label, "us": us}
+            what = 0
+            if not run[0].enforced:
+                shown["enforced"], what = False, 16
+        if hook.type != "python":
+            shown["type"] = hook.type
+        listed.append(shown)
+        runs.append((storable(hook.label), what, us))
+        if hook.parallel:
+            beside = max(beside, us)
+        else:
+            took += us
+    document["us"] = took + beside
+
+
+def _add_fate(shown: dict[str, Any], run: Ran) -> int:
+    result: Result = run.result()
+    if result.status != "ok":
+        shown["status"] = result.status
+    if result.decision != "none":
+        shown["decision"] = result.decision
+    if result.reason:
+        shown["reason"] = result.reason
+    if result.error is not None:
+        shown["error"] = {"code": result.error.code, "text": str(result.error)}
+    if result.round != 1:
+        shown["round"] = result.round
+    if not result.enforced:
+        shown["enforced"] = False
+    if result.evidence:
+        shown["evidence"] = dict(result.evidence)
+    return what_of(result.status, result.decision, result.round, result.enforced)
+
+
+_FLAGS = ("granted", "keep_going", "suppress_output", "interrupt")
+_TEXTS = ("reason", "stop_reason", "context", "messages", "extra")
+
+
+def _add_what_was_said(document: dict[str, Any], outcome: Outcome) -> None:
+    """Add what is not as it is when nothing was said."""
+    if outcome.decision != "none":
+        document["decision"] = outcome.decision
+    for name in _FLAGS:
+        if getattr(outcome, name):
+            document[name] = True
+    for name in _TEXTS:
+        value = getattr(outcome, name)
+        if value:
+            document[name] = value
+    if not outcome.continue_:
+        document["continue"] = False
+    if outcome.inject:
+        document["inject"] = [item.to_dict() for item in outcome.inject]
+    if outcome.ignored:
+        document["ignored"] = [item.to_dict() for item in outcome.ignored]
+    if outcome.shadow is not None:
+        document["shadow"] = {"decision": outcome.shadow.decision, "reason": outcome.shadow.reason}

@@ -1,0 +1,268 @@
+"""Redaction: secrets leave no process in the clear. Text in, text out; JSON stays JSON.
+
+A secret is replaced by ``[redacted:kind:hash]``. The hash is keyed: of equal secrets one sees that they are equal, and
+nobody without the key can try out what they might be. What redaction cannot know is a secret that looks like nothing
+and is called nothing; rules of one's own are for those.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from .rules import HINTS, NAMED, TOKENS, is_secret_name, shape
+
+__all__ = ["Redactor", "is_redacted", "secrets_of"]
+
+_SHORTEST = 8
+"""Characters that a value of the environment must have to be looked for: shorter ones occur by accident."""
+
+_DEEPEST = 200
+
+
+def is_redacted(text: str) -> bool:
+    """Say whether something was taken out of this text."""
+    return "[redacted:" in text
+
+
+def secrets_of(environ: Mapping[str, str]) -> set[str]:
+    """Return the values of variables whose names mean secrets, or keys of any kind; files that exist are none."""
+    found = set()
+    for name, value in environ.items():
+        if len(value) < _SHORTEST or not (is_secret_name(name) or _is_key(name)):
+            continue
+        if not (os.path.isabs(value) and os.path.exists(value)):
+            found.add(value)
+    return found
+
+
+def _is_key(name: str) -> bool:
+    words = name.upper().split("_")
+    return not {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "CREDENTIALS", "PASS"}.isdisjoint(words)
+
+
+class Redactor:
+    """Takes secrets out of texts and values. Safe from many threads.
+
+    ``key`` keys the hashes; without one they can be compared within this redactor only. ``rules`` are further ones:
+    pairs of a kind and a pattern in RE2's syntax, of which the first group is replaced if it has one. ``environ`` is
+    looked at when this is made and at every ``look``; a value that was a secret once stays one.
+    """
+
+    def __init__(
+        self,
+        key: bytes | None = None,
+        rules: Iterable[tuple[str, str]] = (),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._key = key or os.urandom(32)
+        self._own = [(kind, _compiled(pattern, of_bytes=False)) for kind, pattern in rules]
+        self._environ = environ
+        self._values: frozenset[str] = frozenset()
+        self._tokens: Any = None
+        self._seen: dict[Any, Any] | None = None
+        self.look()
+
+    def rekey(self, key: bytes) -> None:
+        """Key the hashes anew."""
+        self._key = key
+
+    def look(self) -> None:
+        """Look at the environment again, which may have got secrets since."""
+        environ = os.environ if self._environ is None else self._environ
+        now = dict(getattr(environ, "_data", environ))  # as it is kept, without decoding it anew
+        if now == self._seen:
+            return
+        self._seen = now
+        found = secrets_of(environ)
+        if self._tokens is None or not found <= self._values:
+            self._values = self._values | found
+            self._compile()
+
+    def _compile(self) -> None:
+        forms = sorted({form for value in self._values for form in _forms(value)}, key=len, reverse=True)
+        shapes = [(kind, shape(kind, pattern)) for kind, pattern, _ in TOKENS]
+        hints = HINTS
+        if forms:
+            shapes.insert(0, ("environment", f"({_any_of(forms)})"))
+            hints += "|" + _any_of({deeper for form in forms for deeper in _forms(form)})
+        self._hints = _compiled(hints)
+        self._tokens = _compiled("|".join(pattern for _, pattern in shapes))
+        self._kinds = [kind for kind, _ in shapes]  # the groups are in this order
+
+    # Asking.
+
+    def suspects(self, data: bytes) -> bool:
+        """Say whether this text, or JSON, needs a look at all; fast, and right where it says no."""
+        # A rule of one's own may speak of what looks otherwise in JSON: then everything needs one.
+        return bool(self._own) or self._hints.search(data) is not None
+
+    def __call__(self, text: str) -> str:
+        """Return the text without secrets."""
+        return self._text(text, set())
+
+    def value(self, value: Any) -> Any:
+        """Return a value as JSON has it, without secrets in its texts, in its keys, and under telling names.
+
+        What is a secret in one place, by its name, is none of the others' business either: it goes everywhere.
+        """
+        found: set[str] = set()
+        made = self._value(value, found, 0)
+        secrets = sorted((secret for secret in found if len(secret) >= _SHORTEST), key=len, reverse=True)
+        return self._without(made, secrets) if secrets else made
+
+    def _text(self, text: str, found: set[str]) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        if not self.suspects(data):
+            return text
+        return self._named(self._shaped(self._by_own_rules(data)), found).decode("utf-8", "surrogatepass")
+
+    def _value(self, value: Any, found: set[str], depth: int) -> Any:
+        if isinstance(value, str):
+            return self._text(value, found)
+        if depth > _DEEPEST:
+            return "[nested too deep to be looked at]" if isinstance(value, (dict, list)) else value
+        if isinstance(value, dict):
+            made = {}
+            for key, item in value.items():
+                name = str(key)
+                take = self._whole if is_secret_name(name) else self._value
+                made[self._text(name, found)] = take(item, found, depth + 1)
+            return made
+        if isinstance(value, (list, tuple)):
+            return [self._value(item, found, depth + 1) for item in value]
+        return value
+
+    def _whole(self, value: Any, found: set[str], depth: int) -> Any:
+        """Replace every text in what is a secret as a whole, and every number that could be one."""
+        if isinstance(value, dict) and depth <= _DEEPEST:
+            return {self._text(str(key), found): self._whole(item, found, depth + 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple)) and depth <= _DEEPEST:
+            return [self._whole(item, found, depth + 1) for item in value]
+        if value is None or isinstance(value, bool) or value == "" or (isinstance(value, str) and is_redacted(value)):
+            return value
+        if isinstance(value, str):
+            found.add(value)
+        return self.mark("named", str(value).encode("utf-8", "surrogatepass"))
+
+    def _without(self, value: Any, secrets: list[str]) -> Any:
+        """Replace secrets that were found elsewhere in the same value."""
+        if isinstance(value, str):
+            for secret in secrets:
+                if secret in value:
+                    value = value.replace(secret, self.mark("repeated", secret.encode("utf-8", "surrogatepass")))
+            return value
+        if isinstance(value, dict):
+            return {self._without(key, secrets): self._without(item, secrets) for key, item in value.items()}
+        return [self._without(item, secrets) for item in value] if isinstance(value, list) else value
+
+    def mark(self, kind: str, secret: bytes) -> str:
+        """Return what stands in the place of a secret."""
+        import hmac
+
+        return f"[redacted:{kind}:{hmac.digest(self._key, secret, 'sha256').hex()[:8]}]"
+
+    def digest(self, data: bytes) -> str:
+        """Return a keyed hash of something that is too large to be kept."""
+        import hmac
+
+        return hmac.digest(self._key, data, "sha256").hex()
+
+    # One pass each.
+
+    def _shaped(self, data: bytes) -> bytes:
+        """Take out what is a secret by its shape."""
+        parts, at = list[bytes](), 0
+        for found in self._tokens.finditer(data):
+            kind, begin, end = next(
+                (kind, *found.span(group)) for group, kind in enumerate(self._kinds, 1) if found.span(group)[0] >= 0
+            )
+            parts += [data[at:begin], self.mark(kind, data[begin:end]).encode()]
+            at = end
+        return b"".join([*parts, data[at:]]) if parts else data
+
+    def _by_own_rules(self, data: bytes) -> bytes:
+        for kind, pattern in self._own:
+            parts, at = list[bytes](), 0
+            for found in pattern.finditer(data):
+                begin, end = _first_group(found, pattern.groups)
+                if begin >= at and begin < end and not data.startswith(b"[redacted:", begin):
+                    parts += [data[at:begin], self.mark(kind, data[begin:end]).encode()]
+                    at = end
+            data = b"".join([*parts, data[at:]]) if parts else data
+        return data
+
+    def _named(self, data: bytes, seen: set[str]) -> bytes:
+        """Take out what is a secret by what stands before it."""
+        for kind, pattern, check in _named():
+            parts, done, at = list[bytes](), 0, 0
+            while (found := pattern.search(data, at)) is not None:
+                begin, end = _first_group(found, pattern.groups)
+                before, secret = data[found.start() : begin], data[begin:end]
+                if _is_marked(data, begin):
+                    at = max(end, found.start() + 1)
+                elif check(before.decode("utf-8", "replace"), secret.decode("utf-8", "replace")):
+                    parts += [data[done:begin], self.mark(kind, secret).encode()]
+                    seen.add(secret.decode("utf-8", "surrogatepass"))
+                    done = at = end
+                else:
+                    at = max(begin, found.start() + 1)  # there may be another one inside of what was no secret
+            data = b"".join([*parts, data[done:]]) if parts else data
+        return data
+
+
+def _forms(value: str) -> set[str]:
+    """Return a value as it may stand in a text: as it is, inside of JSON, and in a URL."""
+    import json
+    from urllib.parse import quote
+
+    try:
+        return {value, json.dumps(value)[1:-1], json.dumps(json.dumps(value)[1:-1])[1:-1], quote(value, safe="")}
+    except UnicodeEncodeError:  # bytes of the environment that are no text
+        return {json.dumps(value)[1:-1]}
+
+
+def _any_of(values: Iterable[str]) -> str:
+    escape = _re2().escape
+    return "|".join(escape(value) for value in values)
+
+
+def _is_marked(data: bytes, at: int) -> bool:
+    """Say whether this place is inside of what stands in the place of a secret."""
+    mark = data.rfind(b"[redacted:", max(0, at - 100), at)
+    return mark >= 0 and data.find(b"]", mark, at) < 0
+
+
+def _first_group(found: Any, groups: int) -> tuple[int, int]:
+    """Return the place of the first group that has something; of all, if none has."""
+    span: tuple[int, int] = next(
+        (found.span(at) for at in range(1, groups + 1) if found.span(at)[0] >= 0), found.span()
+    )
+    return span
+
+
+_patterns: list[tuple[str, Any, Callable[[str, str], bool]]] = []
+
+
+def _named() -> list[tuple[str, Any, Callable[[str, str], bool]]]:
+    if not _patterns:
+        _patterns[:] = [(rule.kind, _compiled(rule.pattern), rule.check) for rule in NAMED]
+    return _patterns
+
+
+def _compiled(pattern: str, *, of_bytes: bool = True) -> Any:
+    """Compile a pattern for text in UTF-8; ours look at single bytes, so that no half character ends a secret."""
+    re2 = _re2()
+    options = re2.Options()
+    options.max_mem = 64 << 20  # as many states as there are kinds of secrets
+    options.log_errors = False
+    if of_bytes:
+        options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(pattern.encode("utf-8", "surrogateescape"), options)
+
+
+def _re2() -> Any:
+    import re2
+
+    return re2

@@ -1,0 +1,82 @@
+"""Processes that are killed in the middle of a stream of firings: the store opens, verifies, and has what it must have."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from interpose.observe.audit.reading import open_store
+from interpose.observe.audit.verifying import verify_store
+
+LONGEST_TEST = 120.0
+KILLS = 100
+
+# Forks, since a hundred interpreters would take a hundred times as long to start as what is of interest here takes.
+KILLER = """
+    import json, os, random, signal, sys, time
+    from interpose import Hooks
+    from interpose.observe.audit.store import AuditStore
+    from interpose.observe.audit.reading import open_store
+    from interpose.observe.audit.verifying import verify_store
+
+    path, kind, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+    def stream(name, pipe):
+        hooks = Hooks(session_id=name)
+        hooks.register("PreToolUse", lambda event: None, name="guard", inline=True)
+        store = AuditStore(path, required=kind == "required")
+        hooks.record(store)
+        n = 0
+        while True:
+            n += 1
+            hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"n": n})
+            if kind == "required" or (n % 50 == 0 and store.flush()):
+                os.write(pipe, b"%d\\n" % n)  # all of them up to here must be in the record
+
+    worst = 0
+    for number in range(kills):
+        name = f"s-{number:03}"
+        readable, pipe = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(readable)
+            stream(name, pipe)
+        os.close(pipe)
+        told = os.read(readable, 10)  # it has begun
+        time.sleep(random.uniform(0.0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        while data := os.read(readable, 65536):
+            told = (told + data)[-30:]
+        os.close(readable)
+        promised = int(told.rsplit(b"\\n", 2)[-2])
+        with open_store(path) as reader:
+            found = [one.input["tool_input"]["n"] for one in reader.firings(session=name, oldest_first=True)]
+        assert found == list(range(1, len(found) + 1)), "there are holes"
+        assert len(found) >= promised, f"{promised} were promised, {len(found)} are there"
+        if number % 20 == 19:
+            assert not verify_store(path).flaws, verify_store(path).flaws
+    print(json.dumps({"ok": True}))
+"""
+
+
+@pytest.mark.parametrize("kind", ["flushed", "required"])
+def test_a_hundred_kills_cost_nothing_that_was_promised(kind, tmp_path):
+    path = tmp_path / "audit.db"
+
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLER), str(path), kind, str(KILLS)],
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == {"ok": True}
+    found = verify_store(str(path))
+    assert (found.verdict, found.flaws, found.processes) == ("consistent", (), KILLS)
+    assert sum("did not end in order" in note for note in found.notes) == KILLS
+    with open_store(path) as reader:
+        assert len(reader.sessions()) == KILLS
+    assert not [name for name in os.listdir(tmp_path) if "damaged" in name]
