@@ -2,11 +2,11 @@
 #
 #   make test PYTHON=python3.13             another interpreter (run `make clean` first to change it)
 #   make test ARGS='-k deny -n 0'           more arguments for pytest
+#   make bench ARGS='--quick --only cli'    and for benchmarks
 
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-BENCHMARKS = $(subst /,.,$(patsubst %/__main__.py,%,$(wildcard benchmarks/*/__main__.py)))
 
 .DEFAULT_GOAL := help
 # Two targets that install into one environment at the same time would break it.
@@ -20,7 +20,7 @@ help:
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
 	@echo "make docs       write the generated parts of the documentation anew, and build it"
-	@echo "make bench      measure"
+	@echo "make bench      measure, judge and draw"
 	@echo "make clean      remove everything that the other targets made"
 
 demo: $(VENV)/.project
@@ -47,11 +47,9 @@ docs: $(VENV)/.docs
 	@$(BIN)/python -m tools.docs --pages build/pages
 	@$(BIN)/zensical build --strict
 
-# Each benchmark makes an environment of its own, with the peers that it is measured against. All run, whatever one says.
+# Each table makes an environment of its own, with the peers that it is measured against.
 bench: $(BIN)/python
-	@status=0; \
-	for benchmark in $(BENCHMARKS); do $(BIN)/python -m $$benchmark $(ARGS) || status=$$?; done; \
-	exit $$status
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
 	rm -rf $(VENV) .bench .cache build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

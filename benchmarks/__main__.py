@@ -1,9 +1,8 @@
-"""`python -m benchmarks`: every benchmark, one after the other, with the same options."""
+"""`python -m benchmarks`: every table, see `everything.py`."""
 
 import sys
 
-from benchmarks.cli.__main__ import main as cli
-from benchmarks.commands.__main__ import main as commands
-from benchmarks.dispatch.__main__ import main as dispatch
+from benchmarks.everything import main
 
-sys.exit(max([benchmark(sys.argv[1:]) for benchmark in (dispatch, commands, cli)]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

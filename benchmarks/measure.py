@@ -7,7 +7,6 @@ round, where both sides had the same machine, and the median of those ratios is 
 
 import asyncio
 import gc
-import json
 import os
 import statistics
 import subprocess
@@ -93,6 +92,13 @@ class Verdict:
     baseline: float | None = None
     note: str = ""
 
+    @property
+    def close(self) -> bool:
+        """Whether the limit lies among the middle half of the rounds: another run may say otherwise."""
+        if self.at_most is None or self.quartiles is None:
+            return False
+        return self.quartiles[0] < self.at_most < self.quartiles[1]
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -139,7 +145,6 @@ def in_process(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 def measure(row: Row, *, rounds: int) -> Finding:
     """Let the row's contestants take turns and judge the limits by what happened within each round."""
     problems = [(check, check.problem()) for check in row.checks]
-    rounds = min(rounds, row.most_rounds or rounds)
     loops: dict[str, int] = {}
     out: dict[str, str] = {}
     for contestant in row.contestants:
@@ -147,14 +152,27 @@ def measure(row: Row, *, rounds: int) -> Finding:
             loops[contestant.name] = _calibrated(contestant)
         except Idle as problem:
             out[contestant.name] = str(problem)
-    costs: dict[str, list[float]] = {name: [] for name in loops}
     # What is there by now stays; otherwise every full collection would look through all imported modules, at
     # the expense of whoever happens to be running.
     gc.collect()
     gc.freeze()
-    for turn in range(rounds):
-        first = turn % len(row.contestants)
-        for contestant in (*row.contestants[first:], *row.contestants[:first]):
+    try:
+        costs = _take_turns(row.contestants, min(rounds, row.most_rounds or rounds), loops, out)
+    finally:
+        gc.unfreeze()
+    verdicts = [_judge(limit, costs, out) for limit in row.limits]
+    verdicts += [Verdict(check.what, "", met=not problem, note=problem) for check, problem in problems]
+    return Finding(row, costs, verdicts)
+
+
+def _take_turns(
+    contestants: Sequence[Contestant], rounds: int, loops: dict[str, int], out: dict[str, str]
+) -> dict[str, list[float]]:
+    """What each contestant cost in each round. Who turns out to be idle is put out, with the reason."""
+    costs: dict[str, list[float]] = {name: [] for name in loops}
+    for turn in range(rounds if contestants else 0):  # a row may have nothing but checks
+        first = turn % len(contestants)
+        for contestant in (*contestants[first:], *contestants[:first]):
             if contestant.name in out:
                 continue
             count = loops[contestant.name]
@@ -167,10 +185,7 @@ def measure(row: Row, *, rounds: int) -> Finding:
             costs[contestant.name].append(seconds / (count * contestant.units))
             if seconds < contestant.minimum:  # the machine has become faster since the calibration
                 loops[contestant.name] = _enough(count, seconds, contestant.minimum)
-    gc.unfreeze()
-    verdicts = [_judge(limit, costs, out) for limit in row.limits]
-    verdicts += [Verdict(check.what, "", met=not problem, note=problem) for check, problem in problems]
-    return Finding(row, costs, verdicts)
+    return costs
 
 
 def _calibrated(contestant: Contestant) -> int:
@@ -186,10 +201,16 @@ def _enough(count: int, seconds: float, minimum: float) -> int:
     return max(1, round(count * minimum * 1.33 / max(seconds, 1e-9)))
 
 
+def not_measured(why: str) -> str:
+    """A note for a verdict, in one line and without what a terminal would obey: it may be what a process has said."""
+    words = " ".join(why.split())
+    return f"not measured: {''.join(letter if letter.isprintable() else '?' for letter in words)}"
+
+
 def _judge(limit: Limit, costs: Mapping[str, Sequence[float]], out: Mapping[str, str]) -> Verdict:
     if missing := [out[name] for name in (limit.subject, limit.baseline, limit.minus or "") if name in out]:
         met = None if limit.at_most is None else False
-        return Verdict(limit.what, limit.baseline, met, limit.at_most, note=f"not measured: {missing[0]}")
+        return Verdict(limit.what, limit.baseline, met, limit.at_most, note=not_measured(missing[0]))
     off = costs[limit.minus] if limit.minus else [0.0] * len(costs[limit.subject])
     subject = [cost - less for cost, less in zip(costs[limit.subject], off, strict=True)]
     baseline = [cost - less for cost, less in zip(costs[limit.baseline], off, strict=True)]
@@ -208,73 +229,7 @@ def _judge(limit: Limit, costs: Mapping[str, Sequence[float]], out: Mapping[str,
     )
 
 
-# --- Telling ------------------------------------------------------------------------------------------------
-
-_HEADINGS = ("what", "costs", "against", "which costs", "ratio", "half of them", "at most", "")
-
-
-def table(findings: Sequence[Finding]) -> str:
-    """The findings as plain text, one block per row of the table."""
-    lines: list[tuple[str, ...] | str] = []
-    for finding in findings:
-        lines += ["", finding.row.title]
-        lines += [_cells(verdict) for verdict in finding.verdicts]
-        if not finding.row.limits:
-            lines += [(f"  {name}", _duration(statistics.median(of))) for name, of in finding.costs.items()]
-    judged = any(finding.row.limits for finding in findings)
-    return _aligned([_HEADINGS if judged else _HEADINGS[:2], *lines])
-
-
-def _cells(verdict: Verdict) -> tuple[str, ...]:
-    said = {True: "met", False: "OVER", None: "shown only"}[verdict.met]
-    if verdict.ratio is None or verdict.quartiles is None:
-        at_most = "" if verdict.at_most is None else f"{verdict.at_most:g} ×"
-        return (f"  {verdict.what}", "", verdict.against, "", "", "", at_most, verdict.note or said)
-    low, high = verdict.quartiles
-    return (
-        f"  {verdict.what}",
-        _duration(verdict.cost or 0.0),
-        verdict.against,
-        _duration(verdict.baseline or 0.0),
-        f"{_figure(verdict.ratio)} ×",
-        f"{_figure(low)} to {_figure(high)}",
-        "" if verdict.at_most is None else f"{verdict.at_most:g} ×",
-        said,
-    )
-
-
-def _figure(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.4f}"
-
-
-def _aligned(lines: Sequence[tuple[str, ...] | str]) -> str:
-    rows = [line for line in lines if isinstance(line, tuple)]
-    widths = [max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(len(_HEADINGS))]
-    return "\n".join(
-        line if isinstance(line, str) else "  ".join(map(str.ljust, line, widths)).rstrip() for line in lines
-    )
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= size:
-            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:.0f} {unit}"
-    return f"{seconds * 1e9:.0f} ns"
-
-
-def write_json(path: Path, findings: Sequence[Finding], about: Mapping[str, object]) -> None:
-    """Every number that was taken, in seconds, with what they were taken on."""
-    rows = [
-        {
-            "row": finding.row.key,
-            "title": finding.row.title,
-            "met": finding.met,
-            "verdicts": [vars(verdict) for verdict in finding.verdicts],
-            "seconds": finding.costs,
-        }
-        for finding in findings
-    ]
-    path.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+# --- Processes ------------------------------------------------------------------------------------------------
 
 
 def clean_environment(**extra: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 python -m tools.docs                 write them
 python -m tools.docs --check         only say which pages are not what is generated
-python -m tools.docs --pages DIR     write them, and all pages to a directory, as the site has them
+python -m tools.docs --pages DIR     write them, and all pages and pictures to a directory, as the site has them
 """
 
 from __future__ import annotations
@@ -47,12 +47,14 @@ def _stale() -> list[Path]:
 
 
 def _write_pages(directory: Path) -> None:
-    """Write all pages, and nothing that was there before."""
+    """Write all pages and pictures, and nothing that was there before."""
     directory.mkdir(parents=True, exist_ok=True)
-    for old in directory.glob("*.md"):
+    for old in [*directory.glob("*.md"), *directory.glob("*.svg")]:
         old.unlink()
     for path in DOCS.glob("*.md"):
         (directory / path.name).write_text(for_the_site(path.read_text("utf-8")), "utf-8")
+    for path in DOCS.glob("*.svg"):
+        (directory / path.name).write_text(path.read_text("utf-8"), "utf-8")
 
 
 if __name__ == "__main__":
