@@ -15,7 +15,9 @@ NEVER = ["mkfs", "mke2fs", "wipefs", "blkdiscard", "sgdisk", "parted", "git clea
 ASK = [
     "git reset --hard", "git checkout --force", "git checkout -f", "git checkout .", "git restore .", "git stash clear",
     "git stash drop", "git branch -D", "git branch --delete", "git reflog expire", "git filter-branch",
-    "git worktree remove", "git push --force", "git push -f", "git push --delete", "git push --mirror",
+    "git restore :/", "git switch -f", "git switch --force", "git switch --discard-changes", "git rm -f",
+    "git rm --force", "git update-ref -d", "git worktree remove", "git push --force", "git push -f",
+    "git push --delete", "git push --mirror",
     "rsync --delete", "crontab -r", "dropdb", "terraform destroy", "kubectl delete", "docker system prune",
     "docker volume rm", "docker volume prune",
 ]  # fmt: skip
@@ -79,6 +81,8 @@ class _Line:
                     yield deny, f"{rule} cannot be undone"
             elif rule := _rule_for(ASK, name, words):
                 yield ask, f"{rule} may throw work away"
+            elif name == "git" and "push" in words and any(word[:1] in ("+", ":") for word in words):
+                yield ask, "git push with + or : may throw work away"
             elif name == "git" and any(word.startswith("alias.") for word in words):
                 yield ask, "It gives git another meaning"
             elif name in DELETE:
@@ -106,11 +110,13 @@ class _Line:
             folder, _, begun = path.rpartition("/")
             if path.startswith("-"):
                 continue
-            if self.is_lost and not path.startswith("/"):
+            if path.startswith("~"):  # ~+ is the working directory, ~- the one before
+                yield ask, "It cannot be told what this would delete"
+            elif self.is_lost and not path.startswith("/"):
                 yield ask, "It cannot be told where this would run"
             elif word.known:
                 yield from self.touches(path, whole)
-            elif self.is_made_later or (recursive and begun in ("", ".", "..")):
+            elif self.is_made_later or (recursive and (begun in ("", "..") or _begins_kept(begun))):
                 yield ask, "It cannot be told what this would delete"
             else:  # a glob: something in that folder
                 yield from self.touches(os.path.join(folder, "x"), whole)
@@ -167,11 +173,18 @@ def _rule_for(rules, name, words):
 
 
 def _is_among(part, words):
+    if len(part) == 2 and part.startswith("-"):
+        return any(part[1] in word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
     if not part.startswith("--"):
         return part in words
     # A long option may be shortened, have a value, or be one of several that begin alike (--delete-after).
     return any(len(word) > 3 and word.startswith("--") and (part.startswith(word) or word.startswith(part))
                for word in words)  # fmt: skip
+
+
+def _begins_kept(begun):
+    """Say whether a folder that is kept has a name that begins like this, before a star or its like."""
+    return any(name.startswith(begun.casefold()) for name in KEPT)
 
 
 def _has(words, letters, long):

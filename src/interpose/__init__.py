@@ -23,7 +23,7 @@ from .payload import Event
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
-    from .matching.shell import commands_of as shell_commands
+    from .matching.shell import shell_commands
     from .observe.audit.store import AuditStore
     from .session import Answer, Question, Session, SyncSession
 
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> _typing.Any:
 
         return AuditStore
     if name == "shell_commands":
-        from .matching.shell import commands_of
+        from .matching.shell import shell_commands
 
-        return commands_of
+        return shell_commands
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,6 @@ from .errors import BadEvent, UnknownEvent, nearest
 
 __all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "Field", "Row", "Table"]
 
-Right = Literal["deny", "ask", "allow", "context", "inject", "suppress", "keep going", "interrupt"]
 Exit2 = Literal["deny", "keep going", "context", "user", "ignored"]
 
 RIGHTS: frozenset[str] = frozenset({"deny", "ask", "allow", "context", "inject", "suppress", "keep going", "interrupt"})

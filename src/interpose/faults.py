@@ -13,7 +13,7 @@ from typing import Any
 from .payload import Uncopyable
 from .replies import Failure, HookFailed
 
-__all__ = ["describe", "is_awaitable", "is_one_of", "is_the_hosts", "log", "type_name"]
+__all__ = ["describe", "is_awaitable", "is_one_of", "is_the_hosts", "log", "said", "type_name"]
 
 _LONGEST = 2000
 
@@ -44,22 +44,23 @@ def describe(error: BaseException) -> Failure:
             return Failure("hook_crash", "MemoryError: out of memory")
         if type(error) is Uncopyable:
             return Failure("payload", f"the input cannot be copied: {error}")
-        text = f"raised {_said(error)}"
+        text = f"raised {said(error)}"
         if is_one_of(error, BaseExceptionGroup):
             members = BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:10]
-            text = f"{text}: {'; '.join(_said(member, 200) for member in members)}"
+            text = f"{text}: {'; '.join(said(member, 200) for member in members)}"
         return Failure("hook_crash", text[:_LONGEST], trace=_trace(error))
     except BaseException:  # an exception that fights being looked at
         return Failure("hook_crash", f"raised {type_name(error)}")
 
 
-def _said(error: BaseException, longest: int = _LONGEST) -> str:
+def said(error: BaseException, longest: int = _LONGEST) -> str:
+    """Return the kind of an exception and what it says, whatever it does when it is asked."""
     name = type_name(error)
     try:
-        said = str.__str__(str(error))[:longest]
+        text = str.__str__(str(error))[:longest]
     except BaseException:  # an exception whose own text breaks
         return name
-    return f"{name}: {said}" if said else name
+    return f"{name}: {text}" if text else name
 
 
 def _trace(error: BaseException) -> str:
@@ -68,7 +69,7 @@ def _trace(error: BaseException) -> str:
     parts = []
     for link in _chain(error):
         trace = BaseException.__dict__["__traceback__"].__get__(link)
-        parts.append("".join(format_tb(trace, limit=-8)) + _said(link, 300))
+        parts.append("".join(format_tb(trace, limit=-8)) + said(link, 300))
     return "\n".join(reversed(parts))[-8000:]
 
 

@@ -24,6 +24,8 @@ __all__ = [
     "Result",
     "Settings",
     "Status",
+    "row_of",
+    "subject_of",
 ]
 
 Decision = Literal["deny", "ask", "allow", "none"]
@@ -311,3 +313,18 @@ class Outcome:
         if self.shadow is not None:
             shown["shadow"] = {"decision": self.shadow.decision, "reason": self.shadow.reason}
         return shown
+
+
+# Functions and no attributes of an outcome: those are the fields of its event.
+
+
+def row_of(outcome: Outcome) -> Row:
+    """Return the row of the event that was fired."""
+    return outcome._template.row
+
+
+def subject_of(outcome: Outcome) -> str:
+    """Return what a matcher is compared with at that event, as hooks have left it; nothing where there is none."""
+    row = row_of(outcome)
+    subject = outcome.input.get(row.subject) if row.subject else None
+    return subject if isinstance(subject, str) else ""

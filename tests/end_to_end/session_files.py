@@ -20,11 +20,12 @@ from typing import Any
 import yaml
 
 from interpose import Hooks, Outcome, Question
+from interpose.agent.kinds import AgentKind
 from interpose.agent.models import Model, Request, Turn, unheard
 from interpose.agent.models.scripted import ScriptedModel
 from interpose.agent.run import begun
 from interpose.agent.shadow import ShadowGit
-from interpose.agent.world import Kind, Limits, World
+from interpose.agent.world import Limits, World
 
 HERE = Path(__file__).parent / "sessions"
 SESSION_ID = "session-1"
@@ -107,7 +108,7 @@ async def _play(session: dict[str, Any], scratch: Path, model: Model) -> Played:
         limits=Limits(**session.get("limits", {})), env_file=scratch / "session.env",
     )  # fmt: skip
     if "kinds" in session:
-        world.kinds = {name: Kind(**told) for name, told in session["kinds"].items()}
+        world.kinds = {name: AgentKind(**told) for name, told in session["kinds"].items()}
     answers = iter(session.get("answers", []))
 
     def ask(question: Question) -> bool:

@@ -93,7 +93,7 @@ def test_tools_of_a_process_are_listed_and_called(mark: str, monkeypatch: pytest
 
     assert with_servers({"errands": errands(mark)}, body) == []
 
-    assert described["mcp__errands__add"] == ("read", "Add two numbers.", {"a", "b"})
+    assert described["mcp__errands__add"] == ("run", "Add two numbers.", {"a", "b"})
     assert described["mcp__errands__odd_name"] == ("run", "odd.name", {"why"})
     assert said["add"] == "3"
     assert said["missing"].startswith("failed: Error executing tool add")

@@ -1,22 +1,13 @@
 """The agent at a terminal: it asks, it can be interrupted, and it takes leave in order."""
 
 import os
-import pty
-import re
-import select
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-
-COMMAND = Path(sys.executable).parent / "interpose"
+from tests.terminals import Terminal, of_a_project
 
 HOOKS = {
     "hooks": {
@@ -26,63 +17,9 @@ HOOKS = {
 }
 
 
-class Terminal:
-    """A command with a terminal of its own, and what was seen there."""
-
-    def __init__(self, words: list[str], project: Path, term: str) -> None:
-        self._ours, theirs = pty.openpty()
-        environment = {"PATH": os.environ["PATH"], "HOME": str(project.parent), "LANG": "C.UTF-8", "TERM": term}
-        self._running = subprocess.Popen(
-            [COMMAND, *words], cwd=project, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
-            start_new_session=True,
-        )  # fmt: skip
-        os.close(theirs)
-        self.seen = ""
-        self._looked = 0
-
-    def until(self, text: str) -> str:
-        """Look until a text appears after what was looked at before."""
-        begun, deadline = self._looked, time.monotonic() + 60
-        while text not in self.seen[begun:]:
-            assert time.monotonic() < deadline, f"{text!r} was not seen in {self.seen[begun:]!r}"
-            if select.select([self._ours], [], [], 0.1)[0]:
-                try:
-                    self.seen += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(self._ours, 65536).decode())
-                except OSError:  # the terminal's other end is closed
-                    assert text in self.seen[begun:], f"{text!r} was not seen in {self.seen[begun:]!r}"
-        self._looked = self.seen.index(text, begun) + len(text)
-        return self.seen[begun:]
-
-    def type(self, text: str) -> None:
-        os.write(self._ours, text.encode())
-
-    def interrupt(self) -> None:
-        self._running.send_signal(signal.SIGINT)
-
-    def wait(self) -> int:
-        deadline = time.monotonic() + 60
-        while self._running.poll() is None and time.monotonic() < deadline:
-            if select.select([self._ours], [], [], 0.05)[0]:
-                try:
-                    self.seen += os.read(self._ours, 65536).decode()
-                except OSError:
-                    break
-        return self._running.wait(10)
-
-    def close(self) -> None:
-        if self._running.poll() is None:
-            self._running.kill()
-            self._running.wait()
-        os.close(self._ours)
-
-
-@contextmanager
-def terminal(project: Path, *words: str, term: str = "xterm-256color") -> Iterator[Terminal]:
-    made = Terminal(["run", "-c", "hooks.yaml", "-m", "scripted:turns.yaml", *words], project, term)
-    try:
-        yield made
-    finally:
-        made.close()
+def terminal(project: Path, *words: str, term: str = "xterm-256color") -> Terminal:
+    told = ("run", "-c", "hooks.yaml", "-m", "scripted:turns.yaml", *words)
+    return Terminal(*told, environment=of_a_project(project, term), cwd=project)
 
 
 @pytest.fixture

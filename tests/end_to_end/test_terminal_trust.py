@@ -1,48 +1,17 @@
 """Questions at a terminal: whoever does not clearly say yes has said no."""
 
-import os
-import pty
-import select
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-
-COMMAND = Path(sys.executable).parent / "interpose"
+from tests.terminals import Terminal, of_a_project
 
 
 def at_a_terminal(project: Path, answer: str, *words: str) -> tuple[int, str]:
-    """Run a command at a terminal of its own, answer its question, and return its exit status and all that was seen."""
-    ours, theirs = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(project.parent), "LANG": "C.UTF-8", "TERM": "dumb"}
-    running = subprocess.Popen(
-        [COMMAND, *words],
-        cwd=project,
-        env=environment,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    seen, asked, deadline = "", False, time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if not select.select([ours], [], [], 0.1)[0]:
-            continue
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # the terminal's other end is closed
-            break
-        if not part:
-            break
-        seen += part.decode()
-        if not asked and seen.endswith("[y/N] "):
-            os.write(ours, f"{answer}\n".encode())
-            asked = True
-    os.close(ours)
-    return running.wait(10), seen.replace("\r\n", "\n")
+    """Run a command at a terminal, answer its question, and return its exit status and all that was seen."""
+    with Terminal(*words, environment=of_a_project(project, "dumb"), cwd=project) as terminal:
+        terminal.until("[y/N] ")
+        terminal.type(f"{answer}\n")
+        return terminal.wait(), terminal.seen
 
 
 @pytest.fixture

@@ -130,8 +130,8 @@ def test_a_file_that_says_nothing_has_no_hooks_and_is_named_as_read(file: Path, 
         ("hooks:\n  Stop: a: b\n", "2:10: a colon where no key can be"),
         ("hooks:\n  Stop: []\n Stop: []\n", "3:2: text that does not belong here"),
         ("hooks: {}\n--- \nhooks: {}\n", "2:1: a second document"),
-        ("- hooks\n", "1:1: list where a mapping with hooks: is expected"),
-        ("hooks\n", "1:1: str where a mapping with hooks: is expected"),
+        ("- hooks\n", "1:1: a list where a mapping with hooks: is expected"),
+        ("hooks\n", "1:1: 'hooks' where a mapping with hooks: is expected"),
         ("hooks:\n  Stop:\n    - {matcher: *x, command: 'true'}\n", "3:17: *x stands for nothing"),
     ],
 )
@@ -164,7 +164,7 @@ def test_one_bad_entry_among_many_is_named_and_none_is_armed(file: Path) -> None
 
     said = problems(file, "hooks:\n  maxHooksPerPoint: 0\n  PreToolUse:\n" + "".join(entries))
 
-    assert said == ["61:8: matcher: dict where text is expected"]
+    assert said == ["61:8: matcher: a mapping where text is expected"]
 
 
 def test_every_problem_of_a_file_is_said_at_once(file: Path) -> None:
@@ -207,25 +207,25 @@ scripts: hooks.arma
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("hooks: []", "1:1: list where settings and events are expected"),
+        ("hooks: []", "1:1: a list where settings and events are expected"),
         ("hooks: {Stop: {}}", None),
-        ("hooks: {Stop: 5}", "1:9: int where a list of hooks is expected"),
-        ("hooks: {Stop: [5]}", "1:16: int where a hook is expected"),
+        ("hooks: {Stop: 5}", "1:9: 5 where a list of hooks is expected"),
+        ("hooks: {Stop: [5]}", "1:16: 5 where a hook is expected"),
         ("hooks: {Stop: [{command: []}]}", "1:17: command: [] where a line for the shell is expected"),
         ("hooks: {Stop: [{command: ''}]}", "1:17: command: '' where a line for the shell is expected"),
-        ("hooks: {Stop: [{handler: 5}]}", "1:17: handler: int cannot be called"),
+        ("hooks: {Stop: [{handler: 5}]}", "1:17: handler: 5 cannot be called"),
         ("hooks: {Stop: [{}]}", "1:16: a hook without handler: or command:"),
-        ("hooks: {Stop: [{command: x, enabled: 'yes'}]}", "1:29: enabled: str where true or false is expected"),
-        ("hooks: {Stop: [{command: x, locked: 1}]}", "1:29: locked: int where true or false is expected"),
+        ("hooks: {Stop: [{command: x, enabled: 'yes'}]}", "1:29: enabled: 'yes' where true or false is expected"),
+        ("hooks: {Stop: [{command: x, locked: 1}]}", "1:29: locked: 1 where true or false is expected"),
         ("hooks: {Stop: [{command: x, matcher: y}]}", "1:16: Stop has nothing that a matcher could be compared with"),
         ("hooks: {enforce: 0}", "1:9: enforce: 0 where true or false is expected"),
         ("hooks: {maxHooksPerPoint: -1}", "1:9: maxHooksPerPoint: -1 is not a number of hooks"),
         ("hooks: {maxHooksPerPoint: 1.5}", "1:9: maxHooksPerPoint: 1.5 is not a number of hooks"),
         ("hooks: {errorBehavior: [log]}", "1:9: errorBehavior: ['log'] is not a choice"),
-        ("agents: {}", "1:1: dict where a list of agents is expected"),
-        ("agents: [{id: a, backend: {hooks: []}}]", "1:28: list where settings and events are expected"),
+        ("agents: {}", "1:1: a mapping where a list of agents is expected"),
+        ("agents: [{id: a, backend: {hooks: []}}]", "1:28: a list where settings and events are expected"),
         ("hooks: {Stop: {override: true, hooks: []}}", "1:16: only an agent can override shared hooks"),
-        ("permissions: []", "1:1: list where names and answers are expected"),
+        ("permissions: []", "1:1: a list where names and answers are expected"),
         ("permissions: {a: true}", "1:15: True is no answer"),
         ("dialect: latin\nhooks: {}", "1:10: there is no dialect 'latin' (native or claude)"),
     ],
@@ -368,7 +368,7 @@ def test_words_that_yaml_once_took_for_something_else_are_text(file: Path, word:
 
     assert hook.description == word
     assert problems(file, f"hooks:\n  Stop:\n    - {{command: x, enabled: {word}}}\n") == [
-        "3:20: enabled: str where true or false is expected"
+        f"3:20: enabled: '{word}' where true or false is expected"
     ]
 
 

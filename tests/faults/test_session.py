@@ -382,7 +382,8 @@ class TestHosts:
             async with hooks.session() as session:
                 async def tool(given):
                     print("runs", flush=True)
-                    await asyncio.sleep(30)
+                    for _ in range(300):  # a signal that strikes just before the loop waits is seen after that wait
+                        await asyncio.sleep(0.1)
                 await session.tool("Bash", {}, tool)
 
         asyncio.run(main())

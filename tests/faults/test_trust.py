@@ -761,3 +761,34 @@ def test_a_home_that_cannot_be_used_keeps_no_hooks_from_loading(
 
     assert (ran.returncode, ran.stdout.strip()) == (0, "['guard'] []"), ran.stderr
     assert sorted(os.listdir(project.folder)) == [".interpose"]
+
+
+def test_trust_that_cannot_be_kept_is_said_and_not_raised_as_a_bug(project: Project, home: Path) -> None:
+    """Fault 236"""
+    (home / ".local").write_text("a file where the directory for state belongs")
+
+    with pytest.raises(
+        ConfigError, match=r"trust\.json: cannot be written: Not a directory \(make .* writable, or set"
+    ):
+        project.trust()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into everything")
+@pytest.mark.parametrize("dialect", [None, "claude"])
+def test_a_folder_that_may_not_be_looked_into_is_no_project_without_hooks(
+    project: Project, tmp_path: Path, dialect: str | None
+) -> None:
+    """Fault 174"""
+    below = tmp_path / "project" / "below"
+    below.mkdir()
+    project.write(".claude/settings.json", "{}")
+    folders = [project.folder / ".interpose", project.folder / ".claude"]
+    for folder in folders:
+        folder.chmod(0)
+
+    try:
+        with pytest.raises(ConfigError, match="may not be looked into"):
+            Hooks.discover(below, dialect=dialect)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)

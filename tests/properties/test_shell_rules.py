@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.properties.strategies import ALPHABET
 
 from interpose.matching import compile_condition
-from interpose.matching.shell import CommandPattern, commands_of
+from interpose.matching.shell import CommandPattern, shell_commands
 
 PARTS = [
     "git", "push", " ", " ", "\n", ";", "&&", "|", "&", "(", ")", "((", "))", "{", "}", "$(", "`", '"', "'", "\\", "$", "${", "$'", "<<EOF\n", "\nEOF\n", "<(",
@@ -26,7 +26,7 @@ def test_every_line_is_judged_and_always_alike(line: str, pattern: str) -> None:
     pattern_of = CommandPattern(pattern)
 
     first = pattern_of.matches_line(line)
-    commands_of.cache_clear()
+    shell_commands.cache_clear()
 
     assert isinstance(first, bool)
     assert pattern_of.matches_line(line) is first
@@ -41,7 +41,7 @@ def test_quotes_around_known_words_change_nothing(parts: list[str], ways: list[i
         (part, f'"{part}"', "".join(f"\\{mark}" for mark in part))[way] for part, way in zip(parts, ways, strict=False)
     ]
 
-    assert commands_of(" ".join(quoted)) == commands_of(" ".join(parts))
+    assert shell_commands(" ".join(quoted)) == shell_commands(" ".join(parts))
     assert CommandPattern(pattern).matches_line(" ".join(quoted)) is CommandPattern(pattern).matches_line(
         " ".join(parts)
     )
@@ -49,7 +49,7 @@ def test_quotes_around_known_words_change_nothing(parts: list[str], ways: list[i
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8), max_size=4))
 def test_what_was_quoted_is_read_back(texts: list[str]) -> None:
-    [command] = commands_of(shlex.join(["printf", *texts])) or ()
+    [command] = shell_commands(shlex.join(["printf", *texts])) or ()
 
     assert [word.text for word in command] == ["printf", *texts]
     assert all(word.known for word in command)

@@ -259,8 +259,8 @@ def test_what_is_wrong_with_a_script_is_said_with_its_place(tmp_path: Path, text
     [
         (b'{\n"turns": [}', ":2: is not JSON: Expecting value"),
         (b'{"turns": [{"say": 5}]}', ": turns[0].say: 5 is not text (quote it)"),
-        (b"\xff", ": the script cannot be read: it is not UTF-8 text"),
-        (None, ": the script cannot be read: No such file or directory"),
+        (b"\xff", ": cannot be read: it is not UTF-8 text"),
+        (None, ": cannot be read: No such file or directory"),
     ],
 )
 def test_a_file_that_is_no_script_is_an_error(tmp_path: Path, content: bytes | None, said: str) -> None:

@@ -10,10 +10,9 @@ import pytest
 
 from interpose import ConfigError, Hooks, UsageError, deny
 from interpose.agent.conversation import newest, with_newest, without_newest
-from interpose.agent.kinds import read_kinds
+from interpose.agent.kinds import AgentKind, read_kinds
 from interpose.agent.models import Assistant, Message, ToolCall, ToolResult, ToolResults, User
 from interpose.agent.transcript import Transcript
-from interpose.agent.world import Kind
 from interpose.cli.frames import lines_of
 from interpose.cli.timeline import Timeline, show_timeline
 
@@ -99,10 +98,13 @@ def test_a_transcript_follows_no_link(tmp_path: Path) -> None:
 def test_kinds_of_subagents_are_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "kinds.yaml").write_text("reviewer: {description: Reviews., system: Be strict., tools: [Read]}")
 
-    assert read_kinds(str(tmp_path / "kinds.yaml")) == {"reviewer": Kind("Reviews.", "Be strict.", ("Read",))}
+    assert read_kinds(str(tmp_path / "kinds.yaml")) == {"reviewer": AgentKind("Reviews.", "Be strict.", ("Read",))}
 
 
-@pytest.mark.parametrize("text", ["[]", "a: [", "a: {description: x, tools: Read}", "a: 5", "a: {description: ''}"])
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "a: [", "a: {description: x, tools: Read}", "a: 5", "a: {description: ''}", "a: {description: x}\na: {}"],
+)
 def test_a_bad_file_of_kinds_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "kinds.yaml").write_text(text)
 

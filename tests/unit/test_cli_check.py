@@ -33,13 +33,72 @@ SOUND = {"command": "true", "onError": "abort"}
         ({**SOUND, "matcher": "re:bash.*"}, []),
         ({**SOUND, "if": "bash(rm *)", "matcher": "*"}, [("warning", "never_matches")]),
         ({**SOUND, "if": "Bash(rm *)", "matcher": "Write"}, [("warning", "never_matches")]),
+        ({**SOUND, "if": "bash(rm *)"}, [("warning", "never_matches")]),
+        ({**SOUND, "if": "rm *"}, [("warning", "never_matches")]),
+        ({**SOUND, "if": "Bash(rm *)"}, []),
+        ({**SOUND, "if": "mcp__files__*"}, []),
+        ({**SOUND, "cwd": "/no/such/directory"}, [("warning", "missing")]),
         ({"type": "command", "handler": "/no/such/program", "onError": "abort"}, [("warning", "missing")]),
         ({"type": "command", "handler": "/etc/passwd", "onError": "abort"}, [("warning", "not_executable")]),
         ({**SOUND, "timeout": 5000}, [("warning", "timeout")]),
+        ({"type": "script", "handler": "/inject x"}, [("warning", "no_effect")]),
+        ({"type": "script", "handler": "/deny x"}, []),
     ],
 )
 def test_each_doubt_has_its_code(hook, found):
     assert codes(hook) == found
+
+
+@pytest.mark.parametrize(
+    ("first_line", "said"),
+    [
+        ("#!/bin/sh\n", []),
+        ("#!/usr/bin/env sh\n", []),
+        ("#!/usr/bin/env -S sh -e\n", []),
+        ("#!/bin/sh\r\n", ["its first line ends in a carriage return"]),
+        ("#!/no/such/sh -e\n", ["its interpreter '/no/such/sh' is not there"]),
+        ("#!/usr/bin/env no-such-interpreter\n", ["its interpreter 'no-such-interpreter' is not on PATH"]),
+        ("#!\n", ["its interpreter '' is not there"]),
+        ("exit 0\n", ["does not say what runs it"]),
+        ("\x7fELF\0", []),
+    ],
+)
+def test_a_script_that_could_not_be_started_is_found_by_its_first_line(tmp_path, first_line, said):
+    script = tmp_path / "guard"
+    script.write_text(first_line + "exit 0\n", newline="")
+    script.chmod(0o755)
+    made = Hooks.from_mapping({"hooks": {"Stop": [{"type": "command", "handler": str(script), "onError": "abort"}]}})
+
+    doubts = doubts_about(made, made.settings)
+
+    assert len(doubts) == len(said)
+    assert all(part in doubt.problem.what for part, doubt in zip(said, doubts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("module", "handler", "said"),
+    [
+        ("def check(event): ...", "guards.check", []),
+        ("async def check(event): ...", "guards:check", []),
+        ("if True:\n    check = print", "guards.check", []),
+        ("try:\n    from json import dumps as check\nexcept ImportError:\n    pass", "guards.check", []),
+        ("class Guard:\n    def check(self, event): ...", "guards:Guard.check", []),
+        ("class Guard:\n    def check(self, event): ...", "guards.Guard.check", []),
+        ("from json import *", "guards.check", []),
+        ("def __getattr__(name): ...", "guards.check", []),
+        ("def chekc(event): ...", "guards.check", ["guards.py has no check, so every firing denies (did you mean chekc?)"]),
+        ("def check(event:\n    pass", "guards.check", ["guards.py:1: '(' was never closed, so every firing denies"]),
+        ("check = '\\d'", "guards.check", []),
+    ],
+)  # fmt: skip
+def test_a_function_that_could_not_be_imported_is_found_without_importing_it(tmp_path, module, handler, said):
+    (tmp_path / "guards.py").write_text(f"{module}\n")
+    path = write(tmp_path / "hooks.yaml", f"hooks:\n  PreToolUse:\n    - {{handler: '{handler}'}}\n")
+
+    doubts = examine([Source(path)]).doubts
+
+    assert [doubt.code for doubt in doubts] == ["cannot_import"] * len(said)
+    assert all(part in str(doubt.problem) for part, doubt in zip(said, doubts, strict=True))
 
 
 def test_a_time_above_the_ceiling_or_the_total_has_no_sense():

@@ -1,12 +1,13 @@
 """Canaries: harmless, of the right shape, and such that the hook really sees them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from interpose import Hooks, deny
 from interpose.cli.canary import MARK, canary, run_once
-from interpose.cli.checkup import examine, look_over
+from interpose.cli.checkup import examine, look_over, machine
 from interpose.events import TABLE
 
 
@@ -95,3 +96,27 @@ def test_what_is_amiss_with_a_hook(options: dict[str, Any], found: list[tuple[st
     hooks.register("PreToolUse", **options)
 
     assert findings(hooks) == found
+
+
+@pytest.mark.parametrize(
+    ("required", "comes_of_it"), [("true", "every firing is denied"), ("false", "nothing is recorded")]
+)
+def test_an_audit_store_that_cannot_be_written_is_wrong(tmp_path: Path, required: str, comes_of_it: str) -> None:
+    (tmp_path / "store").write_text("a file where a directory belongs")
+    config = tmp_path / "hooks.yaml"
+    config.write_text(f"audit: {{path: store/audit.db, required: {required}}}\nhooks: {{}}\n")
+
+    (part,) = [part for part in machine(Hooks.load(config)) if part.name == "audit"]
+
+    assert part.state == "wrong"
+    assert part.text == f"{tmp_path}/store/audit.db: {tmp_path}/store is not a directory: {comes_of_it}"
+
+
+def test_an_audit_store_that_will_be_made_is_fine(tmp_path: Path) -> None:
+    config = tmp_path / "hooks.yaml"
+    config.write_text("audit: {path: deep/down/audit.db}\nhooks: {}\n")
+
+    (part,) = [part for part in machine(Hooks.load(config)) if part.name == "audit"]
+
+    assert (part.state, part.text) == ("ok", f"{tmp_path}/deep/down/audit.db (will be made)")
+    assert not (tmp_path / "deep").exists()

@@ -119,3 +119,16 @@ def test_json_has_all_of_it():
     assert said["hooks"][0]["source"] == "hooks.yaml:3"
     assert said["hooks"][0]["guard"] is True
     assert said["hooks"][0]["predicates"][0] == {"name": "enabled", "holds": True, "text": "switched on"}
+
+
+def test_a_rule_that_has_nothing_to_be_judged_by_is_said_to_count_as_true():
+    hooks = Hooks()
+    hooks.register("PreToolUse", must_not_run, name="push", if_="Bash(git push *)")
+    hooks.register("PreToolUse", must_not_run, name="any", if_="Bash")
+
+    found = facts(hooks, tool_name="Bash")
+
+    assert [fact.predicates[-1].text for fact in found.values()] == [
+        "Bash(git push *) cannot be judged without a tool_input, so it counts as true",
+        "Bash holds for this input",
+    ]

@@ -5,7 +5,8 @@ import io
 import pytest
 
 from interpose import BadEvent, UnknownEvent
-from interpose.cli.given import Given, read_event
+from interpose.cli.given import Given, doubts_of, read_event
+from interpose.events import TABLE
 
 
 def event(**options):
@@ -65,6 +66,7 @@ def test_a_field_is_text_where_text_belongs_and_json_elsewhere(name, pair, field
         ({"event": "Stop", "fields": ["nonsense"]}, "--field nonsense: not a field and its value (write it like --field prompt='good morning')"),
         ({"event": "Stop", "input": "[]"}, "--input: a list where an object with the event's fields is expected"),
         ({"event": "Stop", "input": "@/no/such"}, "--input @/no/such: No such file or directory (check the path)"),
+        ({"event": "PreToolUse", "tool_input": "@/no/such"}, "--tool-input: not JSON: line 1, column 1: it does not begin with a JSON document (only --input reads a file; it holds the whole event)"),
         ({"event": "Stop", "input": ""}, "--input: it is empty (one JSON object is expected)"),
         ({"event": "Stop", "input": '{"a": 1, "a": 2}'}, "--input: not JSON: the key 'a' stands there twice"),
     ],
@@ -90,3 +92,11 @@ def test_an_input_on_standard_input_that_nobody_pipes_in_is_a_mistake(monkeypatc
 
     with pytest.raises(BadEvent, match="nothing is piped in"):
         event(input="-")
+
+
+def test_a_field_that_is_nearly_one_of_the_event_is_doubtful_and_one_of_the_hosts_own_is_not():
+    given = Given(event="PreToolUse", fields=["tool_nam=Bash", "tool=Bash", "ticket=7"])
+
+    assert list(map(str, doubts_of(given, TABLE["PreToolUse"]))) == [
+        "--field tool_nam is passed on; PreToolUse has no such field (did you mean tool_name?)"
+    ]

@@ -5,13 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.terminals import MAIN, on_a_terminal
+from tests.terminals import COMMAND, on_a_terminal
 
 from interpose import Hooks, deny, modify
 from interpose.cli import main
@@ -134,8 +133,9 @@ def test_filters_choose(store, capsys, filters, found):
         (["--hook", "gaurd"], "--hook: no hook gaurd has run in what is recorded (did you mean guard?)"),
         (["export", "--hook", "x"], "--hook: no hook x has run in what is recorded (`interpose stats` lists those"),
         (["--since", "yesterday"], "--since: yesterday is no time (such as 90m, 2h, 3d or 2026-01-31T09:00)"),
-        (["--limit", "-1"], "-1 is not in the range"),
+        (["--limit", "-1"], "-1 is below 0"),
         (["--event", "Stop", "show", "1"], "--event stands before show (write it behind that)"),
+        (["--limit", "20", "show", "1"], "--limit stands before show (write it behind that)"),
         (["show", "x"], "x is no id (it is a number: `interpose log` shows them; or `latest`)"),
         (["show", "999"], "there is no firing 999 (`interpose log` lists those that are)"),
         (["show", "9" * 30], "is no id"),
@@ -178,6 +178,14 @@ def test_no_firing_that_matches_is_said(store, capsys):
     assert main(["log", "--store", store, "--event", "Nothing"]) == 0
 
     assert capsys.readouterr() == ("", "no firing is recorded that matches\n")
+
+
+def test_an_event_goes_by_each_of_its_names_and_a_misspelt_one_is_noticed(store, capsys):
+    by_name = said(capsys, "log", "--store", store, "--event", "PreToolUse", "--json")
+    assert said(capsys, "log", "--store", store, "--event", "pre:tool", "--json") == by_name
+
+    assert main(["log", "--store", store, "--event", "PreTolUse"]) == 0
+    assert capsys.readouterr().err == "no firing is recorded that matches (did you mean PreToolUse?)\n"
 
 
 def test_verify_has_two_statuses(store, capsys, tmp_path):
@@ -314,7 +322,7 @@ def test_following_shows_what_is_recorded_meanwhile_and_ends_with_ctrl_c(tmp_pat
         hooks.fire_sync("Stop", session_id="before")
         recorder.flush()
         following = subprocess.Popen(
-            [sys.executable, "-c", MAIN, "log", "--store", str(path), "--follow", "--event", "Stop", "--json"],
+            [COMMAND, "log", "--store", str(path), "--follow", "--event", "Stop", "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:

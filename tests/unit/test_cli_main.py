@@ -151,3 +151,14 @@ def test_what_a_hook_says_cannot_write_to_the_terminal(tmp_path, capsys):
     main(["fire", "Stop", "-c", path])
 
     assert "  context: ab\n" in capsys.readouterr().out
+
+
+def test_a_terminal_that_lacks_a_letter_still_tells_yes_from_no(config, tmp_path):
+    environment = {"PATH": CLEAN["PATH"], "HOME": str(tmp_path), "PYTHONIOENCODING": "ascii"}
+
+    done = subprocess.run(
+        [Path(sys.executable).parent / "interpose", "explain", "PreToolUse", "-c", config, "--tool", "Bash"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert "   + enabled  switched on\n" in done.stdout

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.terminals import on_a_terminal
+from tests.terminals import on_a_terminal
 
 from interpose import Hooks, ask, deny
 from interpose.cli import main

@@ -102,9 +102,9 @@ def test_settings_are_read_in_their_units() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "list where a mapping with hooks: is expected"),
+        ([], "a list where a mapping with hooks: is expected"),
         (None, "nothing where a mapping with hooks: is expected"),
-        ({"hooks": []}, "hooks: list where settings and events are expected"),
+        ({"hooks": []}, "hooks: a list where settings and events are expected"),
         ({"hooks": {5: []}}, "hooks: 5 is not text"),
         (
             {"hooks": {"PreToolUze": []}},
@@ -119,11 +119,11 @@ def test_settings_are_read_in_their_units() -> None:
         ({"hooks": {"maxHooksPerPoint": -1}}, "is not a number of hooks"),
         ({"hooks": {"enforce": "no"}}, "where true or false is expected"),
         ({"hooks": {"PreToolUse": {}}}, ""),
-        ({"hooks": {"PreToolUse": "x"}}, "hooks.PreToolUse: str where a list of hooks is expected"),
+        ({"hooks": {"PreToolUse": "x"}}, "hooks.PreToolUse: 'x' where a list of hooks is expected"),
         ({"hooks": {"PreToolUse": {"override": True, "hooks": []}}}, "only an agent can override"),
         ({"hooks": {"PreToolUse": {"hoks": []}}}, "hoks is not known here"),
-        ({"hooks": {"PreToolUse": [5]}}, "hooks.PreToolUse[0]: int where a hook is expected"),
-        ({"hooks": {"PreToolUse": ["pkg.one"]}}, "hooks.PreToolUse[0]: str where a hook is expected"),
+        ({"hooks": {"PreToolUse": [5]}}, "hooks.PreToolUse[0]: 5 where a hook is expected"),
+        ({"hooks": {"PreToolUse": ["pkg.one"]}}, "hooks.PreToolUse[0]: 'pkg.one' where a hook is expected"),
         ({"hooks": {"PreToolUse": [{}]}}, "hooks.PreToolUse[0]: a hook without handler:"),
         (
             {"hooks": {"PreToolUse": [{"handler": "a.b", "mather": "x"}]}},
@@ -133,15 +133,15 @@ def test_settings_are_read_in_their_units() -> None:
             {"hooks": {"PreToolUse": [{"handler": "a.b", "timeout": -5}]}},
             "hooks.PreToolUse[0]: timeout: -5 is not a time",
         ),
-        ({"hooks": {"PreToolUse": [{"handler": "a.b", "matcher": {}}]}}, "matcher: dict where text is expected"),
-        ({"hooks": {"PreToolUse": [{"hooks": 5}]}}, "hooks.PreToolUse[0].hooks: int where a list of hooks is expected"),
+        ({"hooks": {"PreToolUse": [{"handler": "a.b", "matcher": {}}]}}, "matcher: a mapping where text is expected"),
+        ({"hooks": {"PreToolUse": [{"hooks": 5}]}}, "hooks.PreToolUse[0].hooks: 5 where a list of hooks is expected"),
         ({"hooks": {"PreToolUse": [{"hooks": [{"hooks": []}]}]}}, "a group inside a group"),
         (
             {"hooks": {"PreToolUse": [{"matcher": "A", "hooks": [{"handler": "a.b", "matcher": "B"}]}]}},
             "its group has a matcher already",
         ),
         ({"hooks": {"PreToolUse": [{"hooks": [], "priority": 5}]}}, "priority is not a key of a group"),
-        ({"agents": {}}, "agents: dict where a list of agents is expected"),
+        ({"agents": {}}, "agents: a mapping where a list of agents is expected"),
         ({"agents": [{"backend": {"hooks": {"PreToolUse": []}}}]}, "agents[0].id: an agent with hooks needs an id"),
         (
             {"agents": [{"id": "a", "backend": {"hooks": {}}}, {"id": "a", "backend": {"hooks": {}}}]},
@@ -149,7 +149,7 @@ def test_settings_are_read_in_their_units() -> None:
         ),
         (
             {"agents": [{"id": "a", "backend": {"hooks": {"PreToolUse": {"override": "yes", "hooks": []}}}}]},
-            "override: str where true or false",
+            "override: 'yes' where true or false",
         ),
         (
             {"agents": [{"id": "a", "backend": {"hooks": {"timeout": 5000}}}]},
@@ -177,6 +177,29 @@ def test_all_problems_are_found_at_once_and_nothing_is_armed() -> None:
     assert len(problems(given)) == 4
     with pytest.raises(ConfigError):
         Hooks.from_mapping(given)
+
+
+def test_all_problems_of_one_hook_and_of_the_settings_are_found_at_once() -> None:
+    hook = {"command": "true", "nme": "x", "priority": "high", "onError": "panic", "enabled": "yes", "timeout": "5"}
+
+    said = problems({"hooks": {"enforce": "yes", "maxHooksPerPoint": "many", "Stop": [hook]}})
+
+    beginnings = ("hooks.Stop[0].nme: nme", "onError: 'panic'", "enabled: 'yes'", "priority: 'high'", "timeout: '5'",
+                  "enforce: 'yes'", "maxHooksPerPoint: 'many'")  # fmt: skip
+    assert len(said) == len(beginnings)
+    assert all(any(beginning in problem for problem in said) for beginning in beginnings), said
+
+
+def test_a_key_that_stands_beside_hooks_is_not_taken_for_an_event() -> None:
+    (said,) = problems({"hooks": {"audit": True}})
+
+    assert said.endswith("audit is neither an event nor a setting (audit: stands beside hooks:, not below it)")
+
+
+def test_a_misspelt_type_is_named_also_beside_a_command() -> None:
+    (said,) = problems({"hooks": {"Stop": [{"command": "true", "type": "comand"}]}})
+
+    assert "type: 'comand' is not a kind of handler (did you mean command?)" in said
 
 
 def test_a_mapping_of_another_kind_is_read_like_a_dict() -> None:

@@ -76,7 +76,7 @@ def replayed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -
 def test_the_same_configuration_decides_the_same(recorded, capsys):
     out = replayed(capsys, "two", "--store", recorded, "--against", "old.yaml", status=0)
 
-    assert out == "4 events of store two: all would be decided the same\n"
+    assert out == "4 events of session two: all would be decided the same\n"
 
 
 def test_a_review_shows_what_was_and_what_would_be(recorded, capsys):
@@ -91,7 +91,7 @@ def test_a_review_shows_what_was_and_what_would_be(recorded, capsys):
         "  command: push", "  tool_input was changed:", '    - command: "push"', '    + command: "push -n"',
     ]  # fmt: skip
     assert refused == ["  command: curl evil", "- was: go on", "+ now: deny too big (guard)"]
-    assert summary == ["4 events of store two: 3 would be decided differently\n"]
+    assert summary == ["4 events of session two: 3 would be decided differently\n"]
 
 
 def test_nothing_in_a_review_is_obeyed_by_a_terminal(recorded, capsys):

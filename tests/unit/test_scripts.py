@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
-from interpose.errors import Problem
+from interpose.config.script_files import PRIORITY
 from interpose.events import TABLE, Row
 from interpose.model import Hook
 from interpose.payload import Event, Template
 from interpose.records import replace
 from interpose.replies import HookFailed
-from interpose.scripts import PRIORITY, Commands, Line, Reference, ScriptHandler, World, caret, doubts, fill, parse
+from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, doubts, fill, parse
 from interpose.scripts import handler as handler_module
 from interpose.scripts.parse import LONGEST_LINE, MOST_BYTES, MOST_LINES, MOST_PROBLEMS
 
@@ -278,56 +278,6 @@ def test_a_file_that_is_no_script_at_all_is_not_complained_about_forever() -> No
 
     assert len(found) == MOST_PROBLEMS + 1
     assert found[-1] == f"my.arma:{MOST_PROBLEMS}:1: too many problems to go on ({SHAPE})"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            'hook pre:tol /deny "x"',
-            """my.arma:1:6: pre:tol is not an event (did you mean pre:tool?)
-1 | hook pre:tol /deny "x"
-  |      ^""",
-        ),
-        (
-            "#\r\nhook\tpre:tool\t/dny x\r\n",
-            """my.arma:2:15: /dny is not a command (did you mean /deny?)
-2 | hook\tpre:tool\t/dny x
-  |     \t        \t^""",
-        ),
-        (
-            "hook pre:tool:你好e\u0301 /dny x",
-            """my.arma:1:20: /dny is not a command (did you mean /deny?)
-1 | hook pre:tool:你好e\u0301 /dny x
-  |                     ^""",
-        ),
-        ("a\x1bb", "my.arma:1:2: U+001B, which cannot be seen, stands here (remove it)\n1 | a\ufffdb\n  |  ^"),
-        ("hook", f"my.arma:1:5: here a point should stand ({SHAPE})\n1 | hook\n  |     ^"),
-    ],
-)  # fmt: skip
-def test_a_caret_stands_below_the_place(text: str, expected: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        read(text)
-
-    assert caret(refused.value.problem, text) == expected
-
-
-def test_a_caret_far_to_the_right_shows_what_is_around_it() -> None:
-    text = "hook pre:tool /deny '" + "x" * 500 + "' more"
-    with pytest.raises(ConfigError) as refused:
-        read(text)
-
-    _, line, below = caret(refused.value.problem, text).splitlines()
-
-    assert len(line) < 130
-    assert line[below.index("^") :] == "more"
-
-
-@pytest.mark.parametrize("where", ["", "my.arma", "my.arma:9:1", "my.arma:0:1", "my.arma:" + "9" * 5000 + ":1"])
-def test_a_problem_without_a_line_to_show_is_only_said(where: str) -> None:
-    problem = Problem("wrong", where=where)
-
-    assert caret(problem, "hook") == str(problem)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from interpose.matching import compile_condition
-from interpose.matching.shell import commands_of
+from interpose.matching.shell import shell_commands
 
 PUSH = "git push *"
 
@@ -190,7 +190,7 @@ def test_no_line_takes_long(line: str, part: str) -> None:
 
 def test_a_long_line_of_one_command_is_still_judged() -> None:
     assert not judge(PUSH, f"cat > f <<'EOF'\n{'git push; $(x) ' * 6_000}\nEOF")
-    assert commands_of("a " * 49_000) is not None
+    assert shell_commands("a " * 49_000) is not None
 
 
 def test_nothing_is_read_before_a_rule_asks() -> None:

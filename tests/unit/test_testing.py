@@ -1,6 +1,7 @@
 """What authors of hooks use in their own tests, and files of cases."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -492,6 +493,14 @@ class TestPlugin:
 
         assert "no tests ran" in self.pytest(tmp_path)
         assert "1 passed" in self.pytest(tmp_path, ".interpose/cases.yaml")
+
+    def test_cases_are_not_recorded(self, tmp_path: Path) -> None:
+        self.project(tmp_path)
+        hooks = tmp_path / ".interpose" / "hooks.yaml"
+        hooks.write_text(f"audit: {{path: audit.db}}\n{hooks.read_text()}")
+
+        assert "1 passed" in self.pytest(tmp_path, ".interpose/cases.yaml")
+        assert sorted(os.listdir(hooks.parent)) == ["cases.yaml", "hooks.yaml"]
 
     def test_mistakes_are_told_with_their_place(self, tmp_path: Path) -> None:
         (tmp_path / "a.cases.yaml").write_text("- given: {event: Stop}\n")

@@ -19,7 +19,7 @@ from interpose.events import TABLE
 from interpose.model import HookError
 from interpose.observe.otel import start_tracing
 from interpose.observe.otel.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
-from interpose.observe.otel.configure import configure_from_environment, is_asked_for
+from interpose.observe.otel.configure import asked_for, configure_from_environment
 from interpose.observe.otel.metrics import MOST_NAMES as MOST_SERIES
 from interpose.observe.otel.metrics import OTHERS, Metrics
 from interpose.observe.otel.propagation import context_from, current_variables
@@ -210,21 +210,23 @@ def test_variables_that_name_no_span_give_an_empty_context(variables: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("environ", "asked_for"),
+    ("environ", "traces_and_metrics"),
     [
-        ({}, False),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, False),
-        (ENDPOINT, True),
-        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"}, True),
-        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, True),
-        ({**ENDPOINT, "OTEL_SDK_DISABLED": "TRUE"}, False),
-        ({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none"}, True),
-        ({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none"}, False),
-        ({**ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, True),
+        ({}, (False, False)),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, (False, False)),
+        (ENDPOINT, (True, True)),
+        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"}, (False, True)),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, (True, False)),
+        ({**ENDPOINT, "OTEL_SDK_DISABLED": "TRUE"}, (False, False)),
+        ({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none"}, (False, True)),
+        ({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none"}, (False, False)),
+        ({**ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, (True, True)),
     ],
 )
-def test_an_endpoint_asks_for_traces_and_metrics(environ: dict[str, str], asked_for: bool) -> None:
-    assert is_asked_for(environ) is asked_for
+def test_an_endpoint_asks_for_traces_and_metrics(
+    environ: dict[str, str], traces_and_metrics: tuple[bool, bool]
+) -> None:
+    assert asked_for(environ) == traces_and_metrics
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_what_is_asked_for_and_not_offered_is_an_error(more: dict[str, str], say
 def test_a_signals_own_protocol_counts_more_than_that_of_all() -> None:
     own = {f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL": "http/protobuf" for signal in ("TRACES", "METRICS")}
 
-    assert is_asked_for({**ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", **own})
+    assert asked_for({**ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", **own}) == (True, True)
 
 
 def test_where_nothing_is_asked_for_nothing_is_traced_and_closing_is_no_error() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interpose.cli.events import _BASE, _KINDS, _groups, _rights
+from interpose.cli.events import BASE_NAMES, KINDS, groups, rights_of
 from interpose.events import BASE_FIELDS, Field, Row
 
 from .markdown import code, table
@@ -21,7 +21,7 @@ _EXIT_2 = {
 def events() -> str:
     """Return a section for every event, in the groups that the table has."""
     parts = []
-    for title, rows in _groups():
+    for title, rows in groups():
         parts += [f"## {title}\n", _overview(rows), *map(_section, rows)]
     return "\n".join(parts)
 
@@ -30,7 +30,7 @@ def base_fields() -> str:
     """Return the fields that every event has."""
     return table(
         ("field", "value", ""),
-        [(code(one.name), _KINDS[one.kind], "" if one.always else "may be absent") for one in BASE_FIELDS],
+        [(code(one.name), KINDS[one.kind], "" if one.always else "may be absent") for one in BASE_FIELDS],
     )
 
 
@@ -67,7 +67,7 @@ def _subject(row: Row) -> str:
 
 
 def _may(row: Row) -> str:
-    rights = [_as_code(right) for right in _rights(row)]
+    rights = [_as_code(right) for right in rights_of(row)]
     if row.changes_need_allow:
         rights[-1] += " (together with an allow that grants)"
     return ", ".join(rights) or "only look"
@@ -80,12 +80,12 @@ def _as_code(right: str) -> str:
 
 def _own(row: Row) -> list[Field]:
     base = {one.name: one.always for one in BASE_FIELDS}
-    return [one for one in row.fields.values() if one.name not in _BASE or one.always != base[one.name]]
+    return [one for one in row.fields.values() if one.name not in BASE_NAMES or one.always != base[one.name]]
 
 
 def _field(row: Row, one: Field) -> str:
     words = [word for word, name in row.words.items() if name == one.name]
-    facts = [_KINDS[one.kind], *([] if one.always else ["may be absent"]), *(f"also {code(word)}" for word in words)]
+    facts = [KINDS[one.kind], *([] if one.always else ["may be absent"]), *(f"also {code(word)}" for word in words)]
     return f"{code(one.name)} ({', '.join(facts)})"
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from interpose.config.mapping import _SPELLED
-from interpose.config.schema import _SETTING, schema
+from interpose.config.mapping import SPELLED
+from interpose.config.schema import SETTING_SCHEMAS, schema
 
 from .markdown import code, listed, plain, table
 
@@ -23,7 +23,7 @@ def keys() -> str:
     """Return a table for every place in a configuration that has keys."""
     whole = schema()
     defs = whole["$defs"]
-    settings = {name: about for name, about in defs["hooks"]["properties"].items() if name in _SETTING}
+    settings = {name: about for name, about in defs["hooks"]["properties"].items() if name in SETTING_SCHEMAS}
     agent = next(one for one in defs["agentHooks"]["properties"]["Stop"]["anyOf"] if "properties" in one)
     return "\n".join(
         [
@@ -63,7 +63,7 @@ def _table(properties: dict[str, Any], *, python: bool = False) -> str:
                 _kind(about),
                 _default(about),
                 _meaning(name, about),
-                code(_SPELLED.get(name, name)) if python else "",
+                code(SPELLED.get(name, name)) if python else "",
             )
             for name, about in properties.items()
             if not about.get("deprecated")  # the other spelling of a key that is there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,17 @@ class Agent:
         self.tools = {tool.name: tool for tool in tools}
         self.transcript = transcript
         self.depth = depth
+        self.called: set[str] = set()
+        """The ids of the calls that it has made."""
         self.task = ""
         """What it was last asked to do."""
         self.messages: list[Message] = []
         self._written = 0
         self.tokens = 0
         """How much of the model's context is in use."""
-        self.workplace = Workplace(world.cwd, self._write, env_file=world.env_file, locks=world.locks)
+        self.workplace = Workplace(
+            world.cwd, self._write, is_kept=self._is_of_hooks, env_file=world.env_file, locks=world.locks
+        )
 
     @property
     def specs(self) -> list[ToolSpec]:
@@ -88,6 +93,18 @@ class Agent:
         hooks = self.world.hooks
         if not hooks.wants("post:message") and not hooks.wants("pre:view:render", "assistant"):
             self.world.view.stream(self.name, text)
+
+    def _is_of_hooks(self, path: Path) -> bool:
+        """Say whether hooks come from a file, run it, or record in it: commands are run as they are at that moment."""
+        hooks = self.world.hooks
+        for origin in hooks.origins:
+            folder = Path(origin.real_path).parent
+            if folder.name in (".interpose", ".claude") and path.is_relative_to(folder):
+                return True  # a module that turns up beside a guard can be run in its place
+            if str(path) in (origin.real_path, *origin.references):
+                return True
+        # Beside a store lie files of SQLite's, whose names begin with its own.
+        return hooks.audit is not None and str(path).startswith(os.path.realpath(hooks.audit.path))
 
     async def _write(self, path: Path, content: str) -> str:
         """Write a file as hooks allow it, the shadow git first; return what was written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .models import Assistant, Message, ToolResults, User, written
+from .models import Message, ToolResults, User, first_new, written
 
 __all__ = ["newest", "with_newest", "without_newest"]
 
@@ -15,7 +15,7 @@ _SEE_ABOVE = "[a hook has put what belongs here into the first result]"
 
 def newest(messages: Sequence[Message]) -> str:
     """Return what the model has not seen yet, as text."""
-    return "\n".join(written(message) for message in messages[_begin(messages) :])
+    return "\n".join(written(message) for message in messages[first_new(messages) :])
 
 
 def with_newest(messages: Sequence[Message], text: str) -> list[Message]:
@@ -23,7 +23,7 @@ def with_newest(messages: Sequence[Message], text: str) -> list[Message]:
 
     Every call keeps its result, because the model's API insists on it; the first of them has the whole text.
     """
-    begin = _begin(messages)
+    begin = first_new(messages)
     results = [message for message in messages[begin:] if isinstance(message, ToolResults)]
     if not results:
         return [*messages[:begin], User(text)]
@@ -34,12 +34,7 @@ def with_newest(messages: Sequence[Message], text: str) -> list[Message]:
 
 def without_newest(messages: Sequence[Message]) -> list[Message]:
     """Return the messages without what the model was not allowed to see; results stay as results of nothing."""
-    begin = _begin(messages)
+    begin = first_new(messages)
     if any(isinstance(message, ToolResults) for message in messages[begin:]):
         return with_newest(messages, _WITHHELD)
     return list(messages[:begin])
-
-
-def _begin(messages: Sequence[Message]) -> int:
-    """Return where the messages begin that come after the model's last one."""
-    return next((at + 1 for at in reversed(range(len(messages))) if isinstance(messages[at], Assistant)), 0)

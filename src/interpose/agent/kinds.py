@@ -1,36 +1,56 @@
-"""Kinds of subagents from a file: ``reviewer: {description: …, system: …, tools: [Read, Grep]}``."""
+"""Kinds of subagents: those that are always there, and those of a file.
+
+reviewer: {description: …, system: …, tools: [Read, Grep]}
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from interpose import ConfigError, UsageError
 
-from .world import Kind
+from .data_files import load
 
-__all__ = ["read_kinds"]
+__all__ = ["AGENT_KINDS", "AgentKind", "read_kinds"]
 
 _KEYS = {"description", "system", "tools"}
 
 
-def read_kinds(path: str) -> dict[str, Kind]:
-    """Return the kinds of subagents that a YAML or JSON file describes, or raise with everything that is wrong."""
-    import yaml
+@dataclass(frozen=True)
+class AgentKind:
+    """A kind of subagent: what it is told to be, and which tools it has; without a list all that there are."""
 
-    try:
-        given = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=path) from None
-    except yaml.YAMLError as error:
-        raise UsageError(f"is not YAML: {error}", where=path) from None
+    description: str
+    system: str
+    tools: tuple[str, ...] | None = None
+
+
+AGENT_KINDS: Mapping[str, AgentKind] = {
+    "general": AgentKind(
+        "Works on a task of its own with every tool, and reports.",
+        "You are a subagent. Do the task that you are given, then report in a few sentences what you did and found.",
+    ),
+    "explorer": AgentKind(
+        "Looks for something in the files and reports where it is; changes nothing.",
+        "You are a subagent that explores files. Find what you are asked for and report it with paths and lines.",
+        ("Read", "Glob", "Grep"),
+    ),
+}
+
+
+def read_kinds(path: str) -> dict[str, AgentKind]:
+    """Return the kinds of subagents that a YAML or JSON file describes, or raise with everything that is wrong."""
+    given, lines = load(path)
     if not isinstance(given, dict):
         raise UsageError("holds no kinds of agents", where=path, hint="name: {description: …, system: …}")
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, AgentKind] = {}
     problems: list[UsageError] = []
     for name, told in given.items():
         try:
-            kinds[str(name)] = _kind(path, str(name), told)
+            line = f":{lines[str(name)]}" if str(name) in lines else ""
+            kinds[str(name)] = _kind(f"{path}{line}: {name}", told)
         except UsageError as error:
             problems.append(error)
     if problems:
@@ -38,8 +58,7 @@ def read_kinds(path: str) -> dict[str, Kind]:
     return kinds
 
 
-def _kind(path: str, name: str, told: Any) -> Kind:
-    where = f"{path}: {name}"
+def _kind(where: str, told: Any) -> AgentKind:
     if not isinstance(told, dict) or not isinstance(told.get("description"), str) or not told["description"]:
         raise UsageError("has no description", where=where, hint="the model chooses by it")
     if unknown := set(told) - _KEYS:
@@ -49,4 +68,4 @@ def _kind(path: str, name: str, told: Any) -> Kind:
     tools = told.get("tools")
     if tools is not None and not (isinstance(tools, list) and all(isinstance(tool, str) for tool in tools)):
         raise UsageError("tools is not a list of names", where=where, hint="tools: [Read, Grep]")
-    return Kind(told["description"], str(told.get("system", "")), None if tools is None else tuple(tools))
+    return AgentKind(told["description"], str(told.get("system", "")), None if tools is None else tuple(tools))

@@ -146,13 +146,17 @@ async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[st
     if agent.depth == 0 and tool.kind != "read" and (refused := await enter(agent.session, ACT)):
         return ToolResult(call.id, refused, ok=False), ()
 
+    # A server may give every call the same id. What a person has said to one call is no answer to the next.
+    is_new = call.id not in agent.called
+    agent.called.add(call.id)
+
     async def run(given: dict[str, object]) -> str:
         agent.world.view.busy(agent.name, f"runs {tool.name}")
         return await tool.run(given, agent.workplace)
 
     try:
         answer = await agent.session.tool(
-            call.name, call.input, run, tool_use_id=call.id, schema=tool.schema, kind=tool.kind
+            call.name, call.input, run, tool_use_id=call.id if is_new else None, schema=tool.schema, kind=tool.kind
         )
     finally:
         agent.world.view.busy(agent.name, "")

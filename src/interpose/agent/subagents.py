@@ -9,10 +9,10 @@ from typing import Any
 from interpose import Session
 
 from .agent import Agent
+from .kinds import AgentKind
 from .loop import work
-from .tools import Tool, ToolFailed, Workplace
+from .tools import Tool, ToolFailed, Workplace, make_tool
 from .transcript import Transcript
-from .world import Kind
 
 __all__ = ["child_of", "next_transcript", "task_tool"]
 
@@ -25,33 +25,31 @@ def task_tool(agent: Agent) -> Tool:
     async def run(given: dict[str, Any], _: Workplace) -> str:
         return await _spawn(agent, given)
 
-    return Tool(
+    return make_tool(
         "Task",
+        "run",
         f"Have a subagent work on a task of its own and report. Kinds of subagents:\n{listed}",
         {
-            "type": "object",
-            "properties": {
-                "description": {"type": "string", "description": "the task in a few words"},
-                "prompt": {"type": "string", "description": "the whole task: the subagent sees nothing else"},
-                "subagent_type": {"type": "string", "enum": list(kinds)},
+            "description": {"type": "string", "description": "the task in a few words"},
+            "prompt": {
+                "type": "string",
+                "minLength": 1,
+                "description": "the whole task: the subagent sees nothing else",
             },
-            "required": ["prompt", "subagent_type"],
-            "additionalProperties": False,
+            "subagent_type": {"type": "string", "enum": list(kinds)},
         },
-        "run",
+        ("prompt", "subagent_type"),
         run,
     )
 
 
 async def _spawn(agent: Agent, given: dict[str, Any]) -> str:
-    name, prompt = str(given.get("subagent_type")), given.get("prompt")
-    if name not in agent.world.kinds or not isinstance(prompt, str) or not prompt:
-        raise ToolFailed(f"a task needs a prompt and a subagent_type, one of {', '.join(agent.world.kinds)}")
+    name = given["subagent_type"]
     kind = agent.world.kinds[name]
     wanted = list(kind.tools) if kind.tools is not None else [tool.name for tool in agent.world.tools]
     if kind.tools is None and agent.depth + 1 < agent.world.limits.depth:
         wanted.append("Task")
-    config = {"prompt": prompt, "description": str(given.get("description", "")), "tools": wanted}
+    config = {"prompt": given["prompt"], "description": given.get("description", ""), "tools": wanted}
     path = next_transcript(agent)
 
     async def run(session: Session, config: dict[str, Any]) -> str:
@@ -77,7 +75,7 @@ def next_transcript(agent: Agent) -> Path:
     return agent.transcript.path.with_name(f"{agent.session.session_id}-agent-{agent.world.spawned}.jsonl")
 
 
-def child_of(agent: Agent, session: Session, name: str, kind: Kind, wanted: object, path: Path) -> Agent:
+def child_of(agent: Agent, session: Session, name: str, kind: AgentKind, wanted: object, path: Path) -> Agent:
     """Return a new agent that works for another, with the tools of these names that there are."""
     world = agent.world
     names = wanted if isinstance(wanted, Sequence) else ()  # a hook may have changed them

@@ -15,34 +15,29 @@ from typing import Any
 from interpose import Session
 
 from .agent import Agent
+from .kinds import AgentKind
 from .loop import work
 from .subagents import child_of, next_transcript
-from .tools import Tool, ToolFailed, Workplace
-from .world import Kind
+from .tools import Tool, Workplace, make_tool
 
 __all__ = ["team_tool"]
 
-_KIND = Kind("", "You are a member of a team. Do the task that you are given; say in a sentence what came of it.")
+_KIND = AgentKind("", "You are a member of a team. Do the task that you are given; say in a sentence what came of it.")
 _MOST_TEAMMATES = 8
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "team_name": {"type": "string"},
-        "teammates": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MOST_TEAMMATES},
-        "tasks": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "properties": {"subject": {"type": "string"}, "description": {"type": "string"}},
-                "required": ["subject"],
-                "additionalProperties": False,
-            },
+_PROPERTIES = {
+    "team_name": {"type": "string"},
+    "teammates": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MOST_TEAMMATES},
+    "tasks": {
+        "type": "array",
+        "minItems": 1,
+        "items": {
+            "type": "object",
+            "properties": {"subject": {"type": "string"}, "description": {"type": "string"}},
+            "required": ["subject"],
+            "additionalProperties": False,
         },
     },
-    "required": ["team_name", "teammates", "tasks"],
-    "additionalProperties": False,
 }
 
 
@@ -64,7 +59,14 @@ def team_tool(agent: Agent) -> Tool:
     async def run(given: dict[str, Any], _: Workplace) -> str:
         return await _Team(agent, given).work()
 
-    return Tool("Team", "Have teammates work side by side on a list of tasks, and report.", _SCHEMA, "run", run)
+    return make_tool(
+        "Team",
+        "run",
+        "Have teammates work side by side on a list of tasks, and report.",
+        _PROPERTIES,
+        ("team_name", "teammates", "tasks"),
+        run,
+    )
 
 
 class _Team:
@@ -72,15 +74,12 @@ class _Team:
 
     def __init__(self, agent: Agent, given: dict[str, Any]) -> None:
         self._agent = agent
-        try:
-            self._name = str(given["team_name"])
-            self._teammates = list(dict.fromkeys(str(name) for name in given["teammates"]))[:_MOST_TEAMMATES]
-            self._tasks = [
-                Task(f"task-{number}", str(task["subject"]), str(task.get("description", "")))
-                for number, task in enumerate(given["tasks"], 1)
-            ]
-        except (KeyError, TypeError, AttributeError):
-            raise ToolFailed("a team needs a team_name, teammates and tasks, each task with a subject") from None
+        self._name = given["team_name"]
+        self._teammates = list(dict.fromkeys(given["teammates"]))
+        self._tasks = [
+            Task(f"task-{number}", task["subject"], task.get("description", ""))
+            for number, task in enumerate(given["tasks"], 1)
+        ]
         self._open = deque(self._tasks)
 
     async def work(self) -> str:

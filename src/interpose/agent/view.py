@@ -1,7 +1,7 @@
 """What a person gets to see. The agent hands over data; hooks may change it; a view draws it.
 
-Views: ``prompt`` (text), ``assistant`` (agent, text), ``call`` (agent, tool, input, ok, content, denied, reason,
-changed), ``notice`` (text), ``phase`` (phase), ``agent`` (agent, state), ``timeline`` (rows).
+Views: ``prompt`` (text), ``assistant`` (text), ``call`` (tool, input, given, ok, content, denied, reason), ``notice``
+(text), ``agent`` (name, state, task); of a subagent each also has ``agent``, its name.
 """
 
 from __future__ import annotations

@@ -9,34 +9,13 @@ from pathlib import Path
 
 from interpose import Hooks
 
+from .kinds import AGENT_KINDS, AgentKind
 from .models import Model
 from .shadow import ShadowGit
 from .tools import TOOLS, Tool
 from .view import NoView, View
 
-__all__ = ["KINDS", "Kind", "Limits", "World"]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of subagent: what it is told to be, and which tools it has; without a list all that read and write."""
-
-    description: str
-    system: str
-    tools: tuple[str, ...] | None = None
-
-
-KINDS: Mapping[str, Kind] = {
-    "general": Kind(
-        "Works on a task of its own with every tool, and reports.",
-        "You are a subagent. Do the task that you are given, then report in a few sentences what you did and found.",
-    ),
-    "explorer": Kind(
-        "Looks for something in the files and reports where it is; changes nothing.",
-        "You are a subagent that explores files. Find what you are asked for and report it with paths and lines.",
-        ("Read", "Glob", "Grep"),
-    ),
-}
+__all__ = ["Limits", "World"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +43,7 @@ class World:
     """Where transcripts are kept."""
     shadow: ShadowGit
     view: View = field(default_factory=NoView)
-    kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
+    kinds: Mapping[str, AgentKind] = field(default_factory=lambda: AGENT_KINDS)
     limits: Limits = field(default_factory=Limits)
     tools: Sequence[Tool] = TOOLS
     env_file: Path | None = None

@@ -6,13 +6,14 @@ firing needs, and none of what makes help, colour and tables.
 
 from __future__ import annotations
 
+import codecs
 import gc
 import io
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "is_hook", "main"]
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
+            stream.reconfigure(errors="interpose")  # a terminal that lacks a letter is no reason to fail
     try:
         if given[:1] == ["fire"] and not {"-h", "--help"} & set(given):
             if arguments is not None:
@@ -44,6 +45,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+_PLAIN = {"✓": "+", "✗": "x", "●": "*", "›": ">", "↳": ">", "·": "-", "…": "...", "→": "->"}
+"""Letters for a terminal that lacks ours: what was done and what was refused must not look the same."""
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return letters for those that a stream cannot write."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("interpose", _plainly)
+
+
 def _leave(status: int) -> NoReturn:
     """End this process as Python would, but for taking apart what the system takes back anyway."""
     import atexit
@@ -53,22 +68,27 @@ def _leave(status: int) -> NoReturn:
     try:
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # as it is where the descriptor was closed
+                stream.flush()
     except BrokenPipeError:
         status = status or 0  # the reader has gone; what was decided stands
     os._exit(status)
 
 
+def is_hook(given: Sequence[str]) -> bool:
+    """Say whether ``fire`` is called as a hook, which decides what a mistake means, also one in reading the rest."""
+    return any(word == "--reply" or word.startswith("--reply=") for word in given)
+
+
 def _fire(given: list[str]) -> int:
     """Fire an event. As a hook it fails closed: what breaks in here, and Ctrl-C, has not allowed anything."""
-    as_hook = any(word == "--reply" or word.startswith("--reply=") for word in given)
     try:
         from .fire import run
 
         return run(given)
     except BaseException as error:
-        if not as_hook:
+        if not is_hook(given):
             raise
         print(f"interpose fire: {type(error).__name__}: {error} (nothing was decided, so this denies)", file=sys.stderr)
         from .words import hush

@@ -7,6 +7,7 @@ with our own exit statuses.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -23,6 +24,15 @@ __all__ = ["build", "load", "run", "teach"]
 
 _COMPLETION = "_INTERPOSE_COMPLETE"
 _VALUES = ("--install-completion", "--show-completion")
+_WORDS = {
+    r"is not a valid int(?:eger)?(?: range)?$": "is not a whole number",
+    r"is not a valid float(?: range)?$": "is not a number",
+    r"is not in the range x>=(\S+)$": r"is below \1",
+    r"is not in the range (\S+)<=x<=(\S+)$": r"is not between \1 and \2",
+    r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"\1: nothing more is expected here",
+    r"'\[(\w+)\]'": r"'\1'",
+}
+"""What typer says, and what we say for it."""
 
 
 def run(given: list[str]) -> int:
@@ -49,6 +59,13 @@ def run(given: list[str]) -> int:
         complain(error, called)
         return 1
     except typer.Abort:
+        return 1
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk, a directory without permission: nothing that a traceback would explain
+        if error.filename is None:
+            raise
+        complain_of(Problem(error.strerror or str(error), where=os.fsdecode(error.filename)), called)
         return 1
     except Exception as error:
         if not hasattr(error, "format_message"):
@@ -136,13 +153,17 @@ def _dedent(text: str) -> str:
 
 def _misused(error: Any, called: str) -> int:
     """Say what is wrong with a command line, in one line."""
-    what = str(error.format_message()).rstrip(".")
-    hint = f"`interpose {called} --help`".replace("  ", " ")
-    close = getattr(error, "possibilities", None)
-    if close:
-        what, hint = (
-            what.partition(" Did you mean")[0].partition(" (Possible")[0].rstrip("."),
-            f"did you mean {min(close)}?",
-        )
-    complain_of(Problem(what[:1].lower() + what[1:], hint=hint), called)
+    what, _, guess = str(error.format_message()).partition(" Did you mean ")
+    what = what.partition(" (Possible")[0].rstrip(".")
+    for theirs, ours in _WORDS.items():
+        what = re.sub(theirs, ours, what)
+    path = getattr(getattr(error, "ctx", None), "command_path", "") or f"interpose {called}".strip()
+    hint = nearest(str(getattr(error, "option_name", "")), getattr(error, "possibilities", None) or ())
+    if not hint:
+        hint = f"did you mean {_bare(guess)}" if guess else f"`{path} --help`"
+    complain_of(Problem(what[:1].lower() + what[1:], hint=hint), path.partition(" ")[2])
     return 1
+
+
+def _bare(guess: str) -> str:
+    return guess.replace("'", "").rstrip("?") + "?"

@@ -44,8 +44,7 @@ def store_path(store: str | None, config: list[str] | None, dialect: str | None,
     """
     named = os.path.abspath(store) if store is not None else None
     files = [os.path.abspath(path) for path in config or ()]
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     if named is not None:
         return named
     sources = [Source(path, "code", dialect) for path in files] or find_sources(here(), dialect)

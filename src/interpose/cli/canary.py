@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from ..events import Row
-from ..handlers.command import Command
 from ..hooks import Hooks
 from ..matching.names import is_glob
 from ..model import Health, Hook, Outcome, Result
 from ..plan import deadline
 from ..records import replace
+from ..testing.marks import marked, with_mark
 from .outputs import collected
 
 __all__ = ["LONGEST", "SLOW", "Run", "canary", "run_once"]
@@ -107,7 +104,7 @@ def run_once(hooks: Hooks, hook: Hook) -> Run:
     """Run one hook of an engine with a canary; a slow one three times."""
     engine = _engine_of(hooks, hook)
     fields = canary(hook)
-    with _marked(), collected() as printed:
+    with marked(MARK), collected() as printed:
         outcome = engine.fire_sync(hook.event, **fields)
         result = outcome.results[0]
         times = [result.duration]
@@ -121,26 +118,9 @@ def _engine_of(hooks: Hooks, hook: Hook) -> Hooks:
     """Return an engine with this hook alone, which runs whatever its matcher, its condition and its switch say."""
     engine = Hooks(error_behavior=hooks.settings.error_behavior, events=hooks.events)
     engine.handlers = hooks.handlers
-    options = dict(hook.options)
-    command = options.get("command")
-    if isinstance(command, Command):
-        options["command"] = replace(command, env={**command.env, MARK: "1"})
     alone = replace(
-        hook, options=options, timeout=min(deadline(hook, hooks.settings), LONGEST), matches=None, judge=None,
+        with_mark(hook, MARK), timeout=min(deadline(hook, hooks.settings), LONGEST), matches=None, judge=None,
         enabled=True, enforce=True, once=False, background=False, parallel=False, scope=None, health=Health(),
     )  # fmt: skip
     engine._registry.add([alone])
     return engine
-
-
-@contextmanager
-def _marked() -> Iterator[None]:
-    """Tell Python hooks too, which see this process's environment."""
-    before = os.environ.get(MARK)
-    os.environ[MARK] = "1"
-    try:
-        yield
-    finally:
-        del os.environ[MARK]
-        if before is not None:
-            os.environ[MARK] = before

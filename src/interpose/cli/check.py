@@ -19,6 +19,7 @@ from ..events import TABLE
 from ..records import replace
 from ..replies import clean
 from . import options
+from .columns import wide
 from .doubts import Doubt, doubts_about
 from .loading import enter, here
 from .words import nearby, paint
@@ -56,8 +57,7 @@ def run(
     Example: interpose check .interpose/hooks.yaml --strict
     """
     named = [os.path.abspath(path) for path in (*(files or ()), *(config or ()))]
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     sources = [Source(path, "code", dialect) for path in named] or find_sources(here(), dialect)
     if not sources:
         raise UsageError("no configuration is found here", hint="`interpose init` writes one, or name a file")
@@ -158,4 +158,4 @@ def _excerpt(place: dict[str, Any]) -> list[str]:
         return []
     number = str(place["line"])
     mark = paint("^", "red", stream=sys.stderr)
-    return [f"  {number} | {text}", f"  {' ' * len(number)} | {' ' * (column - 1)}{mark}"]
+    return [f"  {number} | {text}", f"  {' ' * len(number)} | {' ' * wide(text[: column - 1])}{mark}"]

@@ -12,7 +12,7 @@ from typing import Any
 from ..config.state import state_path
 from ..handlers.command import ISOLATIONS
 from ..hooks import Hooks
-from ..model import Hook
+from ..model import Hook, Result
 from ..plan import error_policy
 from .canary import LONGEST, SLOW, Run, run_once
 from .doubts import doubts_about
@@ -36,7 +36,7 @@ _KINDS = {
 }
 _NOT_THERE = {"missing", "not executable", "import error"}
 _HINTS = {
-    "missing": "check the path in the configuration",
+    "missing": "check the path, and that it is installed",
     "not executable": "chmod +x, and begin it with #!",
     "rubbish on stdout": "print one JSON object or nothing there; the rest belongs on standard error",
     "too slow": f"here it has {LONGEST:g} s at most, for an event that means nothing",
@@ -100,7 +100,8 @@ def look_over(hooks: Hooks) -> list[HookReport]:
 
 
 def _seen(hook: Hook, hooks: Hooks) -> Iterator[Finding]:
-    kinds = {"missing": "missing", "not_executable": "not executable", "fails_open": "fails open"}
+    kinds = {"missing": "missing", "not_executable": "not executable", "cannot_import": "import error",
+             "fails_open": "fails open"}  # fmt: skip
     for doubt in doubts_about([hook], hooks.settings):
         if doubt.code in kinds:
             what = doubt.problem.what.removeprefix(f"{hook.label}: ")
@@ -132,7 +133,7 @@ def _tried(hook: Hook, hooks: Hooks, run: Run) -> Iterator[Finding]:
     if result.error is not None:
         kind = _KINDS.get(result.error.code, "fails")
         passes = "deny" in hook.row.can and not run.outcome.denied
-        yield Finding("wrong", kind, str(result.error) + (f"; {hook.event} goes on without it" if passes else ""),
+        yield Finding("wrong", kind, _failure_of(result) + (f"; {hook.event} goes on without it" if passes else ""),
                       _HINTS.get(kind, ""))  # fmt: skip
     elif result.decision in ("deny", "ask") and _may_fail_open(hook, hooks):
         yield Finding("warning", "fails open", f"it decides, and {hook.event} goes on if it breaks",
@@ -144,6 +145,12 @@ def _tried(hook: Hook, hooks: Hooks, run: Run) -> Iterator[Finding]:
         first = run.printed.strip().splitlines()[0][:80]
         yield Finding("warning", "prints", f"writes on the host's standard output: {first}",
                       "a host that speaks a protocol there would break: log it instead")  # fmt: skip
+
+
+def _failure_of(result: Result) -> str:
+    """Return why a hook failed, with its last word on standard error, which is where Python says what is wrong."""
+    last = str(result.evidence.get("stderr", "")).strip().rpartition("\n")[2].strip()
+    return f"{result.error}: {last}" if last and last not in str(result.error) else str(result.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +174,7 @@ def machine(hooks: Hooks | None) -> list[Part]:
     parts += [_supervisors(), _state_directory()]
     if os.environ.get("INTERPOSE_OFF"):
         parts.append(Part("enforcement", "wrong", f"INTERPOSE_OFF={os.environ['INTERPOSE_OFF']}: nothing is enforced"))
-    return [*parts, *_files(hooks)]
+    return [*parts, *_files(hooks), *_audit(hooks)]
 
 
 def _isolation(level: str) -> Part:
@@ -195,19 +202,40 @@ def _supervisors() -> Part:
 def _state_directory() -> Part:
     """Try to write where trust and switches are kept; make nothing that is not there."""
     directory = os.path.dirname(state_path("trust.json"))
+    if why_not := _unwritable(directory):
+        return Part("state", "wrong", f"{directory}: {why_not}: nothing can be trusted or switched")
+    return Part("state", "ok", directory if os.path.isdir(directory) else f"{directory} (will be made)")
+
+
+def _audit(hooks: Hooks | None) -> Iterator[Part]:
+    """Look whether firings can be recorded where the configuration says."""
+    store = hooks.audit if hooks is not None else None
+    if store is None:
+        return
+    why_not = _unwritable(os.path.dirname(store.path))
+    if not why_not and os.path.exists(store.path) and not os.access(store.path, os.R_OK | os.W_OK):
+        why_not = "it may not be written to"
+    if why_not:
+        comes_of_it = "every firing is denied" if store.required else "nothing is recorded"
+        yield Part("audit", "wrong", f"{store.path}: {why_not}: {comes_of_it}")
+    else:
+        yield Part("audit", "ok", store.path if os.path.exists(store.path) else f"{store.path} (will be made)")
+
+
+def _unwritable(directory: str) -> str:
+    """Return why nothing can be put into a directory, which may have to be made first; nothing if it can."""
     existing = directory
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        return f"{existing} is not a directory"
+    if existing != directory:
+        return "" if os.access(existing, os.W_OK | os.X_OK) else f"{existing} cannot be written to"
     try:
-        if not os.path.isdir(existing):
-            raise NotADirectoryError(20, f"{existing} is not a directory")
-        if existing == directory:
-            tempfile.TemporaryFile(dir=directory).close()
-        elif not os.access(existing, os.W_OK | os.X_OK):
-            raise PermissionError(13, f"{existing} cannot be written to")
+        tempfile.TemporaryFile(dir=directory).close()
     except OSError as error:
-        return Part("state", "wrong", f"{directory}: {error.strerror}: nothing can be trusted or switched")
-    return Part("state", "ok", directory if existing == directory else f"{directory} (will be made)")
+        return error.strerror or str(error)
+    return ""
 
 
 def _files(hooks: Hooks | None) -> Iterable[Part]:

@@ -5,7 +5,6 @@ A warning is something that does not do what it seems to do. A note is something
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,9 @@ from ..matching.names import is_glob
 from ..model import Hook, Settings
 from ..plan import DEFAULT_TIMEOUT, DEFAULT_TOTAL, deadline, error_policy
 from ..registry import LAYERS
+from .runnable import flaws_of
 
-__all__ = ["KNOWN_TOOLS", "Doubt", "doubts_about"]
+__all__ = ["KNOWN_TOOLS", "Doubt", "doubts_about", "misspelt"]
 
 KNOWN_TOOLS = (
     "Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell",
@@ -45,7 +45,7 @@ def doubts_about(hooks: Iterable[Hook], settings: Settings) -> list[Doubt]:
     everything = list(hooks)
     found: list[Doubt] = []
     for hook in everything:
-        for look in (_fails_open, _never_matches, _cannot_run, _time_without_sense):
+        for look in (_fails_open, _never_matches, _never_holds, _cannot_run, _no_effect, _time_without_sense):
             found.extend(look(hook, settings))
     found.extend(_shadowed(everything))
     return found
@@ -92,71 +92,49 @@ def _never_matches(hook: Hook, settings: Settings) -> Iterator[Doubt]:
             hint = nearest(part, KNOWN_TOOLS)
         if hint:
             yield _warning(hook, "never_matches", f"matcher {part} matches no tool that is known", hint)
-    if hook.judge is not None:
-        tool = str(getattr(hook.judge, "tool", ""))
-        hint = "" if tool in KNOWN_TOOLS or is_glob(tool) or tool.startswith("mcp__") else nearest(tool, KNOWN_TOOLS)
-        if hint:
-            yield _warning(hook, "never_matches", f"if {hook.condition}: {tool} is no tool that is known", hint)
-        elif hook.matches is not None and tool and not is_glob(tool) and not hook.matches(tool):
-            yield _warning(hook, "never_matches", f"if {hook.condition} can never hold: the matcher {hook.matcher} "
-                           f"does not match {tool}", "leave out one of them")  # fmt: skip
+
+
+def _never_holds(hook: Hook, settings: Settings) -> Iterator[Doubt]:
+    """Look for a rule that is about no tool, or about one that the matcher keeps away."""
+    if not hook.condition:
+        return
+    tool = _tool_of(hook.condition)
+    if hint := misspelt(hook.condition):
+        yield _warning(hook, "never_matches", f"if {hook.condition}: {tool} is no tool that is known", hint)
+    elif hook.matches is not None and not is_glob(tool) and not hook.matches(tool):
+        yield _warning(hook, "never_matches", f"if {hook.condition} can never hold: the matcher {hook.matcher} "
+                       f"does not match {tool}", "leave out one of them")  # fmt: skip
+
+
+def misspelt(rule: str) -> str:
+    """Return what was meant by a rule about a tool that there is not: `bash(rm *)`, or `rm *` alone; else nothing."""
+    tool = _tool_of(rule)
+    if " " in tool:
+        return f"did you mean Bash({rule})?"
+    if tool in KNOWN_TOOLS or is_glob(tool) or tool.startswith("mcp__"):
+        return ""
+    return nearest(tool, KNOWN_TOOLS)
+
+
+def _tool_of(rule: str) -> str:
+    return rule.partition("(")[0].strip()
 
 
 def _cannot_run(hook: Hook, settings: Settings) -> Iterator[Doubt]:
-    """Look for what a hook runs, without running it."""
-    command = hook.options.get("command")
-    if command is not None:
-        yield from _command_missing(hook, command)
-    elif hook.type == "python" and isinstance(hook.handler, str):
-        yield from _module_missing(hook)
+    """Look at what a hook runs, without running it."""
+    for code, what, hint in flaws_of(hook):
+        yield _warning(hook, code, what, hint)
 
 
-def _command_missing(hook: Hook, command: Any) -> Iterator[Doubt]:
-    # A script that an interpreter runs stands in the second word; a line for the shell is the shell's to judge.
-    is_line = len(command.argv) > 1 and command.argv[1] == "-c"
-    scripts = [command.path] + [word for word in command.argv[1:2] if word.endswith(".py") and os.sep in word]
-    for path in scripts if not is_line else [command.path, *_script_of_line(command)]:
-        if not os.path.exists(path):
-            yield _warning(hook, "missing", f"{path} is not there, so every firing denies", "check the path")
-        elif os.path.isdir(path):
-            yield _warning(hook, "missing", f"{path} is a directory", "name a file in it")
-        elif path == scripts[0] and not os.access(path, os.X_OK):
-            yield _warning(hook, "not_executable", f"{path} is not executable", f"chmod +x {path}")
-
-
-def _script_of_line(command: Any) -> list[str]:
-    """Return the script that a line for the shell begins with, if it is plainly one with an absolute path."""
-    import shlex
-
-    try:
-        first = shlex.split(command.argv[2])[:1]
-    except (ValueError, IndexError):
-        return []
-    return [word for word in first if word.startswith("/") and not set(word) & set("$`*?")]
-
-
-def _module_missing(hook: Hook) -> Iterator[Doubt]:
-    from importlib.util import find_spec
-
-    name = str(hook.handler).replace(":", ".")
-    module = name.rpartition(".")[0] or name
-    directory = str(getattr(hook.options.get("call"), "directory", "") or "")
-    if directory and _is_beside(directory, module):
+def _no_effect(hook: Hook, settings: Settings) -> Iterator[Doubt]:
+    """Look for a line of a script whose command its event gives no right to."""
+    if hook.type != "script":
         return
-    # Packages above it would be imported to find it, and looking must run nothing: only the first name is looked for.
-    top = module.partition(".")[0]
-    try:
-        there = find_spec(top) is not None
-    except (ImportError, ValueError):
-        there = False
-    if not there:
-        yield _warning(hook, "missing", f"module {top} is not there, so every firing denies",
-                       f"put {top}.py beside the configuration, or install it")  # fmt: skip
+    from ..events import TABLE
+    from ..scripts import Commands, doubts
 
-
-def _is_beside(directory: str, module: str) -> bool:
-    path = os.path.join(directory, *module.split("."))
-    return os.path.isfile(f"{path}.py") or os.path.isdir(path) or os.path.isfile(f"{os.path.dirname(path)}.py")
+    for problem in doubts([hook.handler], table=TABLE, commands=Commands()):
+        yield _warning(hook, "no_effect", problem.what, problem.hint)
 
 
 def _time_without_sense(hook: Hook, settings: Settings) -> Iterator[Doubt]:

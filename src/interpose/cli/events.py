@@ -9,11 +9,12 @@ import typer
 
 from ..events import BASE_FIELDS, TABLE, Row
 from . import options
+from .columns import folded
 from .words import paint
 
-__all__ = ["row_as_json", "run"]
+__all__ = ["BASE_NAMES", "KINDS", "groups", "rights_of", "row_as_json", "run"]
 
-_KINDS = {"text": "text", "text|null": "text or null", "any": "anything", "flag": "true or false", "number": "number",
+KINDS = {"text": "text", "text|null": "text or null", "any": "anything", "flag": "true or false", "number": "number",
           "list": "list", "object": "object"}  # fmt: skip
 _WORDS = {
     "context": "add context",
@@ -21,7 +22,7 @@ _WORDS = {
     "suppress": "suppress the output",
     "keep going": "keep it going",
 }
-_BASE = {field.name for field in BASE_FIELDS}
+BASE_NAMES = {field.name for field in BASE_FIELDS}
 
 
 def run(
@@ -39,17 +40,19 @@ def run(
     if as_json:
         print(json.dumps([row_as_json(row) for row in TABLE.values()]))
         return
-    for title, rows in _groups():
+    for title, rows in groups():
         print(paint(title, "bold"))
         width = max(len(_names(row)) for row in rows)
         for row in rows:
             print(f"  {paint(_names(row).ljust(width), 'cyan')}  {row.meaning}")
-            print(f"  {' ' * width}  {paint(_rights_line(row), 'dim')}")
+            for line in folded(_rights_line(row), width + 4):
+                print(f"  {' ' * width}  {paint(line, 'dim')}")
         print()
     print("`interpose events NAME` says what its fields are and how to write a hook for it.")
 
 
-def _groups() -> list[tuple[str, list[Row]]]:
+def groups() -> list[tuple[str, list[Row]]]:
+    """Return all rows in groups, each under its title."""
     rows = list(TABLE.values())
     return [
         ("Agents and coding agents (the names of Claude Code)",
@@ -63,7 +66,8 @@ def _names(row: Row) -> str:
     return " = ".join((row.name, *row.aliases))
 
 
-def _rights(row: Row) -> list[str]:
+def rights_of(row: Row) -> list[str]:
+    """Return what a hook may do there, in words."""
     order = ("deny", "ask", "allow", "keep going", "interrupt", "inject", "suppress", "context")
     rights = [_WORDS.get(right, right) for right in order if right in row.can]
     return rights + [f"modify {name}" for name in sorted(row.modifies)]
@@ -71,12 +75,12 @@ def _rights(row: Row) -> list[str]:
 
 def _rights_line(row: Row) -> str:
     compared = f"; the matcher is compared with {row.subject}" if row.subject else ""
-    return f"a hook may {', '.join(_rights(row)) or 'only look'}{compared}"
+    return f"a hook may {', '.join(rights_of(row)) or 'only look'}{compared}"
 
 
 def _show_one(row: Row, suffix: str | None) -> None:
     print(f"{paint(_names(row), 'bold')}: {row.meaning}")
-    print(f"  a hook may   {', '.join(_rights(row)) or 'only look'}")
+    print(f"  a hook may   {', '.join(rights_of(row)) or 'only look'}")
     compared = row.subject or "nothing: leave it out"
     if row.subject_is_path_end:
         compared += " (the last part of the path)"
@@ -84,12 +88,14 @@ def _show_one(row: Row, suffix: str | None) -> None:
     if suffix is not None:
         print(f"  {row.name}:{suffix}  is {row.name} with the matcher {suffix}")
     print("  fields")
-    own = [field for field in row.fields.values() if field.name not in _BASE or field.always != _always(field.name)]
+    own = [
+        field for field in row.fields.values() if field.name not in BASE_NAMES or field.always != _always(field.name)
+    ]
     for field in [*own, *(field for field in row.fields.values() if field not in own)]:
         words = [word for word, name in row.words.items() if name == field.name]
         also = f", also called {words[0]}" if words else ""
         marks = "" if field.always else ", may be absent"
-        print(f"    {paint(f'{field.name:<24}', 'cyan')} {_KINDS[field.kind]}{marks}{also}")
+        print(f"    {paint(f'{field.name:<24}', 'cyan')} {KINDS[field.kind]}{marks}{also}")
     print("\n  in a configuration")
     print(f"    hooks:\n      {row.name}:")
     matcher = "{matcher: …, " if row.subject else "{"
@@ -105,7 +111,9 @@ def _try(row: Row) -> str:
     if "tool_name" in row.fields:
         return '--tool Bash --tool-input \'{"command": "ls"}\''
     texts = [
-        field.name for field in row.fields.values() if field.name not in _BASE and field.always and field.kind == "text"
+        field.name
+        for field in row.fields.values()
+        if field.name not in BASE_NAMES and field.always and field.kind == "text"
     ]
     return " ".join(f"--field {name}=…" for name in texts[:2])
 

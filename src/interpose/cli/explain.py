@@ -7,7 +7,7 @@ import sys
 
 from ..replies import clean
 from . import options
-from .given import Given, read_event
+from .given import Given, doubts_of, read_event
 from .loading import hooks_of
 from .reasons import Explanation, HookFacts, explain
 from .words import complain_of, nearby, paint
@@ -34,6 +34,8 @@ def run(
     """
     given = Given(event, input, tool, tool_input, agent, field, config, dialect, cwd)
     row, fields = read_event(given)
+    for doubt in doubts_of(given, row):
+        complain_of(doubt, "explain")
     hooks = hooks_of(given.config, given.dialect, given.cwd)
     explanation = explain(hooks, row, fields)
     if as_json:

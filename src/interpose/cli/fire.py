@@ -13,12 +13,14 @@ from typing import Any
 from ..errors import ConfigError, InterposeError, UsageError, nearest
 from ..hooks import Hooks
 from ..model import Outcome
-from .given import Given, read_event
-from .loading import hooks_of
+from . import is_hook
+from .given import Given, doubts_of, read_event
+from .loading import hooks_of, refuse_disarmed
+from .outputs import on_stderr
 from .tracing import traced
 from .words import complain, complain_of, hush
 
-__all__ = ["OPTIONS", "REPLIES", "STATUS", "is_hook", "run"]
+__all__ = ["OPTIONS", "REPLIES", "STATUS", "run"]
 
 STATUS = {"deny": 2, "ask": 3, "allow": 0, "none": 0}
 """What the exit status says."""
@@ -46,11 +48,16 @@ def run(arguments: Sequence[str]) -> int:
     try:
         given, as_json, reply = _parse(arguments)
         row, fields = read_event(given)
+        for doubt in doubts_of(given, row):
+            complain_of(doubt, "fire")
         before = dict(fields)
         hooks = hooks_of(given.config, given.dialect, given.cwd, lines=False)
         _look_at_trust(hooks, strict=reply is not None)
+        if reply is not None and not given.config:
+            refuse_disarmed(hooks, given.dialect)
         end_tracing = traced(hooks, closing=0.5)
-        outcome = hooks.fire_sync(row.name, **fields)
+        with on_stderr():  # what a hook prints would spoil the reply, and a spoilt reply decides nothing
+            outcome = hooks.fire_sync(row.name, **fields)
         end_tracing()
     except InterposeError as error:
         complain(error, "fire")
@@ -76,11 +83,6 @@ def _look_at_trust(hooks: Hooks, *, strict: bool) -> None:
         raise ConfigError(problems)
     for problem in problems:
         complain_of(problem, "fire")
-
-
-def is_hook(arguments: Sequence[str]) -> bool:
-    """Say whether this is called as a hook. Asked before anything else, for it decides what a mistake means."""
-    return any(word == "--reply" or word.startswith("--reply=") for word in arguments)
 
 
 def _parse(arguments: Sequence[str]) -> tuple[Given, bool, str | None]:

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from ..replies import clean
-from .words import paint
+from .words import cut, flat, paint, visible
 
 __all__ = ["Lines", "Live", "Silence", "lines_of"]
 
@@ -48,7 +48,7 @@ def _call(data: Mapping[str, Any], who: str) -> Iterator[str]:
         return
     lines = clean(str(data.get("content", ""))).splitlines()
     for line in lines[:_MOST_LINES]:
-        yield paint(f"      {_cut(line)}", "dim")
+        yield paint(f"      {cut(line, _WIDEST)}", "dim")
     if len(lines) > _MOST_LINES:
         yield paint(f"      … {len(lines) - _MOST_LINES} more lines", "dim")
 
@@ -57,11 +57,7 @@ def _brief(given: Any) -> str:
     """Return a tool's input in one line: its values, which say more than its keys."""
     if isinstance(given, Mapping):
         given = "  ".join(str(value) for value in given.values())
-    return _cut(" ".join(clean(str(given)).split()))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return cut(flat(visible(str(given))), _WIDEST)
 
 
 def _block(first: str, rest: str, text: str) -> Iterator[str]:
@@ -75,6 +71,8 @@ class Lines:
     shows_prompts = True
     """Whether prompts are shown: a person who has typed them has seen them."""
 
+    _held: list[str] | None = None
+
     def draw(self, view: str, data: Any) -> None:
         """Print one frame."""
         if view != "prompt" or self.shows_prompts:
@@ -82,7 +80,25 @@ class Lines:
                 self.put(line)
 
     def put(self, line: str) -> None:
-        """Print one line."""
+        """Print one line, or keep it as long as lines are held back."""
+        if self._held is None:
+            self._print(line)
+        else:
+            self._held.append(line)
+
+    def hold(self) -> None:
+        """Keep lines back: nothing that an agent says may stand between a question and its answer."""
+        self._held = []
+        self.pause()
+
+    def release(self) -> None:
+        """Go on, with what was held back."""
+        self.resume()
+        held, self._held = self._held or [], None
+        for line in held:
+            self._print(line)
+
+    def _print(self, line: str) -> None:
         print(line, flush=True)
 
     def stream(self, agent: str, text: str) -> None:
@@ -94,6 +110,12 @@ class Lines:
     def message(self, message: Mapping[str, Any]) -> None:
         """Say nothing of hooks that run: what came of them is in the timeline."""
 
+    def pause(self) -> None:
+        """Stand aside while a person is asked: there is nothing to take away."""
+
+    def resume(self) -> None:
+        """Go on after a person was asked."""
+
     def close(self) -> None:
         """Leave everything as it is."""
 
@@ -101,7 +123,7 @@ class Lines:
 class Silence(Lines):
     """Prints nothing: for programs, which get one document at the end."""
 
-    def put(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         """Print nothing."""
 
 
@@ -111,10 +133,12 @@ class Live(Lines):
     def __init__(self) -> None:
         from rich.console import Console
         from rich.live import Live as RichLive
+        from rich.spinner import Spinner
 
         self._agents: dict[str, str] = {}
         self._hooks: dict[str, tuple[str, float]] = {}
         self._said: dict[str, str] = {}
+        self._spinner = Spinner("dots")
         self._console = Console(highlight=False, markup=False, soft_wrap=True)
         self._live = RichLive(
             get_renderable=self._line, console=self._console, refresh_per_second=12, transient=True,
@@ -122,7 +146,7 @@ class Live(Lines):
         )  # fmt: skip
         self._live.start()
 
-    def put(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         """Print a line above the one that lives."""
         from rich.text import Text
 
@@ -161,13 +185,9 @@ class Live(Lines):
         self._live.start()
 
     def _line(self) -> Any:
-        from rich.spinner import Spinner
-
         now = monotonic()
         doing = [f"{clean(agent)} {what}" for agent, what in list(self._agents.items())]
         doing += [f"hook {name} {now - began:.1f} s" for name, began in list(self._hooks.values()) if now - began > 0.1]
         doing += [" ".join(text.split())[-60:] for text in list(self._said.values())]
-        if not hasattr(self, "_spinner"):
-            self._spinner = Spinner("dots")
         self._spinner.update(text=" · ".join(doing)[: max(10, self._console.width - 4)])
         return self._spinner if doing else ""

@@ -10,11 +10,11 @@ import os
 import sys
 from typing import Any
 
-from ..errors import BadEvent, UnknownEvent
-from ..events import TABLE, Row, Table
+from ..errors import BadEvent, Problem, UnknownEvent, nearest
+from ..events import BASE_FIELDS, TABLE, Row, Table
 from ..wire import BadJson, decode
 
-__all__ = ["Given", "read_event"]
+__all__ = ["Given", "doubts_of", "read_event"]
 
 # What the engine adds for commands on the wire; it is made anew for whoever is told next.
 _MADE_ANEW = ("hook_type", "timestamp", "protocol", "tool_output", "async_phase")
@@ -79,6 +79,14 @@ def read_event(given: Given, table: Table = TABLE) -> tuple[Row, dict[str, Any]]
     return row, fields
 
 
+def doubts_of(given: Given, row: Row) -> list[Problem]:
+    """Return which fields may be misspelt. A host may add some of its own, so this is no mistake."""
+    names = [pair.partition("=")[0] for pair in given.fields]
+    strange = [(name, nearest(name, row.known)) for name in names if name not in row.known]
+    return [Problem(f"--field {name} is passed on; {row.name} has no such field", hint=near)
+            for name, near in strange if near]  # fmt: skip
+
+
 def _input(text: str) -> dict[str, Any]:
     if text == "-":
         if sys.stdin is None or sys.stdin.isatty():
@@ -108,12 +116,15 @@ def _decoded(data: bytes, what: str) -> Any:
         if not data.strip():
             raise BadEvent(f"{what}: it is empty", hint="one JSON object is expected") from None
         hint = 'quote it for the shell: \'{"key": "value"}\'' if what.startswith("--") else ""
+        if data.startswith(b"@"):
+            hint = "only --input reads a file; it holds the whole event"
         raise BadEvent(f"{what}: not JSON: {error}", hint=hint) from None
 
 
 def _only_with_a_tool(row: Row, option: str) -> None:
     if "tool_name" not in row.fields:
-        fields = ", ".join(name for name in row.fields if name not in _BASE) or "none of its own"
+        shared = {field.name for field in BASE_FIELDS}
+        fields = ", ".join(name for name in row.fields if name not in shared) or "none of its own"
         raise BadEvent(f"{option}: {row.name} is not about a tool", hint=f"its fields: {fields}; use --field")
 
 
@@ -123,6 +134,7 @@ def _pair(row: Row, pair: str) -> tuple[str, Any]:
     if not equals or not key:
         raise BadEvent(f"--field {pair}: not a field and its value", hint="write it like --field prompt='good morning'")
     key = row.words.get(key, key)
+
     kind = row.fields[key].kind if key in row.fields else "any"
     if kind == "text":
         return key, text
@@ -133,10 +145,6 @@ def _pair(row: Row, pair: str) -> tuple[str, Any]:
     if key in row.fields and not row.fields[key].fits(value):
         raise BadEvent(f"--field {key}: {text!r} where {_words(kind)} is expected")
     return key, value
-
-
-_BASE = ("session_id", "transcript_path", "cwd", "hook_event_name", "permission_mode", "agent_id", "agent_type",
-         "prompt_id", "effort", "scratchpad_dir")  # fmt: skip
 
 
 def _words(kind: str) -> str:

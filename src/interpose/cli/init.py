@@ -51,7 +51,8 @@ def run(dir: Dir = ".", with_: With = None, list_: List = False, as_json: AsJson
         return 0
     choices = choose(with_ or [])
     if not os.path.isdir(dir):
-        raise UsageError(f"--dir {dir}: no such directory", hint="make it first")
+        what, hint = ("a file", "name a directory") if os.path.exists(dir) else ("no such directory", "make it first")
+        raise UsageError(f"--dir {dir}: {what}", hint=hint)
     folder = os.path.normpath(os.path.join(dir, FOLDER))
     present = configuration_in(folder) if choices else None
     try:

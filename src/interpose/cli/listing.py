@@ -17,9 +17,14 @@ from . import options
 from .audited import Store, ago, opened
 from .loading import hooks_of
 from .reasons import isolation_of
-from .words import complain, complain_of, nearby
+from .words import complain, complain_of, cut, flat, nearby
 
 __all__ = ["rows_of", "run"]
+
+_HEADINGS = (
+    "EVENT", "ORDER", "NAME", "TYPE", "MATCHER", "IF", "AGENT", "DEADLINE", "ON ERROR", "STATE", "LAST FIRED", "LAYER",
+    "SOURCE",
+)  # fmt: skip
 
 
 def run(
@@ -53,23 +58,10 @@ def run(
     from .tables import show_table
 
     show_table(
-        (
-            "EVENT",
-            "ORDER",
-            "NAME",
-            "TYPE",
-            "MATCHER",
-            "IF",
-            "AGENT",
-            "DEADLINE",
-            "ON ERROR",
-            "STATE",
-            "LAST FIRED",
-            "LAYER",
-            "SOURCE",
-        ),
+        _HEADINGS,
         [_cells(row, time.time()) for row in rows],
         colours=("bold", "", "cyan", "", "", "", "", "", "", "", "", "", "dim"),
+        lead=3,
     )
 
 
@@ -139,12 +131,7 @@ def _cells(row: dict[str, Any], now: float) -> tuple[str, ...]:
     state += (", locked" if row["locked"] else "") + (", dead" if row.get("dead") else "")
     last = ago(row["last_fired"], now) if "last_fired" in row else ""
     return (
-        row["event"], str(row["order"] or "-"), _shortened(row["label"]), row["type"], row["matcher"], row["if"],
+        row["event"], str(row["order"] or "-"), cut(flat(row["label"]), 40), row["type"], row["matcher"], row["if"],
         row["agent"] or "", f"{row['deadline']:g} s", row["on_error"], state, last, row["layer"],
         nearby(row["source"]),
     )  # fmt: skip
-
-
-def _shortened(label: str, longest: int = 40) -> str:
-    line = " ".join(label.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"

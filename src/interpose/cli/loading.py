@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ..errors import UsageError
+from ..errors import ConfigError, Problem, UsageError
 from ..hooks import Hooks
 
-__all__ = ["enter", "here", "hooks_of"]
+__all__ = ["enter", "here", "hooks_of", "refuse_disarmed"]
 
 
 def hooks_of(config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True) -> Hooks:
@@ -16,15 +16,35 @@ def hooks_of(config: list[str], dialect: str | None, cwd: str | None, *, lines: 
         raise UsageError(f"--dialect: there is no dialect {dialect}", hint="native or claude")
     # A file is named from where the person stands, wherever its hooks run.
     named = [os.path.abspath(path) for path in config]
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     if named:
         return Hooks.load(*named, dialect=dialect, lines=lines)
     return Hooks.discover(here(), dialect=dialect, lines=lines)
 
 
-def enter(cwd: str) -> None:
-    """Change into the directory that ``--cwd`` names."""
+def refuse_disarmed(hooks: Hooks, dialect: str | None) -> None:
+    """Raise ConfigError if a file that was trusted has changed since, or is gone.
+
+    Otherwise an agent that changes or removes the configuration would be rid of its guards.
+    """
+    from ..config.trust import TrustStore
+
+    store = TrustStore()
+    found = [origin.real_path for origin in hooks.origins]
+    strange = {origin.source.path for origin in hooks.origins if not origin.trusted and store.knows(origin.real_path)}
+    problems = [problem for problem in hooks.warnings if problem.where in strange]
+    problems += [
+        Problem("was trusted, and is gone", where=path, hint=f"put it back, or: interpose trust --forget {path}")
+        for path in store.gone(here(), found, ".claude" if dialect == "claude" else ".interpose")
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def enter(cwd: str | None) -> None:
+    """Change into the directory that ``--cwd`` names, if it names one."""
+    if cwd is None:
+        return
     try:
         os.chdir(cwd)
     except OSError as error:

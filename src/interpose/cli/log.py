@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import UsageError, nearest
+from ..errors import UnknownEvent, UsageError, nearest
+from ..events import TABLE
 from ..observe.audit.reading import Firing, Reader
 from . import options
 from .audited import Since, Store, epoch_of, opened, store_path
@@ -77,7 +78,10 @@ def run(
         if follow:
             return _follow(reader, filters, as_json=as_json)
         _check_hook(reader, hook)
-        _list(reader, reader.firings(**filters, limit=limit or None), as_json=as_json)
+        found = _list(reader, reader.firings(**filters, limit=limit or None), as_json=as_json)
+    if not found:
+        near = nearest(event, TABLE.spellings()) if event is not None and event not in TABLE.spellings() else ""
+        print(f"no firing is recorded that matches{near and f' ({near})'}", file=sys.stderr)
     return 0
 
 
@@ -108,7 +112,7 @@ def show(
     return 0
 
 
-@app.command("export")
+@app.command("export", short_help="Write firings for other programs: JSON lines or CSV.")
 def export(
     context: typer.Context,
     format: Annotated[str, typer.Option("--format", metavar="jsonl|csv", help="How to write it.")] = "jsonl",
@@ -144,7 +148,7 @@ def export(
     return 0
 
 
-@app.command("case")
+@app.command("case", short_help="Make a recorded firing a case of `interpose test`.")
 def case(
     context: typer.Context,
     id: Id,
@@ -179,7 +183,7 @@ def case(
     return 0
 
 
-@app.command("verify")
+@app.command("verify", short_help="Say whether a store is as it was written.")
 def verify(
     context: typer.Context,
     key: Annotated[
@@ -211,7 +215,15 @@ def _filters(event: str | None, hook: str | None, decision: str | None, session:
     if decision is not None and decision not in _DECISIONS:
         raise UsageError(f"--decision: {decision} is no decision", hint=nearest(decision, _DECISIONS)
                          or f"one of {', '.join(_DECISIONS)}")  # fmt: skip
-    return {"event": event, "hook": hook, "decision": decision, "session": session}
+    return {"event": _as_recorded(event), "hook": hook, "decision": decision, "session": session}
+
+
+def _as_recorded(event: str | None) -> str | None:
+    """Return the name under which an event is recorded; one that we do not know may be a host's own."""
+    try:
+        return event and TABLE.find(event)[0].name
+    except UnknownEvent:
+        return event
 
 
 def _check_hook(reader: Reader, hook: str | None) -> None:
@@ -224,9 +236,9 @@ def _check_hook(reader: Reader, hook: str | None) -> None:
 
 def _only_where_from(context: typer.Context) -> None:
     """Refuse what a subcommand would not see: before its name only the store can be said."""
-    default = {"limit": 20}
     for name in _FILTERS:
-        if context.params.get(name) not in (None, False, default.get(name)):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
             option = "--json" if name == "as_json" else f"--{name}"
             raise UsageError(f"{option} stands before {context.invoked_subcommand}", hint="write it behind that")
 
@@ -254,19 +266,20 @@ def _one(reader: Reader, id: str) -> Firing:
     return firing
 
 
-def _list(reader: Reader, firings: Iterator[Firing], *, as_json: bool) -> None:
+def _list(reader: Reader, firings: Iterator[Firing], *, as_json: bool) -> bool:
+    """Show firings; say whether there was anything to show, which a program sees by itself."""
     if as_json:
         # Piece by piece: all of a large store need not be held at once.
         print(f'{{"store": {json.dumps(reader.path)}, "gaps": {json.dumps(reader.gaps())}, "firings": [', end="")
         for number, firing in enumerate(firings):
             print(f"{', ' if number else ''}{json.dumps(firing.to_dict())}", end="")
         print("]}")
-        return
+        return True
     from .log_lines import Lines
 
-    if not Lines(headed=True).show(firings):
-        print("no firing is recorded that matches", file=sys.stderr)
+    found = Lines(headed=True).show(firings)
     _tell_of_gaps(reader)
+    return bool(found)
 
 
 def _follow(reader: Reader, filters: dict[str, Any], *, as_json: bool) -> int:
@@ -289,7 +302,8 @@ def _tell_of_gaps(reader: Reader) -> None:
     gaps = [gap for gap in reader.gaps() if gap["kind"] == "gap"]
     lost = sum(int(gap.get("lost", 0)) for gap in gaps)
     denied = sum(int(gap.get("denied", 0)) for gap in gaps)
-    for count, what in ((lost, "not in the record"), (denied, "denied because they could not be recorded")):
+    for count, what in ((lost, "not in the record"), (denied, "denied for want of a record")):
         if count:
-            said = f"{count} firing{' is' if count == 1 else 's are'} {what}: `interpose log verify` says when and why"
+            were = " is" if count == 1 else "s are"
+            said = f"{count} firing{were} {what}: `interpose log verify` says when and why"
             print(paint(said, "yellow", stream=sys.stderr), file=sys.stderr)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 
 from ..observe.audit.reading import Firing
-from ..replies import clean
 from .audited import short, when
-from .words import paint
+from .columns import narrowed, sized, wide
+from .words import flat, paint
 
-__all__ = ["HEADINGS", "Lines", "flat", "hooks_of_firing", "sized", "verdict", "wide"]
+__all__ = ["Lines", "verdict"]
 
-HEADINGS = ("TIME", "ID", "SESSION", "EVENT", "DECIDED", "TOOK", "HOOKS", "REASON")
+_HEADINGS = ("TIME", "ID", "SESSION", "EVENT", "DECIDED", "TOOK", "HOOKS", "REASON")
 _COLOURS = {"deny": "red", "ask": "yellow", "keep": "yellow", "allow": "green"}
-_DECISION = HEADINGS.index("DECIDED")
-_RIGHT = (HEADINGS.index("ID"), HEADINGS.index("TOOK"))
+_DECISION = _HEADINGS.index("DECIDED")
+_RIGHT = (_HEADINGS.index("ID"), _HEADINGS.index("TOOK"))
 _NEEDS = {"TIME": 60, "SESSION": 90, "TOOK": 90, "HOOKS": 60}
 """Columns that a terminal must have for what can be looked up by the id of a firing."""
 _LONGEST = (14, 9, 8, 32, 7, 8, 30)
@@ -32,9 +32,9 @@ class Lines:
     def __init__(self, *, headed: bool) -> None:
         self._width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         width = self._width or 1000
-        self._kept = [at for at, heading in enumerate(HEADINGS) if width >= _NEEDS.get(heading, 0)]
+        self._kept = [at for at, heading in enumerate(_HEADINGS) if width >= _NEEDS.get(heading, 0)]
         self._most = [min(most, max(7, width // 5)) if most > 20 else most for most in _LONGEST]
-        self._widths = [0] * len(HEADINGS)
+        self._widths = [0] * len(_HEADINGS)
         self._headed = headed
 
     def show(self, firings: Iterable[Firing], *, page: int = _PAGE) -> int:
@@ -42,9 +42,9 @@ class Lines:
         shown = 0
         firings = iter(firings)
         while rows := [_cells(firing) for firing in islice(firings, page)]:
-            self._fit(rows if shown or not self._headed else [HEADINGS, *rows])
+            self._fit(rows if shown or not self._headed else [_HEADINGS, *rows])
             if self._headed and not shown:
-                print(paint(self._line(HEADINGS), "bold"))
+                print(paint(self._line(_HEADINGS), "bold"))
             for row in rows:
                 print(self._line(row, coloured=True))
             sys.stdout.flush()
@@ -62,7 +62,7 @@ class Lines:
                 cell = sized(row[at], self._widths[at], right=at in _RIGHT)
             else:
                 room = None if self._width is None else max(0, self._width - used)
-                cell = row[at] if room is None or wide(row[at]) <= room else sized(row[at], room)
+                cell = row[at] if room is None else narrowed(row[at], room)
             used += wide(cell) + 2
             colour = _COLOURS.get(row[at].strip("()"), "dim") if coloured and at == _DECISION else ""
             made.append(paint(cell, colour) if colour else cell)
@@ -73,7 +73,7 @@ def _cells(firing: Firing) -> tuple[str, ...]:
     subject = f" {firing.subject}" if firing.subject else ""
     return (
         when(firing.time), str(firing.id), flat(firing.session)[:8], flat(f"{firing.event}{subject}"),
-        verdict(firing), short(firing.duration), hooks_of_firing(firing), flat(firing.reason),
+        verdict(firing), short(firing.duration), _hooks(firing), flat(firing.reason),
     )  # fmt: skip
 
 
@@ -88,40 +88,10 @@ def verdict(firing: Firing) -> str:
     return firing.decision
 
 
-def hooks_of_firing(firing: Firing) -> str:
+def _hooks(firing: Firing) -> str:
     """Return the hooks that ran, those that decided first; one that failed has a mark."""
     ran = [run for run in firing.runs if run["status"] != "skipped"]
     ran.sort(key=lambda run: run["decision"] != firing.decision or run["decision"] == "none")
     names = dict.fromkeys(f"{flat(str(run['hook']))}{'' if run['status'] == 'ok' else '!'}" for run in ran)
     more = len(names) - _MOST_HOOKS
     return ", ".join(islice(names, _MOST_HOOKS)) + (f" +{more}" if more > 0 else "")
-
-
-def flat(text: str) -> str:
-    """Return text on one line, without what a terminal would obey."""
-    return " ".join(clean(text).split())
-
-
-def wide(text: str) -> int:
-    """Return how many columns a text takes."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def sized(text: str, width: int, *, right: bool = False) -> str:
-    """Return text in exactly so many columns; what was cut off leaves a mark."""
-    missing = width - wide(text)
-    if missing >= 0:
-        return " " * missing + text if right else text + " " * missing
-    return "".join(_beginning(text, width - 1)) + "…" if width > 0 else ""
-
-
-def _beginning(text: str, width: int) -> Iterator[str]:
-    for letter in text:
-        width -= wide(letter)
-        if width < 0:
-            return
-        yield letter

@@ -9,15 +9,14 @@ from typing import Any
 from ..observe.audit.reading import Firing
 from ..replies import clean
 from .audited import short, when
-from .log_lines import flat, sized, verdict, wide
-from .report import _block as block
-from .report import _difference as difference
-from .words import paint
+from .columns import sized, wide
+from .log_lines import verdict
+from .report import STATUS_COLOURS, block, difference
+from .words import flat, paint
 
 __all__ = ["lines_of"]
 
 _VERDICTS = {"deny": "red", "ask": "yellow", "keep": "yellow", "allow": "green", "none": "green"}
-_STATUS_COLOURS = {"ok": "green", "failed": "red", "timeout": "red", "skipped": "dim"}
 _SHOWN_ELSEWHERE = {"event", "subject", "decision", "reason", "input", "given", "runs", "config", "us", "shadow",
                     "context", "messages", "inject", "ignored"}  # fmt: skip
 
@@ -79,7 +78,7 @@ def _hooks(firing: Firing) -> Iterator[str]:
     width = min(40, max(map(wide, names)))
     for name, run in zip(names, firing.runs, strict=True):
         said = run["decision"] if run["enforced"] or run["decision"] == "none" else f"({run['decision']})"
-        status = paint(f"{run['status']:<7}", _STATUS_COLOURS.get(run["status"], ""))
+        status = paint(f"{run['status']:<7}", STATUS_COLOURS.get(run["status"], ""))
         yield f"    {sized(name, width)}  {status}  {said:<6}  {short(run['duration_ms'] / 1000)}"
         if run["reason"]:
             yield from (f"    {line}" for line in block("reason: ", str(run["reason"])))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
@@ -28,6 +28,8 @@ def on_stderr() -> Iterator[None]:
 @contextmanager
 def collected() -> Iterator[list[str]]:
     """Collect what is written on standard output meanwhile; it is in the list afterwards."""
+    import tempfile
+
     printed: list[str] = []
     with tempfile.TemporaryFile() as theirs:
         try:
@@ -47,10 +49,23 @@ def _into(descriptor: int) -> Iterator[None]:
     """Have the descriptor of standard output lead elsewhere."""
     if sys.__stdout__ is not None:
         sys.__stdout__.flush()
-    ours = os.dup(1)
-    os.dup2(descriptor, 1)
     try:
+        ours = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)  # above standard error, whose number is free if it is closed
+    except OSError:  # it is closed, and what is written there gets nowhere as it is
+        yield
+        return
+    try:
+        _lead_to(descriptor)
         yield
     finally:
         os.dup2(ours, 1)
         os.close(ours)
+
+
+def _lead_to(descriptor: int) -> None:
+    try:
+        os.dup2(descriptor, 1)
+    except OSError:  # that one is closed: nobody wants to see it
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)

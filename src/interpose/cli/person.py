@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import sys
 from collections.abc import AsyncIterator
 
-from ..replies import clean
 from ..session import Question
-from .frames import Lines, Live
+from .frames import Lines
+from .question import lines_of
 from .words import paint
 
 __all__ = ["Person"]
@@ -28,28 +29,39 @@ class Person:
     async def may(self, question: Question) -> bool:
         """Ask whether a call may be made; anything but a yes is a no."""
         async with self._lock:  # one question at a time, whoever asks
-            if isinstance(self._view, Live):
-                self._view.pause()
+            self._view.hold()
+            ahead = self._typed_ahead()
             try:
-                print(f"  {paint('?', 'yellow', 'bold')} {clean(str(question))}")
+                sign, *more = lines_of(question)
+                print("\n".join([f"  {paint('?', 'yellow', 'bold')} {sign}", *(f"    {line}" for line in more)]))
                 print(f"    {paint('run it? [y/N]', 'bold')} ", end="", flush=True)
                 return (await self._line() or "").strip().lower() in _YES
             finally:
-                if isinstance(self._view, Live):
-                    self._view.resume()
+                self._read = ahead + self._read
+                self._view.release()
+
+    def _typed_ahead(self) -> bytes:
+        """Take away what was typed or pasted before a question was seen: it is a prompt, and no answer to it."""
+        descriptor = sys.stdin.fileno()
+        ahead, self._read = self._read, b""
+        while select.select([descriptor], [], [], 0)[0] and (got := os.read(descriptor, 65536)):
+            ahead += got
+        if os.isatty(descriptor):
+            import termios
+
+            termios.tcflush(descriptor, termios.TCIFLUSH)  # half a line
+        return ahead
 
     async def prompts(self) -> AsyncIterator[str]:
         """Return what the person types, line by line, until they are done."""
         while True:
-            if isinstance(self._view, Live):
-                self._view.pause()
+            self._view.pause()
             print(paint("> ", "bold"), end="", flush=True)
             line = await self._line()
             if line is None or line.strip() in ("/exit", "/quit"):
                 print()
                 return
-            if isinstance(self._view, Live):
-                self._view.resume()
+            self._view.resume()
             if line.strip():
                 yield line.strip()
 

@@ -26,6 +26,9 @@ class Placed:
 
 def place(folder: str, files: Sequence[Placed]) -> None:
     """Write files into a folder; if one cannot be written, take the others back and raise UsageError."""
+    if os.path.islink(folder):
+        raise UsageError("is a symbolic link, and nothing was written", where=folder,
+                         hint="it may lead to files that are not this project's")  # fmt: skip
     new = [file for file in files if file.before is None]
     for file in new:
         if os.path.lexists(path := os.path.join(folder, file.name)):

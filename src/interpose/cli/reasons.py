@@ -153,6 +153,8 @@ def _condition(hook: Hook, fields: Mapping[str, Any]) -> Predicate:
         return Predicate(
             "if", True, f"{hook.condition} cannot be judged ({type(error).__name__}), so it counts as true"
         )
+    if holds and getattr(hook.judge, "pattern", None) is not None and not fields.get("tool_input"):
+        return Predicate("if", True, f"{hook.condition} cannot be judged without a tool_input, so it counts as true")
     return Predicate("if", holds, f"{hook.condition} {'holds' if holds else 'does not hold'} for this input")
 
 

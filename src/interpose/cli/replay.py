@@ -61,8 +61,7 @@ def run(
     place = os.path.abspath(session)
     files = [os.path.abspath(path) for path in against or ()]
     named = os.path.abspath(store) if store is not None else None
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     recording = _recording(session, place, named)
     hooks = _engine(files, dialect)
     if dry:

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..events import TABLE
-from ..model import Outcome
+from ..model import Outcome, row_of
 from ..replies import clean
 from ..testing.replay.again import Replay, Replayed, deciders_of
 from ..testing.replay.recorded import Recorded, Recording
-from .log_lines import flat
-from .report import _difference as difference
-from .words import paint
+from .report import difference
+from .words import cut, flat, paint
 
 __all__ = ["Review", "summary_of"]
 
@@ -46,7 +45,8 @@ class Review:
 def summary_of(done: Replay) -> str:
     """Return in one sentence what came of a replay."""
     count = len(done.results)
-    said = f"{count} event{'' if count == 1 else 's'} of {done.recording.kind} {done.recording.name}: "
+    what = "session" if done.recording.kind == "store" else done.recording.kind
+    said = f"{count} event{'' if count == 1 else 's'} of {what} {done.recording.name}: "
     if done.different or not all(one.compared for one in done.results):
         said += f"{done.different or 'none'} would be decided differently"
     else:
@@ -67,7 +67,7 @@ def _lines(result: Replayed) -> Iterator[str]:
     assert now is not None  # noqa: S101 - only what was decided again can differ
     yield _headline(then)
     yield from (f"  {line}" for line in _given(then))
-    if set(result.differences) - set(now._template.row.modifies):
+    if set(result.differences) - set(row_of(now).modifies):
         yield paint(f"- was: {_was(then)}", "red")
         yield paint(f"+ now: {_now(now)}", "green")
     for name, old, new in result.changes():
@@ -95,8 +95,7 @@ def _given(then: Recorded) -> Iterator[str]:
         parts: Mapping[str, Any] = value if isinstance(value, Mapping) else {name: value}
         for key, part in parts.items():
             text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=repr)
-            line = flat(text)
-            yield f"{flat(str(key))}: {line if len(line) <= _LONGEST else line[: _LONGEST - 1] + '…'}"
+            yield f"{flat(str(key))}: {cut(flat(text), _LONGEST)}"
 
 
 def _was(then: Recorded) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..model import Outcome
+from ..model import Outcome, row_of
 
 __all__ = ["WRITERS", "Written", "changes"]
 
@@ -18,7 +18,7 @@ Written = tuple[dict[str, Any], list[str]]
 
 def changes(outcome: Outcome, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that hooks have changed, whole."""
-    row = outcome._template.row
+    row = row_of(outcome)
     final = outcome.input
     defaults = row.defaults()
     return {
@@ -64,7 +64,7 @@ def write_claude(outcome: Outcome, before: Mapping[str, Any]) -> Written:
     """Write a reply as Claude Code reads it at this event."""
     from ..dialects.claude.answers import OUTPUTS, is_discarded
 
-    row = outcome._template.row
+    row = row_of(outcome)
     places = OUTPUTS.get(row.name, {})
     said: dict[str, Any] = {}
     own: dict[str, Any] = {name: value for name, value in outcome.extra.items() if name in places}

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..model import Outcome, Result
+from ..model import Outcome, Result, subject_of
 from ..replies import clean
 from .reply import changes
 from .words import paint
 
-__all__ = ["report"]
+__all__ = ["STATUS_COLOURS", "block", "difference", "report"]
 
 _VERDICTS = {
     "deny": ("DENIED", "red"),
@@ -19,8 +19,9 @@ _VERDICTS = {
     "allow": ("GO ON", "green"),
     "none": ("GO ON", "green"),
 }
-_STATUS_COLOURS = {"ok": "green", "failed": "red", "timeout": "red", "skipped": "dim"}
+STATUS_COLOURS = {"ok": "green", "failed": "red", "timeout": "red", "skipped": "dim"}
 _LONGEST = 2_000
+_MOST_LINES = 12
 
 
 def report(outcome: Outcome, before: Mapping[str, Any]) -> None:
@@ -32,28 +33,28 @@ def report(outcome: Outcome, before: Mapping[str, Any]) -> None:
 def _lines(outcome: Outcome, before: Mapping[str, Any]) -> Iterator[str]:
     yield _headline(outcome)
     if outcome.reason:
-        yield from _block("", outcome.reason)
+        yield from block("", outcome.reason)
     if not outcome.continue_:
-        yield from _block("the agent stops: ", outcome.stop_reason or "no reason given")
+        yield from block("the agent stops: ", outcome.stop_reason or "no reason given")
     if outcome.interrupt:
         yield "  the agent is interrupted"
     for name, value in changes(outcome, before).items():
-        yield from _difference(name, before.get(name), value)
+        yield from difference(name, before.get(name), value)
     for text in outcome.context:
-        yield from _block("context: ", text)
+        yield from block("context: ", text)
     for item in outcome.inject:
-        yield from _block(f"inject ({item.strategy}): ", item.content)
+        yield from block(f"inject ({item.strategy}): ", item.content)
     for text in outcome.messages:
-        yield from _block("message: ", text)
+        yield from block("message: ", text)
     if outcome.suppress_output:
         yield "  the tool's output is not shown"
     for key, value in outcome.extra.items():
-        yield from _block(f"{key}: ", value if isinstance(value, str) else _short(value))
+        yield from block(f"{key}: ", value if isinstance(value, str) else _short(value))
     if outcome.shadow is not None and outcome.shadow.decision != outcome.decision:
-        yield from _block("not enforced: ", f"{outcome.shadow.decision} {outcome.shadow.reason}".strip())
+        yield from block("not enforced: ", f"{outcome.shadow.decision} {outcome.shadow.reason}".strip())
     yield from _hooks(outcome)
     for wish in outcome.ignored:
-        yield from _block(f"without effect, {wish.hook}: ", wish.wish)
+        yield from block(f"without effect, {wish.hook}: ", wish.wish)
 
 
 def _headline(outcome: Outcome) -> str:
@@ -66,12 +67,11 @@ def _headline(outcome: Outcome) -> str:
 
 
 def _subject(outcome: Outcome) -> str:
-    row = outcome._template.row
-    subject = outcome.input.get(row.subject) if row.subject else None
-    return f" {paint(clean(subject), 'cyan')}" if isinstance(subject, str) and subject else ""
+    subject = subject_of(outcome)
+    return f" {paint(clean(subject), 'cyan')}" if subject else ""
 
 
-def _block(label: str, text: str) -> Iterator[str]:
+def block(label: str, text: str) -> Iterator[str]:
     """Show text under its label, without what a terminal would obey, and not without end."""
     shown = clean(text)
     if len(shown) > _LONGEST:
@@ -82,7 +82,7 @@ def _block(label: str, text: str) -> Iterator[str]:
         yield f"  {' ' * len(label)}{line}"
 
 
-def _difference(name: str, old: Any, new: Any) -> Iterator[str]:
+def difference(name: str, old: Any, new: Any) -> Iterator[str]:
     """Show a changed field; of an object only the keys that differ."""
     yield f"  {paint(name, 'bold')} was changed:"
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
@@ -114,12 +114,21 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
         return
     width = min(40, max(len(_name(result)) for result in results))
     for result in results:
-        colour = _STATUS_COLOURS[result.status]
+        colour = STATUS_COLOURS[result.status]
         said: str = result.decision if result.decision != "none" else "-"
         if not result.enforced and said != "-":
             said = f"({said})"
         line = f"  {_name(result):<{width}}  {paint(f'{result.status:<7}', colour)}  {said:<6}  {_time(result)}"
         yield f"{line}  {_told(result)}".rstrip()
+        if result.error is not None:
+            yield from _stderr(result)
+
+
+def _stderr(result: Result) -> Iterator[str]:
+    """Show the end of what a failed command wrote on standard error, if its failure does not say it all."""
+    written = str(result.evidence.get("stderr", "")).rstrip()
+    if written and written.strip() not in str(result.error):
+        yield from block("  stderr: ", "\n".join(written.splitlines()[-_MOST_LINES:]))
 
 
 def _name(result: Result) -> str:

@@ -109,8 +109,7 @@ def _show(found: list[HookStats], begin: float | None) -> None:
 
 
 def _show_silent(label: str, hooks: Iterable[Hook], last: dict[tuple[str, str], str]) -> None:
-    from .log_lines import flat
-    from .words import nearby, paint
+    from .words import flat, nearby, paint
 
     for hook in hooks:
         more = last.get((hook.event, hook.label), "")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ..observe.audit.reading import HookStats
 from .audited import ago, short
-from .log_lines import flat, sized, wide
-from .words import paint
+from .columns import narrowed, sized, wide
+from .words import flat, paint
 
 __all__ = ["bar", "show_stats"]
 
@@ -48,7 +48,7 @@ def _columns(longest: float, now: float, name: int) -> list[_Column]:
         return f"{number}" if number else ""
 
     return [
-        _Column("  HOOK", lambda one: "  " + _cut(flat(one.hook), name), 0, right=False),
+        _Column("  HOOK", lambda one: "  " + narrowed(flat(one.hook), name), 0, right=False),
         _Column("RUNS", lambda one: str(one.runs), 0),
         _Column("DENY", lambda one: count(one.denies), 0, colour="red"),
         _Column("ASK", lambda one: count(one.asks), 1, colour="yellow"),
@@ -81,10 +81,6 @@ def _line(cells: Sequence[tuple[str, _Column]], widths: Sequence[int], *, plain:
         cell = sized(text, width, right=column.right)
         made.append(paint(cell, column.colour) if column.colour and not plain else cell)
     return "  ".join(made).rstrip()
-
-
-def _cut(name: str, longest: int) -> str:
-    return name if wide(name) <= longest else sized(name, longest)
 
 
 def bar(value: float, most: float) -> str:

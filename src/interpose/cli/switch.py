@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from ..config.load import Loaded, find_sources, load_sources
-from ..config.switches import Switches
+from ..config.switches import Switches, project_of
 from ..errors import UnknownHook, UsageError, nearest
 from ..events import TABLE
 from ..model import Hook
@@ -48,8 +47,7 @@ def disable(
 
 
 def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str | None, as_json: bool) -> int:
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     loaded = load_sources(TABLE, find_sources(here(), dialect))
     project = project_of(here(), loaded)
     if list_:
@@ -64,14 +62,6 @@ def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str 
         state = paint("on", "green") if on else paint("off", "yellow")
         print(f"{clean(name)} is {state} in {clean(project)}")
     return 0
-
-
-def project_of(cwd: str, loaded: Loaded) -> str:
-    """Return the directory that a switch holds for: that of the project's own file, else this one."""
-    for origin in loaded.origins:
-        if origin.source.layer == "project":
-            return os.path.dirname(os.path.dirname(origin.source.path))
-    return cwd
 
 
 def switch(project: str, name: str, on: bool, loaded: Loaded) -> None:

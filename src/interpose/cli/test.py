@@ -68,8 +68,7 @@ def run(
     named = [os.path.abspath(path) if cwd is not None else path for path in files or []]
     target = os.path.abspath(junit) if junit is not None else None
     engines = _Engines([os.path.abspath(path) for path in config or []], dialect, trusted=bool(named))
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     found = case_files(named, here())
     if not found:
         raise UsageError("no file of cases was found", hint="write .interpose/cases.yaml: `interpose test --help`")
@@ -103,6 +102,7 @@ class _Engines:
         key = self._config or case.config
         if key not in self._made:
             self._made[key] = self._make(key)
+            self._made[key].record(None)  # a case has not happened, and has no place in what is recorded of what has
         return self._made[key]
 
     def _make(self, files: tuple[str, ...]) -> Hooks:

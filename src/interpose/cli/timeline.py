@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import Outcome
+from ..model import Outcome, subject_of
 from ..replies import clean
 from .tables import show_table
+from .words import cut, flat
 
 __all__ = ["Timeline", "show_timeline"]
 
@@ -25,11 +26,9 @@ class Timeline:
         self.firings += 1
         if all(result.status == "skipped" for result in outcome.results):
             return
-        row = outcome._template.row
-        subject = outcome.input.get(row.subject) if row.subject else None
         self.rows.append({
             "event": outcome.event,
-            "subject": subject if isinstance(subject, str) else "",
+            "subject": subject_of(outcome),
             "hooks": [
                 {"hook": result.hook, "status": result.status, "decision": result.decision,
                  "round": result.round, "ms": round(result.duration * 1000, 1)}
@@ -65,7 +64,7 @@ def show_timeline(rows: Any) -> None:
         shown = [
             (
                 str(row["event"]),
-                _cut(row["subject"], 28),
+                cut(flat(str(row["subject"])), 28),
                 _hooks(row["hooks"]),
                 str(row["decision"]),
                 f"{row['ms']:.1f}",
@@ -85,7 +84,7 @@ def _hooks(hooks: list[dict[str, Any]]) -> str:
     """Name the hooks that ran; those that were skipped are counted."""
     ran = [_hook(hook) for hook in hooks if hook["status"] != "skipped"]
     skipped = len(hooks) - len(ran)
-    return _cut(", ".join([*ran, *([f"{skipped} skipped"] if skipped else [])]), _WIDEST)
+    return cut(flat(", ".join([*ran, *([f"{skipped} skipped"] if skipped else [])])), _WIDEST)
 
 
 def _hook(hook: dict[str, Any]) -> str:
@@ -93,8 +92,3 @@ def _hook(hook: dict[str, Any]) -> str:
     if hook.get("round") == 2:
         told = f"again: {told}" if told else "again"
     return f"{hook['hook']} ({told})" if told else str(hook["hook"])
-
-
-def _cut(text: Any, most: int) -> str:
-    line = " ".join(clean(str(text)).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -16,13 +16,14 @@ from ..config.load import Origin, Source, find_sources, load_sources
 from ..config.trust import TrustStore
 from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
+from ..handlers.command import Command
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
 from .asking import confirm, somebody_is_there
 from .loading import enter, here
 from .options import AsJson, Cwd, Dialect
-from .words import complain, complain_of, paint
+from .words import complain, complain_of, paint, visible
 
 __all__ = ["run"]
 
@@ -59,8 +60,7 @@ def run(
         return _forget([os.path.abspath(path) for path in forget], as_json)
     if list_:
         return _list(as_json)
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     looked, mistakes = _look(_sources(named, dialect))
     if diff:
         if not as_json:
@@ -84,6 +84,10 @@ class _Looked:
     before: dict[str, Any]
     """What was recorded when it was trusted; empty if it never was."""
     trusted: bool
+    permissions: dict[str, str]
+    """What it answers before a person is asked."""
+    audit: str
+    """Where it has firings recorded, if it says so."""
 
 
 def _sources(named: list[str], dialect: str | None) -> list[Source]:
@@ -117,7 +121,9 @@ def _look_at(source: Source) -> _Looked:
     store = TrustStore()
     before = store.recorded().get(origin.real_path)
     changes = store.difference(origin) if isinstance(before, dict) else []
-    return _Looked(origin, loaded.hooks, changes, before if isinstance(before, dict) else {}, origin.trusted)
+    known = before if isinstance(before, dict) else {}
+    audit = str(loaded.audit.get("path", "")) if loaded.audit else ""
+    return _Looked(origin, loaded.hooks, changes, known, origin.trusted, loaded.permissions, audit)
 
 
 def _decide(looked: list[_Looked], *, yes: bool, quiet: bool) -> None:
@@ -159,23 +165,44 @@ def _show(one: _Looked) -> None:
     print(f"  it arms {_hooks(one)}:")
     width = max((len(_event(hook)) for hook in one.hooks), default=0)
     for hook in one.hooks:
-        state = "" if hook.enabled else paint("  (off)", "dim")
+        state = paint("" if hook.enabled and hook.enforce else "  (not enforced)" if hook.enabled else "  (off)", "dim")
         agent = f" for agent {clean(hook.scope)}" if hook.scope else ""
         line = paint(_line(hook, origin), "dim")
-        print(f"    {_event(hook):<{width}}  {_runs(hook)}{agent}{state}  {line}".rstrip())
+        print(f"    {_event(hook):<{width}}  {_runs(hook)}{_given(hook)}{agent}{state}  {line}".rstrip())
     if origin.references:
         print("  which run these local files, trusted with their content:")
     for path, digest in origin.references.items():
-        print(f"    {_short(digest) if digest else paint('missing', 'red') + '     '}  {clean(path)}")
+        print(f"    {_short(digest) if digest else paint('missing', 'red') + '     '}  {_on_a_line(path)}")
+    if one.permissions:
+        print("  it answers before you are asked:")
+    for rule, answer in one.permissions.items():
+        print(f"    {paint(f'{answer:<5}', 'yellow' if answer == 'allow' else 'dim')}  {_on_a_line(rule)}")
+    if one.audit:
+        print(f"  it has firings recorded in {_on_a_line(one.audit)}")
 
 
 def _event(hook: Hook) -> str:
-    return clean(f"{hook.event} {hook.matcher}".rstrip())
+    return _on_a_line(f"{hook.event} {hook.matcher}".rstrip())
 
 
 def _runs(hook: Hook) -> str:
-    what = clean(str(hook.handler)).replace("\n", " ")
-    return f"{clean(hook.name)}: {what}" if hook.name and hook.name != what else what
+    what = _on_a_line(str(hook.handler))
+    return f"{_on_a_line(hook.name)}: {what}" if hook.name and hook.name != what else what
+
+
+def _given(hook: Hook) -> str:
+    """Say what a command gets of the environment, beside what every command gets: a variable can name what is run."""
+    command = hook.options.get("command")
+    if not isinstance(command, Command):
+        return ""
+    given = [f"{name}={value!r}" for name, value in command.env.items()]
+    given += ["your whole environment"] if command.inherit else [f"your {name}" for name in command.passed]
+    return _on_a_line(f" with {', '.join(given)}") if given else ""
+
+
+def _on_a_line(text: str) -> str:
+    """Return text that cannot look like more or less than it is; a line end in a command is not a blank."""
+    return visible(text).replace("\n", "⏎")
 
 
 def _line(hook: Hook, origin: Origin) -> str:
@@ -277,6 +304,8 @@ def _print_json(looked: list[_Looked], mistakes: list[InterposeError]) -> None:
             "sha256": one.origin.sha256,
             "digest": one.origin.digest,
             "references": dict(one.origin.references),
+            "permissions": one.permissions,
+            "audit": one.audit,
             "changes": [{"path": path, "change": change} for path, change in one.changes],
             "hooks": [
                 {"hook": hook.label, "event": hook.event, "matcher": hook.matcher, "type": hook.type,

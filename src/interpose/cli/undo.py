@@ -41,8 +41,7 @@ def run(
 
     Example: interpose undo 3
     """
-    if cwd is not None:
-        enter(cwd)
+    enter(cwd)
     shadow = ShadowGit.find(Path(here()))
     if list_:
         _list(shadow, max(count, 20), as_json)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json as json_text
 import sys
-from datetime import UTC, datetime
 from typing import Any
 
 from ..errors import InterposeError
 from ..observe.audit.chain import load_key
 from ..observe.audit.verifying import Flaw, Verdict, verify_store
 from ..replies import clean
+from .audited import when
 from .words import complain, nearby, paint
 
 __all__ = ["verify"]
@@ -77,12 +77,12 @@ def _place(flaw: Flaw) -> str:
         number = f", number {flaw.sequence}" if flaw.sequence is not None else ""
         parts.append(f"process {flaw.process}{number}")
     if flaw.time is not None:
-        parts.append(_when(flaw.time))
+        parts.append(when(flaw.time, whole=True))
     return ", ".join(parts) or "the store"
 
 
 def _place_of_gap(gap: dict[str, Any]) -> str:
-    return f"record {gap['id']}, process {gap['process']}, number {gap['sequence']}, {_when(gap['time'])}"
+    return f"record {gap['id']}, process {gap['process']}, number {gap['sequence']}, {when(gap['time'], whole=True)}"
 
 
 def _said_of(gap: dict[str, Any]) -> str:
@@ -98,10 +98,3 @@ def _said_of(gap: dict[str, Any]) -> str:
             return f"{gap.get('records', '?')} records were deleted by retention"
         case _:
             return f"the store before this one was damaged, and is now {gap.get('moved', '?')}"
-
-
-def _when(moment: float) -> str:
-    try:
-        return datetime.fromtimestamp(moment, UTC).isoformat(sep=" ", timespec="milliseconds")
-    except (ValueError, OverflowError, OSError):
-        return "?"

@@ -1,4 +1,7 @@
-"""What every command says on standard error, and colours where somebody looks. Standard library only."""
+"""How every command speaks: complaints on standard error, text that is safe to show, colours where somebody looks.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,18 @@ from typing import IO
 from ..errors import ConfigError, InterposeError, Problem
 from ..replies import clean
 
-__all__ = ["complain", "complain_of", "hush", "is_coloured", "mistakes_of", "nearby", "paint"]
+__all__ = ["complain", "complain_of", "cut", "flat", "hush", "is_coloured", "mistakes_of", "nearby", "paint", "visible"]
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36", "bold": "1", "dim": "2"}
 
 
-def is_coloured(stream: IO[str]) -> bool:
+def is_coloured(stream: IO[str] | None) -> bool:
     """Say whether colours make sense: on a terminal, unless the person has said otherwise."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return stream.isatty()
+    return stream is not None and stream.isatty()  # there is none where its descriptor was closed
 
 
 def paint(text: str, *colours: str, stream: IO[str] | None = None) -> str:
@@ -28,6 +31,27 @@ def paint(text: str, *colours: str, stream: IO[str] | None = None) -> str:
     if not colours or not text or not is_coloured(stream or sys.stdout):
         return text
     return f"\x1b[{';'.join(_CODES[colour] for colour in colours)}m{text}\x1b[0m"
+
+
+def flat(text: str) -> str:
+    """Return text on one line, without what a terminal would obey."""
+    return " ".join(clean(text).split())
+
+
+def visible(text: str) -> str:
+    """Return text in which what a terminal would obey can be seen: for what is run, of which no part may be hidden.
+
+    Line ends and tabs stay as they are.
+    """
+    if text.isprintable():
+        return text
+    letters = text.replace("\r\n", "\n")
+    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in letters)
+
+
+def cut(text: str, most: int) -> str:
+    """Return at most so many letters of a text; what was cut off leaves a mark."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def mistakes_of(error: InterposeError) -> tuple[Problem, ...]:

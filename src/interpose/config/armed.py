@@ -13,7 +13,7 @@ from ..events import Table
 from .load import Loaded, Source, find_sources, load_sources
 from .references import hash_of
 from .state import state_path
-from .switches import Switches
+from .switches import Switches, project_of
 
 __all__ = ["Files"]
 
@@ -71,11 +71,7 @@ class Files:
     def _switches(self, loaded: Loaded) -> dict[str, bool]:
         if self._project is None:
             return {}
-        here = self._project
-        for origin in loaded.origins:
-            if origin.source.layer == "project":
-                here = os.path.dirname(os.path.dirname(origin.source.path))
-        return Switches().of(here)
+        return Switches().of(project_of(self._project, loaded))
 
     def stamp(self) -> tuple[Any, ...]:
         """Return what changes when one of the files does, or a script or module that they name, or what was trusted."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Row, Table
 from ..matching import compile_condition
 from ..model import Hook
@@ -47,10 +47,10 @@ def read_settings(
 ) -> Configuration:
     """Read parsed settings; ``plugin_root`` is the directory of the plugin whose hooks file this is."""
     if not isinstance(given, Mapping):
-        raise ConfigError([Problem(f"{_kind(given)} where a mapping with hooks: is expected")])
+        raise ConfigError([Problem(f"{as_written(given)} where a mapping with hooks: is expected")])
     hooks = given.get("hooks")
     if hooks is not None and not isinstance(hooks, Mapping):
-        raise ConfigError([Problem(f"{_kind(hooks)} where events are expected", where="hooks",
+        raise ConfigError([Problem(f"{as_written(hooks)} where events are expected", where="hooks",
                                    hint="an event's name, and a list of groups")])  # fmt: skip
     reader = _Reader(table, layer, source, directory, project_dir, plugin_root)
     if given.get("disableAllHooks") is True:
@@ -119,7 +119,7 @@ class _Reader:
             self.warn(path, f"{event} is not an event; its hooks never run", nearest(str(event), self.table))
             return
         if not isinstance(groups, list):
-            self.warn(path, f"{_kind(groups)} where a list of groups is expected; passed over")
+            self.warn(path, f"{as_written(groups)} where a list of groups is expected; passed over")
             return
         for index, group in enumerate(groups):
             self.group(row, group, f"{path}[{index}]")
@@ -131,7 +131,7 @@ class _Reader:
             return
         matcher = group.get("matcher")
         if matcher is not None and not isinstance(matcher, str):
-            self.warn(f"{path}.matcher", f"{_kind(matcher)} where text is expected; the group is passed over")
+            self.warn(f"{path}.matcher", f"{as_written(matcher)} where text is expected; the group is passed over")
             return
         if matcher and matcher != "*" and row.subject is None:
             self.warn(f"{path}.matcher", f"{row.name} has nothing to compare it with; it is not looked at")
@@ -145,7 +145,7 @@ class _Reader:
 
     def handler(self, row: Row, given: Any, matcher: str | None, path: str) -> None:
         if not isinstance(given, Mapping):
-            raise BadHook(f"{_kind(given)} where a hook is expected")
+            raise BadHook(f"{as_written(given)} where a hook is expected")
         kind = given.get("type")
         if not isinstance(kind, str) or kind not in _SHOWN:
             raise BadHook(f"type: {kind!r} is not a type of hook", hint=f"there is {', '.join(_SHOWN)}")
@@ -219,16 +219,12 @@ class _Reader:
 def _text(given: Mapping[str, Any], key: str) -> str:
     value = given.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise BadHook(f"{key}: {_kind(value)} where text is expected")
+        raise BadHook(f"{key}: {as_written(value)} where text is expected")
     return value
 
 
 def _flag(given: Mapping[str, Any], key: str) -> bool:
     value = given.get(key)
     if value is not None and not isinstance(value, bool):
-        raise BadHook(f"{key}: {_kind(value)} where true or false is expected")
+        raise BadHook(f"{key}: {as_written(value)} where true or false is expected")
     return value is True
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else type(value).__name__

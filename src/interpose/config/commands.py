@@ -70,7 +70,7 @@ def make_command(
         env=_variables(env),
         passed=_names(pass_env),
         inherit=inherit_env or claude,
-        without=("OTEL_",) if claude else (),
+        without=words.withheld,
         cwd=where,
         real_cwd=os.path.realpath(where) if where is not None else None,
         fallback_cwds=(root, os.path.expanduser("~"), "/tmp") if claude else (),  # noqa: S108 - as the client does

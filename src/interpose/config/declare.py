@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
-from ..errors import BadHook, nearest
+from ..errors import BadHook, as_written, nearest
 from ..events import Row, Table
 from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
 from ..matching import compile_condition, compile_matcher
@@ -84,12 +84,7 @@ def declare(
     if unknown := command_options.keys() - set(COMMAND_OPTIONS):
         raise BadHook(f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), _OPTIONS))
     if type == "command" or command_options.get("command") is not None:
-        if type not in (None, "command"):
-            raise BadHook(f"command: a hook of type {type} has none", hint="leave out type or command")
-        if isolate is not None:
-            raise BadHook("isolate: a command runs in a process of its own anyway", hint="see isolation")
-        if inline:
-            raise BadHook("inline: a command cannot run in the caller's task", hint="leave it out")
+        _check_command(type, types, isolate, inline)
         kind, call = "command", None
         options: dict[str, Any] = {"command": make_command(
             handler, directory=directory, dialect=dialect, project_dir=project_dir, **command_options)}  # fmt: skip
@@ -133,6 +128,18 @@ def declare(
     )
 
 
+def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None, inline: bool) -> None:
+    """Refuse what a hook that runs a command cannot have beside it."""
+    if kind not in (None, "command", "python", *types, *_CANNOT_RUN):
+        _unknown_type(str(kind), types)
+    if kind not in (None, "command"):
+        raise BadHook(f"command: a hook of type {kind} has none", hint="leave out type or command")
+    if isolate is not None:
+        raise BadHook("isolate: a command runs in a process of its own anyway", hint="see isolation")
+    if inline:
+        raise BadHook("inline: a command cannot run in the caller's task", hint="leave it out")
+
+
 def _handler(
     kind: str | None, handler: Any, directory: str, types: tuple[str, ...], dialect: str, isolate: str | None
 ) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
@@ -141,18 +148,22 @@ def _handler(
     if dialect == "claude" and kind in _CANNOT_RUN:
         return str(kind), partial(_cannot_run, str(kind)), {}
     if kind not in (None, "python"):
-        known = ("python", "command", *types)
-        raise BadHook(f"type: {kind!r} is not a kind of handler",
-                      hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
+        _unknown_type(kind, types)
     if isinstance(handler, str):
         if "/" in handler or handler.endswith((".py", ".sh")):
             raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function, or add type: command")
         call: Callable[..., Any] = LazyFunction(handler, directory)
         return "python", call, _isolated(isolate, handler, directory)
     if not callable(handler):
-        raise BadHook(f"handler: {_kind(handler)} cannot be called", hint="give a function, or its name as text")
+        raise BadHook(f"handler: {as_written(handler)} cannot be called", hint="give a function, or its name as text")
     call = unified(handler, label_of(handler))
     return "python", call, _isolated(isolate, handler, directory) or {"awaits": is_async(handler)}
+
+
+def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
+    known = ("python", "command", *types)
+    raise BadHook(f"type: {kind!r} is not a kind of handler",
+                  hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 
 
 def _isolated(isolate: str | None, handler: Any, directory: str) -> dict[str, Any]:
@@ -213,14 +224,10 @@ def _check_choice(option: str, value: Any, choices: tuple[Any, ...]) -> None:
 def _check_type(option: str, value: Any, wanted: type, *, optional: bool = False) -> None:
     if not (optional and value is None) and not isinstance(value, wanted):
         words = {str: "text", bool: "true or false"}[wanted]
-        raise BadHook(f"{option}: {_kind(value)} where {words} is expected")
+        raise BadHook(f"{option}: {as_written(value)} where {words} is expected")
 
 
 def _text(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise BadHook(f"{option}: {_kind(value)} where text is expected")
+        raise BadHook(f"{option}: {as_written(value)} where text is expected")
     return value
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else type(value).__name__

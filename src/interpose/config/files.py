@@ -16,7 +16,7 @@ from ..errors import ConfigError, Problem
 from ..records import Record
 from .digests import sha256
 
-__all__ = ["MOST_BYTES", "FileRead", "read"]
+__all__ = ["MOST_BYTES", "FileRead", "check_owner", "read"]
 
 MOST_BYTES = 10 * 1024 * 1024
 """How large a configuration file may be."""
@@ -95,8 +95,8 @@ def _read(name: str, directory: int, asked: str, found: bool, limit: int) -> tup
         info = os.fstat(opened)
         _plain_file(info, asked)
         if found:
-            _nobody_elses(info, asked, asked, "")
-            _nobody_elses(os.fstat(directory), asked, os.path.dirname(asked), "its directory ")
+            check_owner(info, asked, asked, "")
+            check_owner(os.fstat(directory), asked, os.path.dirname(asked), "its directory ")
         if info.st_size > limit:
             _too_large(asked, limit)
         data = _all_of(opened, asked, limit)
@@ -126,7 +126,7 @@ def _plain_file(info: os.stat_result, asked: str) -> None:
         _refuse(asked, f"{kind}, not a file", "a configuration is a plain file")
 
 
-def _nobody_elses(info: os.stat_result, asked: str, path: str, what: str) -> None:
+def check_owner(info: os.stat_result, asked: str, path: str, what: str) -> None:
     """Refuse what another user owns or can write to: they could have hooks run in this person's name."""
     if info.st_uid not in (os.geteuid(), 0):
         _refuse(asked, f"{what}belongs to another user (uid {info.st_uid})", f"chown it, {_BY_HAND}")

@@ -20,8 +20,7 @@ from ..registry import LAYERS, Scope
 from . import compiled
 from .claude import read_settings, without_copies
 from .digests import sha256
-from .files import FileRead
-from .files import _nobody_elses as check_owner
+from .files import FileRead, check_owner
 from .files import read as read_file
 from .mapping import Configuration, read_mapping
 from .references import references_of
@@ -87,6 +86,7 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
     home = os.path.expanduser("~")
     if dialect == "claude":
         project = _above(cwd, ".claude", home) or cwd
+        _look_into(os.path.join(home, ".claude"), os.path.join(project, ".claude"))
         candidates = [
             (os.path.join(home, ".claude", "settings.json"), "user"),
             (os.path.join(project, ".claude", "settings.json"), "project"),
@@ -95,6 +95,7 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
         return [Source(path, layer, "claude", True) for path, layer in candidates if os.path.lexists(path)]
     configured = persons_directory("XDG_CONFIG_HOME", ".config")
     project = _above(cwd, ".interpose", home) or cwd
+    _look_into(os.path.join(configured, "interpose"), os.path.join(project, ".interpose"))
     stems = [
         (os.path.join(configured, "interpose", "hooks"), "user"),
         (os.path.join(project, ".interpose", "hooks"), "project"),
@@ -111,17 +112,33 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
 def _above(cwd: str, name: str, home: str) -> str | None:
     """Return the nearest directory, from here upwards, that has such a file; a person's home is no project.
 
-    A folder without any does not count: whoever can make one would take a project's hooks away.
+    A folder without any does not count: whoever can make one would take a project's hooks away. One that is shut does.
     """
     directory = os.path.abspath(cwd)
     stems = _STEMS[name]
     while directory != home:
-        if any(os.path.lexists(os.path.join(directory, name, stem)) for stem in stems):
+        folder = os.path.join(directory, name)
+        if any(os.path.lexists(os.path.join(folder, stem)) for stem in stems) or _is_shut(folder):
             return directory
         if os.path.dirname(directory) == directory:
             return None
         directory = os.path.dirname(directory)
     return None
+
+
+def _look_into(*folders: str) -> None:
+    """Raise ConfigError if a folder is shut: what cannot be seen in it is not the same as no hooks."""
+    problems = [
+        Problem("may not be looked into, so nobody knows which hooks hold", where=folder, hint=f"chmod u+rx {folder}")
+        for folder in folders
+        if _is_shut(folder)
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _is_shut(folder: str) -> bool:
+    return os.path.isdir(folder) and not os.access(folder, os.X_OK)
 
 
 def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = None, lines: bool = True) -> Loaded:

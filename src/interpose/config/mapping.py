@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
 from ..model import Hook, Settings
 from ..registry import Scope
@@ -18,22 +19,25 @@ from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, seconds
 from .script_files import PRIORITY, ScriptReader
 
-__all__ = ["Configuration", "read_mapping", "read_scope", "settings_from"]
+__all__ = [
+    "GROUP_KEYS", "HOOK_KEYS", "SETTINGS", "SNAKE", "SPELLED", "TOP_LEVEL", "UNITS", "Configuration", "read_mapping",
+    "read_scope", "settings_from",
+]  # fmt: skip
 
-_HOOK_KEYS = {
+HOOK_KEYS = {
     "name", "matcher", "if", "type", "handler", "priority", "timeout", "onError", "enabled", "enforce", "locked",
     "parallel", "async", "once", "inline", "description", "command", "args", "shell", "env", "passEnv", "inheritEnv",
     "cwd", "isolation", "isolate", "background", "warm",
 }  # fmt: skip
-_SPELLED = {"onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env"}
-_SNAKE = {
+SPELLED = {"onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env"}
+SNAKE = {
     "on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv",
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-_TOP_LEVEL = ("hooks", "agents", "scripts", "permissions", "audit", "dialect")
-_GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
-_SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
+TOP_LEVEL = ("hooks", "agents", "scripts", "permissions", "audit", "dialect")
+GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
+SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
 
 class Configuration:
@@ -87,27 +91,27 @@ class _Reader:
 
     def whole(self, given: Any) -> None:
         if not isinstance(given, Mapping):
-            self.wrong("", f"{_kind(given)} where a mapping with hooks: is expected")
+            self.wrong("", f"{as_written(given)} where a mapping with hooks: is expected")
             return
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         for key in given:
-            if isinstance(key, str) and key not in _TOP_LEVEL and (meant := nearest(key, _TOP_LEVEL)):
+            if isinstance(key, str) and key not in TOP_LEVEL and (meant := nearest(key, TOP_LEVEL)):
                 self.found.warnings.append(Problem(f"{key} is left to others", where=key, hint=meant))
         agents = given.get("agents")
         if agents is None:
             return
         if not isinstance(agents, list):
-            self.wrong("agents", f"{_kind(agents)} where a list of agents is expected")
+            self.wrong("agents", f"{as_written(agents)} where a list of agents is expected")
             return
         for index, agent in enumerate(agents):
             self.agent(agent, f"agents[{index}]")
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
-            self.wrong("permissions", f"{_kind(given)} where names and answers are expected")
+            self.wrong("permissions", f"{as_written(given)} where names and answers are expected")
             return
         for name, answer in (given or {}).items():
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
@@ -117,7 +121,7 @@ class _Reader:
 
     def scripts(self, given: Any) -> None:
         if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
-            self.wrong("scripts", f"{_kind(given)} where a list of .arma files is expected")
+            self.wrong("scripts", f"{as_written(given)} where a list of .arma files is expected")
             return
         for name in given or ():
             path = os.path.join(self.directory, name)
@@ -143,7 +147,7 @@ class _Reader:
     def hooks_section(self, given: Any, path: str, scope: str | None) -> None:
         overrides: dict[str, str] = {}
         if given is not None and not isinstance(given, Mapping):
-            self.wrong(path, f"{_kind(given)} where settings and events are expected")
+            self.wrong(path, f"{as_written(given)} where settings and events are expected")
             return
         for key, value in (given or {}).items():
             place = f"{path}.{key}"
@@ -151,8 +155,8 @@ class _Reader:
                 self.wrong(path, f"{key!r} is not text", "quote it")
             elif key.startswith("x-"):
                 continue
-            elif scope is None and _SNAKE.get(key, key) in _SETTINGS:
-                self.setting(_SNAKE.get(key, key), value, place)
+            elif scope is None and SNAKE.get(key, key) in SETTINGS:
+                self.setting(SNAKE.get(key, key), value, place)
             elif self.known_event(key, path):
                 if isinstance(value, Mapping) and "override" in value and self.override(value, place, scope):
                     overrides[self.table.find(key)[0].name] = self.layer
@@ -164,7 +168,9 @@ class _Reader:
         try:
             self.table.find(key)
         except InterposeError as error:
-            hint = nearest(key, [*self.table.spellings(), *_SETTINGS]) or error.problem.hint
+            hint = nearest(key, [*self.table.spellings(), *SETTINGS]) or error.problem.hint
+            if key in TOP_LEVEL:
+                hint = f"{key}: stands beside hooks:, not below it"
             self.wrong(f"{path}.{key}", f"{key} is neither an event nor a setting", hint)
             return False
         return True
@@ -173,7 +179,7 @@ class _Reader:
         if scope is None:
             self.wrong(f"{path}.override", "only an agent can override shared hooks", "move it under agents:")
         elif not isinstance(value["override"], bool):
-            self.wrong(f"{path}.override", f"{_kind(value['override'])} where true or false is expected")
+            self.wrong(f"{path}.override", f"{as_written(value['override'])} where true or false is expected")
         return value["override"] is True
 
     def event(self, event: str, value: Any, path: str, scope: str | None) -> None:
@@ -187,7 +193,7 @@ class _Reader:
         if value is None:
             return
         if not isinstance(value, (list, tuple)):
-            self.wrong(path, f"{_kind(value)} where a list of hooks is expected")
+            self.wrong(path, f"{as_written(value)} where a list of hooks is expected")
             return
         for index, item in enumerate(value):
             self.item(event, item, f"{path}[{index}]", scope, {})
@@ -196,18 +202,18 @@ class _Reader:
         if callable(item):
             item = {"handler": item}
         if not isinstance(item, Mapping):
-            self.wrong(path, f"{_kind(item)} where a hook is expected", "a hook is a mapping with handler:")
+            self.wrong(path, f"{as_written(item)} where a hook is expected", "a hook is a mapping with handler:")
         elif "hooks" in item or "commands" in item:
             self.group(event, item, path, scope)
         else:
             self.hook(event, item, path, scope, inherited)
 
     def group(self, event: str, group: Mapping[str, Any], path: str, scope: str | None) -> None:
-        self.only_known(group, _GROUP_KEYS, path, "a group")
+        self.only_known(group, GROUP_KEYS, path, "a group")
         inherited = {key: group[key] for key in ("matcher", "timeout") if group.get(key) is not None}
         members = group.get("hooks") or []
         if not isinstance(members, (list, tuple)):
-            self.wrong(f"{path}.hooks", f"{_kind(members)} where a list of hooks is expected")
+            self.wrong(f"{path}.hooks", f"{as_written(members)} where a list of hooks is expected")
             return
         for index, member in enumerate(members):
             if isinstance(member, Mapping) and ("hooks" in member or "commands" in member):
@@ -216,31 +222,32 @@ class _Reader:
                 self.item(event, member, f"{path}.hooks[{index}]", scope, inherited)
         commands = group.get("commands") or []
         if not isinstance(commands, (list, tuple)):
-            self.wrong(f"{path}.commands", f"{_kind(commands)} where a list of shell lines is expected")
+            self.wrong(f"{path}.commands", f"{as_written(commands)} where a list of shell lines is expected")
             return
         for index, line in enumerate(commands):
             # After the callables, in order; a line for the shell, or a hook that has one.
             hook = {"command": line} if isinstance(line, str) else line
             if not isinstance(hook, Mapping) or "command" not in hook:
-                self.wrong(f"{path}.commands[{index}]", f"{_kind(line)} where a line for the shell is expected")
+                self.wrong(f"{path}.commands[{index}]", f"{as_written(line)} where a line for the shell is expected")
             else:
                 self.hook(event, hook, f"{path}.commands[{index}]", scope, inherited)
 
     def hook(
         self, event: str, hook: Mapping[str, Any], path: str, scope: str | None, inherited: dict[str, Any]
     ) -> None:
-        if not self.only_known(hook, _HOOK_KEYS, path, "a hook"):
-            return
-        given = {_SNAKE.get(key, key): value for key, value in hook.items() if not key.startswith("x-")}
+        before = len(self.problems)
+        known = self.only_known(hook, HOOK_KEYS, path, "a hook")
+        given = {SNAKE.get(key, key): value for key, value in hook.items() if SNAKE.get(key, key) in HOOK_KEYS}
         if given.get("handler") is None and given.get("command") is None:
-            self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a line")
+            if known:  # otherwise it may be the one that is misspelt
+                self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a line")
             return
         if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
             self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")
             return
         if given.get("timeout") == 0 and not isinstance(given["timeout"], bool):
             del given["timeout"]  # not set: the group's holds
-        options = {_SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
+        options = {SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
         handler = options.pop("handler", None)
         options = {key: value for key, value in options.items() if value is not None}
         if options.get("type") == "script":
@@ -248,16 +255,27 @@ class _Reader:
             if handler is None:
                 return
             options.setdefault("priority", PRIORITY)
-        made = self.attempt(path, lambda: declare(
-            self.table, event, handler, scope=scope, layer=self.layer, source=self.locate(path),
-            directory=self.directory, project_dir=self.project, types=("script",), **options,
-        ))  # fmt: skip
-        if made is not None:
+        made = self.declared(event, handler, path, scope, options)
+        if made is not None and len(self.problems) == before:
             self.found.hooks.append(made)
+
+    def declared(self, event: str, handler: Any, path: str, scope: str | None, options: dict[str, Any]) -> Hook | None:
+        """Make a hook; what one option has wrong is noted, and the others are looked at without it."""
+        while True:
+            try:
+                return declare(
+                    self.table, event, handler, scope=scope, layer=self.layer, source=self.locate(path),
+                    directory=self.directory, project_dir=self.project, types=("script",), **options,
+                )  # fmt: skip
+            except InterposeError as error:
+                self.wrong(path, error.problem.what, error.problem.hint)
+                option = error.problem.what.partition(":")[0]
+                if options.pop(SPELLED.get(option, option), None) is None or option in ("type", "command"):
+                    return None
 
     def only_known(self, given: Mapping[str, Any], known: set[str], path: str, what: str) -> bool:
         strange = [key for key in given if not isinstance(key, str)
-                   or (_SNAKE.get(key, key) not in known and not key.startswith("x-"))]  # fmt: skip
+                   or (SNAKE.get(key, key) not in known and not key.startswith("x-"))]  # fmt: skip
         for key in strange:
             self.wrong(f"{path}.{key}", f"{key} is not a key of {what}",
                        nearest(str(key), known) or f"keys are {', '.join(sorted(known))}")  # fmt: skip
@@ -289,11 +307,7 @@ def _setting(key: str, value: Any) -> dict[str, Any]:
             return {"enforce": value}
 
 
-def _kind(value: object) -> str:
-    return "nothing" if value is None else type(value).__name__
-
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def duration(key: str, value: Any) -> float:
@@ -302,7 +316,7 @@ def duration(key: str, value: Any) -> float:
         number = value.strip().rstrip("smh")
         unit = value.strip()[len(number) :]
         try:
-            return seconds(key, float(number) * _UNITS[unit]) or 0.0
+            return seconds(key, float(number) * UNITS[unit]) or 0.0
         except (ValueError, KeyError):
             raise BadHook(f"{key}: {value!r} is not a duration", hint="write 5s, 250ms or 2m") from None
     return seconds(key, value) or 0.0
@@ -343,7 +357,8 @@ def read_mapping(
     """Read a whole configuration; raise ConfigError with everything that is wrong. ``locate`` turns paths to places."""
     reader = _Reader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
     reader.whole(given)
-    reader.attempt("hooks", lambda: settings_from(**reader.found.settings))
+    for name, value in reader.found.settings.items():
+        reader.attempt("hooks", partial(settings_from, **{name: value}))
     if reader.problems:
         raise ConfigError(reader.problems)
     return reader.found

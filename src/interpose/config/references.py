@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
 
 from ..handlers.command import Command, current_interpreter
@@ -18,6 +19,10 @@ _MOST_BYTES = 50 * 1024 * 1024
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/", "/System/", "/Library/")
 _OUR_FOLDERS = (".interpose", ".claude")
 _REDIRECTS = re.compile(r"&?>+[|]?")
+_MOST_SOURCE = 1024 * 1024
+_PYTHON = re.compile(rb"#!.*python")
+_IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]+([^#\n;]+)", re.MULTILINE)
+_TOPS = re.compile(r"(?:^|,)[ \t]*(\w+)")
 _VARIABLE = re.compile(r"\$\{?(CLAUDE_PROJECT_DIR|HOME)\b\}?")
 
 
@@ -42,7 +47,8 @@ def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ())
 
 def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
     """Find the program and every word that is a file; the words of a line for the shell too."""
-    words = [command.path, *command.argv]
+    # A variable can name what is run as well: BASH_ENV, NODE_OPTIONS=--require=…, PYTHONSTARTUP.
+    words = [command.path, *command.argv, *(word for value in command.env.values() for word in _words(value))]
     if len(command.argv) == 3 and command.argv[1] == "-c":
         words += _words(command.argv[2])
     # Ours is nothing that the file names: which one it is depends on who asks.
@@ -54,6 +60,7 @@ def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
             path = os.path.join(base, os.path.expanduser(filled))
             if "\0" not in path and os.path.isfile(path):
                 yield os.path.realpath(path)
+                yield from _modules_beside(os.path.realpath(path))
     if os.path.isabs(command.path) and not os.path.exists(command.path):
         yield command.path
 
@@ -89,6 +96,57 @@ def _modules_of(handler: str, directory: str) -> Iterator[str]:
         for path in (*(stem + ending for ending in endings), *_listed(stem, endings)):
             if os.path.isfile(path):
                 yield os.path.realpath(path)
+
+
+def _modules_beside(script: str) -> Iterator[str]:
+    """Find what a Python script would import from its own folder, which comes before everything else there.
+
+    That is what it names, and whatever has the name of a module of Python's own: a ``json.py`` that turns up beside a
+    guard would be run in its place.
+    """
+    from importlib.machinery import all_suffixes
+
+    endings = tuple(all_suffixes())
+    wanted, unread, seen = {*sys.stdlib_module_names}, [script], {script}
+    while unread:
+        text = _python_of(unread.pop())
+        if text is None:
+            continue
+        for line in _IMPORTS.findall(text):
+            wanted.update(_TOPS.findall(line))
+        for path in _stand_for(wanted, os.path.dirname(script), endings):
+            if path not in seen:
+                seen.add(path)
+                unread.append(path)
+                yield path
+
+
+def _stand_for(names: set[str], folder: str, endings: tuple[str, ...]) -> Iterator[str]:
+    """Return the files in a folder that a module of one of these names would be read from."""
+    try:
+        there = os.listdir(folder)
+    except OSError:
+        return
+    for name in there:
+        path = os.path.join(folder, name)
+        if name.partition(".")[0] not in names:
+            continue
+        if name.endswith(endings) and os.path.isfile(path):
+            yield os.path.realpath(path)
+        elif "." not in name:
+            yield from map(os.path.realpath, _listed(path, endings))
+
+
+def _python_of(path: str) -> str | None:
+    """Return the text of a Python script, or nothing if it is something else."""
+    try:
+        with open(path, "rb") as opened:
+            if not path.endswith(".py") and not _PYTHON.match(opened.readline(200)):
+                return None
+            opened.seek(0)
+            return opened.read(_MOST_SOURCE).decode("utf-8", "replace")
+    except OSError:
+        return None
 
 
 def _listed(folder: str, endings: tuple[str, ...]) -> list[str]:

@@ -15,16 +15,16 @@ from ..events import TABLE, Row, Table
 from ..handlers.command import ISOLATIONS
 from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS
-from .mapping import _GROUP_KEYS, _HOOK_KEYS, _SETTINGS, _SNAKE, _TOP_LEVEL, _UNITS
+from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL, UNITS
 
-__all__ = ["schema"]
+__all__ = ["SETTING_SCHEMAS", "schema"]
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _FLAG: dict[str, Any] = {"type": "boolean"}
 _TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 _SECONDS: dict[str, Any] = {"type": "number", "minimum": 0}
 _DURATION: dict[str, Any] = {
-    "anyOf": [_SECONDS, {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?({'|'.join(_UNITS)})\s*$"}]
+    "anyOf": [_SECONDS, {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?({'|'.join(UNITS)})\s*$"}]
 }
 _FREE = {"^x-": {"description": "Yours: not looked at."}}
 
@@ -63,7 +63,7 @@ _HOOK: dict[str, dict[str, Any]] = {
     "cwd": {**_TEXT, "description": "Where the command runs; from the directory of this file."},
     "description": {**_TEXT, "description": "For whoever reads this next."},
 }  # fmt: skip
-_SETTING: dict[str, dict[str, Any]] = {
+SETTING_SCHEMAS: dict[str, dict[str, Any]] = {
     "errorBehavior": {"enum": list(ERROR_BEHAVIORS), "default": "log",
                       "description": "What a failure means for hooks that do not say so themselves."},
     "timeout": {"type": "number", "minimum": 100, "description": "A ceiling over all hooks, in milliseconds."},
@@ -116,13 +116,13 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Hooks of Interpose",
         "type": "object",
-        "properties": _all_of(_TOP_LEVEL, top),
+        "properties": _all_of(TOP_LEVEL, top),
         # The schema speaks of our own dialect; keys beside ours belong to others.
         "$defs": {
             "hook": _closed(
-                _spelled(_all_of(_HOOK_KEYS, _HOOK)), anyOf=[{"required": ["handler"]}, {"required": ["command"]}]
+                _spelled(_all_of(HOOK_KEYS, _HOOK)), anyOf=[{"required": ["handler"]}, {"required": ["command"]}]
             ),
-            "group": _closed(_all_of(_GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
+            "group": _closed(_all_of(GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
             "list": {"type": "array", "items": _hook_or_group()},
             "hooks": _section(table, shared=True),
             "agentHooks": _section(table, shared=False),
@@ -155,7 +155,7 @@ def _section(table: Table, *, shared: bool) -> dict[str, Any]:
     entry = {"anyOf": [{"$ref": "#/$defs/list"}, {**whole, "additionalProperties": False, "patternProperties": _FREE},
                        {"type": "null"}]}  # fmt: skip
     events = {spelling: {**entry, "description": _about(table[spelling])} for spelling in table.spellings()}
-    settings = _spelled(_all_of(_SETTINGS, _SETTING)) if shared else {}
+    settings = _spelled(_all_of(SETTINGS, SETTING_SCHEMAS)) if shared else {}
     with_matcher = "|".join(re.escape(name) for name in table.spellings() if table[name].subject)
     return {
         "type": ["object", "null"],
@@ -191,7 +191,5 @@ def _all_of(keys: Iterable[str], described: dict[str, dict[str, Any]]) -> dict[s
 
 def _spelled(properties: dict[str, Any]) -> dict[str, Any]:
     """Add the spellings with underscores, which are read too."""
-    others = {
-        snake: {**properties[camel], "deprecated": True} for snake, camel in _SNAKE.items() if camel in properties
-    }
+    others = {snake: {**properties[camel], "deprecated": True} for snake, camel in SNAKE.items() if camel in properties}
     return {**properties, **others}

@@ -55,9 +55,14 @@ def load_state(name: str) -> dict[str, Any]:
 
 
 def save_state(name: str, value: dict[str, Any]) -> None:
-    """Replace a file of ours as a whole."""
+    """Replace a file of ours as a whole; ConfigError if it cannot be kept."""
     path = state_path(name)
-    write_privately(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
+    try:
+        write_privately(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
+    except OSError as error:
+        what = f"cannot be written: {error.strerror or error}"
+        hint = f"make {os.path.dirname(path)} writable, or set XDG_STATE_HOME to a directory that is"
+        raise ConfigError([Problem(what, where=path, hint=hint)]) from None
 
 
 def write_privately(path: str, data: bytes) -> None:

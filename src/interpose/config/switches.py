@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .state import load_state, save_state
 
-__all__ = ["Switches"]
+if TYPE_CHECKING:
+    from .load import Loaded
+
+__all__ = ["Switches", "project_of"]
 
 _NAME = "switches.json"
+
+
+def project_of(cwd: str, loaded: Loaded) -> str:
+    """Return the directory that switches hold for: that of the project's own file, else this one."""
+    for origin in loaded.origins:
+        if origin.source.layer == "project":
+            return os.path.dirname(os.path.dirname(origin.source.path))
+    return cwd
 
 
 class Switches:

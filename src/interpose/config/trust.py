@@ -7,12 +7,12 @@ machines without a person: ``all``, or digests separated by commas.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from .digests import sha256
 from .files import MOST_BYTES
-from .state import load_state, save_state
+from .state import load_state, persons_directory, save_state
 
 __all__ = ["TrustStore"]
 
@@ -60,9 +60,31 @@ class TrustStore:
             save_state(_NAME, record)
         return known
 
+    def knows(self, path: str) -> bool:
+        """Say whether a file was trusted once, whatever has become of it."""
+        return path in self.recorded()
+
     def recorded(self) -> dict[str, Any]:
         """Return everything that was trusted, by the file's real path."""
         return load_state(_NAME)
+
+    def gone(self, cwd: str, found: Iterable[str], folder: str = ".interpose") -> list[str]:
+        """Return the files that were trusted for a directory and are not there any more, beside those that are found.
+
+        What a project has further up holds only as long as there is none nearer.
+        """
+        persons = os.path.join(persons_directory("XDG_CONFIG_HOME", ".config"), "interpose")
+        here = os.path.join(os.path.realpath(cwd), "")
+        nearest = max((_project(path, folder) for path in found), key=len, default="")
+        return [
+            path
+            for path in self.recorded()
+            if not os.path.lexists(path)
+            and (
+                os.path.dirname(path) == os.path.realpath(persons)
+                or (here.startswith(project := _project(path, folder)) and project and project.startswith(nearest))
+            )
+        ]
 
     def difference(self, origin: _Origin) -> list[tuple[str, str]]:
         """Return what is not as it was trusted: each file with ``changed``, ``new`` or ``gone``."""
@@ -79,6 +101,12 @@ class TrustStore:
             elif before[path] != origin.references[path]:
                 changes.append((path, "changed"))
         return changes
+
+
+def _project(path: str, folder: str) -> str:
+    """Return the directory that has a folder of ours with this file in it, with a slash at its end; else nothing."""
+    around, name = os.path.split(os.path.dirname(path))
+    return os.path.join(around, "") if name == folder else ""
 
 
 def _text(origin: _Origin) -> str:

@@ -19,6 +19,8 @@ class Dialect(NamedTuple):
     write: Callable[[Event], Mapping[str, Any]]
     read: Callable[[Row, object], Reply | Failure]
     told: Callable[[Event], Mapping[str, str]]
+    withheld: tuple[str, ...] = ()
+    """How variables of the host begin that a command does not get, even where it gets all others."""
 
 
 def dialect(name: str, *, blocks: bool = False) -> Dialect:
@@ -26,7 +28,7 @@ def dialect(name: str, *, blocks: bool = False) -> Dialect:
     if name == "claude":
         from . import claude
 
-        return Dialect(claude.write, partial(claude.read, blocks=blocks), claude.environment)
+        return Dialect(claude.write, partial(claude.read, blocks=blocks), claude.environment, claude.withheld_prefixes)
     from . import native
 
     return Dialect(native.write, native.read, native.told)

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..replies import Ended, Failure
 from ._process import Start, start_in_group
-from ._run import Run, Running
+from ._run import Run, Running, Watch
 from ._waiting import LONGEST_POLL, OnLoop, Polling, Turn, slots
 
 if TYPE_CHECKING:
@@ -34,10 +34,17 @@ class Job(NamedTuple):
 
 async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
     """Run a command on an event loop; if the waiting task is cancelled, everything is ended first."""
-    import asyncio
+    return await _run(prepare, deadline, report, _WaitingOnLoop())
 
-    loop = asyncio.get_running_loop()
-    turn = slots.take() or await _turn_on(loop, deadline)
+
+async def in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
+    """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
+    return await _run(prepare, deadline, report, _WaitingInThread())
+
+
+async def _run(prepare: Callable[[], Job], deadline: float, report: Report, waiting: _Waiting) -> Ended:
+    """Run a command when its turn has come, in the best isolation that is to be had; once more if that may help."""
+    turn = slots.take() or await waiting.turn(deadline)
     try:
         if not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
@@ -45,51 +52,81 @@ async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -
         ways = list(starters(job.isolation, job.start, job.warm))
         retries = 1
         while True:
-            watch = OnLoop(loop)
-            run = Run(watch, job.stdin, deadline, report)
+            run = Run(waiting.watch(), job.stdin, deadline, report)
             try:
                 run.begin(ways[0])
-                await _to_the_end(run, watch, loop)
+                await waiting.end_of(run)
             finally:
                 run.close()
             if _cannot_isolate(run) and len(ways) > 1:
                 del ways[0]
             elif retries and _is_worth_a_retry(run, deadline):
                 retries -= 1
-                await asyncio.sleep(RETRY)
+                await waiting.pause(RETRY)
             else:
                 return _ended(run, job.warm)
     finally:
         slots.give_back(turn)
 
 
-async def _turn_on(loop: asyncio.AbstractEventLoop, deadline: float) -> Turn:
-    """Wait in the queue until a turn is granted or the deadline has come."""
-    granted = loop.create_future()
-    turn = slots.queue(lambda: loop.call_soon_threadsafe(_wake, granted))
-    timer = loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
-    try:
-        await granted
-    except BaseException:
-        slots.give_back(turn)
-        raise
-    finally:
-        timer.cancel()
-    return turn
+class _Waiting(Protocol):
+    """One way to wait: for a turn, for the end of a run, for better times."""
+
+    async def turn(self, deadline: float) -> Turn:
+        """Wait in the queue until a turn is granted or the deadline has come."""
+
+    def watch(self) -> Watch:
+        """Return what watches the next run."""
+
+    async def end_of(self, run: Run) -> None:
+        """Wait for the run that is watched."""
+
+    async def pause(self, seconds: float) -> None:
+        """Let some time pass."""
 
 
-async def _to_the_end(run: Run, watch: OnLoop, loop: asyncio.AbstractEventLoop) -> None:
-    from asyncio import CancelledError
+class _WaitingOnLoop:
+    """Waits on the running event loop."""
 
-    try:
-        await watch.finished
-    except CancelledError:
-        if not run.over:
-            # Told to stop: the command is asked to end and given its moment, like at a deadline.
-            watch.finished = loop.create_future()
-            run.end(Failure("cancelled", "the host was cancelled"))
-            await watch.finished
-        raise
+    def __init__(self) -> None:
+        import asyncio
+
+        self._loop = asyncio.get_running_loop()
+
+    async def turn(self, deadline: float) -> Turn:
+        granted = self._loop.create_future()
+        turn = slots.queue(lambda: self._loop.call_soon_threadsafe(_wake, granted))
+        timer = self._loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
+        try:
+            await granted
+        except BaseException:
+            slots.give_back(turn)
+            raise
+        finally:
+            timer.cancel()
+        return turn
+
+    def watch(self) -> OnLoop:
+        self._watch = OnLoop(self._loop)
+        return self._watch
+
+    async def end_of(self, run: Run) -> None:
+        from asyncio import CancelledError
+
+        try:
+            await self._watch.finished
+        except CancelledError:
+            if not run.over:
+                # Told to stop: the command is asked to end and given its moment, like at a deadline.
+                self._watch.finished = self._loop.create_future()
+                run.end(Failure("cancelled", "the host was cancelled"))
+                await self._watch.finished
+            raise
+
+    async def pause(self, seconds: float) -> None:
+        from asyncio import sleep
+
+        await sleep(seconds)
 
 
 def _wake(future: asyncio.Future[None]) -> None:
@@ -97,44 +134,29 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-async def in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
-    """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
-    turn = slots.take() or _turn_in_this_thread(deadline)
-    try:
-        if not turn.granted:
-            return Ended(failure=Failure("timeout", "its turn did not come in time"))
-        job = prepare()
-        ways = list(starters(job.isolation, job.start, job.warm))
-        retries = 1
-        while True:
-            watch = Polling()
-            run = Run(watch, job.stdin, deadline, report)
-            try:
-                run.begin(ways[0])
-                watch.wait()
-            finally:
-                run.close()
-            if _cannot_isolate(run) and len(ways) > 1:
-                del ways[0]
-            elif retries and _is_worth_a_retry(run, deadline):
-                retries -= 1
-                sleep(RETRY)  # noqa: ASYNC251 - a coroutine that waits for no event loop
-            else:
-                return _ended(run, job.warm)
-    finally:
-        slots.give_back(turn)
+class _WaitingInThread:
+    """Waits in the calling thread: its coroutines never wait for an event loop."""
 
+    async def turn(self, deadline: float) -> Turn:
+        bell = threading.Event()
+        turn = slots.queue(bell.set)
+        try:
+            while not turn.granted and (left := deadline - monotonic()) > 0:
+                bell.wait(min(left, LONGEST_POLL))
+        except BaseException:
+            slots.give_back(turn)
+            raise
+        return turn
 
-def _turn_in_this_thread(deadline: float) -> Turn:
-    bell = threading.Event()
-    turn = slots.queue(bell.set)
-    try:
-        while not turn.granted and (left := deadline - monotonic()) > 0:
-            bell.wait(min(left, LONGEST_POLL))
-    except BaseException:
-        slots.give_back(turn)
-        raise
-    return turn
+    def watch(self) -> Polling:
+        self._watch = Polling()
+        return self._watch
+
+    async def end_of(self, run: Run) -> None:
+        self._watch.wait()
+
+    async def pause(self, seconds: float) -> None:
+        sleep(seconds)  # noqa: ASYNC251 - see above
 
 
 Starter = Callable[[list[int]], Running]

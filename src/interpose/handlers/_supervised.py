@@ -30,7 +30,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Pool", "Supervised", "pool"]
+__all__ = ["Frame", "Pool", "Supervised", "framed", "pool", "why_none"]
 
 PROGRAM = str(Path(__file__).with_name("_supervisor.py"))
 NAMESPACE_BIT = 1 << 31
@@ -224,10 +224,19 @@ def framed(request: dict[str, Any]) -> bytes:
 _TERM, _KILL, _KEEP = (framed({"op": asked}) for asked in ("term", "kill", "keep"))
 
 
+def why_none() -> str:
+    """Say why there can be no supervisor here, as far as that is known without starting one."""
+    if not sys.platform.startswith("linux"):
+        return f"supervisors need Linux, not {sys.platform}"
+    if not sys.executable or getattr(sys, "frozen", False):
+        return "there is no Python interpreter to run a supervisor in"
+    return ""
+
+
 def _spawn(theirs: int) -> int:
     """Start the program with its end of the connection, and with nothing of this process but the way to a library."""
-    if not sys.executable or getattr(sys, "frozen", False):
-        raise FileNotFoundError("there is no Python interpreter to run a supervisor in")
+    if why := why_none():
+        raise FileNotFoundError(why)
     signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
     at = 4 if theirs == 3 else 3  # copied to another number it stays open in the program, and only there
     null = [(os.POSIX_SPAWN_OPEN, standard, "/dev/null", os.O_RDWR, 0) for standard in (0, 1, 2)]
@@ -366,8 +375,8 @@ class Pool:
             return False
 
     def _find_out(self) -> str:
-        if not sys.platform.startswith("linux"):
-            return f"supervisors need Linux, not {sys.platform}"
+        if why := why_none():
+            return why
         if not os.path.exists("/proc/self/stat"):
             return "there is no /proc"
         try:

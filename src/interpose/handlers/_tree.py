@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from ..replies import Failure, HookFailed
 from ._process import Start, encoded, explain
-from ._supervised import Supervised, pool
+from ._supervised import Supervised, pool, why_none
 
 __all__ = ["Tree", "start_in_tree", "why_no_tree"]
 
@@ -21,11 +20,7 @@ _LACKS = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 def why_no_tree() -> str:
     """Say why no supervisor is to be had here, as far as that is known."""
-    if not sys.platform.startswith("linux"):
-        return f"supervisors need Linux, not {sys.platform}"
-    if not sys.executable or getattr(sys, "frozen", False):
-        return "there is no Python interpreter to run a supervisor in"
-    return _refused[0] if _refused else ""
+    return why_none() or (_refused[0] if _refused else "")
 
 
 def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> Tree:

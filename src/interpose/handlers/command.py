@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
+from ..driving import drive
 from ..model import Hook
 from ..payload import Event
 from ..records import Record, made_by
@@ -18,7 +19,7 @@ from ._environment import environment, withheld
 from ._process import Start
 from ._running import Job, in_this_thread, on_loop
 
-__all__ = ["Command", "CommandHandler"]
+__all__ = ["ISOLATIONS", "Command", "CommandHandler", "current_interpreter"]
 
 ISOLATIONS = ("group", "tree", "namespace")
 
@@ -87,13 +88,7 @@ class CommandHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it in the calling thread."""
-        running = self._run(hook, event, deadline, in_this_thread)
-        try:
-            running.send(None)
-        except StopIteration as end:
-            ended: Ended = end.value
-            return ended
-        raise RuntimeError("a command without an event loop waited for one")
+        return drive(self._run(hook, event, deadline, in_this_thread))
 
     async def _run(self, hook: Hook, event: Event, deadline: float, run: Callable[..., Any]) -> Ended:
         command: Command = hook.options["command"]

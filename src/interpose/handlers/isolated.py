@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from ..driving import drive
 from ..errors import BadHook
 from ..model import Hook, Injection
 from ..payload import Event
@@ -303,12 +304,7 @@ class IsolatedHandler:
         async def wait() -> None:
             watch.wait()
 
-        running = self._run(event, deadline, watch, wait)
-        try:
-            running.send(None)
-        except StopIteration as end:
-            return end.value
-        raise RuntimeError("a worker without an event loop waited for one")
+        return drive(self._run(event, deadline, watch, wait))
 
     async def _run(self, event: Event, deadline: float, watch: Watch, wait: Callable[[], Any]) -> Any:
         isolated = self._isolated

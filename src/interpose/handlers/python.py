@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..errors import BadHook
+from ..faults import said
 from ..payload import Event
 from ..replies import HookFailed
 
@@ -141,7 +142,7 @@ class LazyFunction:
         except BaseException as error:
             if issubclass(type(error), KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
                 raise  # somebody pressed Ctrl-C while it was imported
-            raise HookFailed("import_failed", f"cannot import {self.path}: {_said(error)}") from error
+            raise HookFailed("import_failed", f"cannot import {self.path}: {said(error, 500)}") from error
         if not callable(found):
             raise HookFailed("bad_handler", f"{self.path} is {type(found).__name__}, which cannot be called")
         try:
@@ -155,11 +156,3 @@ class LazyFunction:
 def _split(path: str) -> tuple[str, str]:
     module, _, name = path.partition(":") if ":" in path else path.rpartition(".")
     return module, name
-
-
-def _said(error: BaseException) -> str:
-    name = str(type.__dict__["__name__"].__get__(type(error)))
-    try:
-        return f"{name}: {str.__str__(str(error))[:500]}"
-    except BaseException:  # an exception that cannot be shown
-        return name

@@ -9,7 +9,7 @@ from .shell_reader import read_commands
 from .shell_words import Command, Unsure, Word
 from .shell_wrappers import inside
 
-__all__ = ["Command", "CommandPattern", "Word", "commands_of"]
+__all__ = ["Command", "CommandPattern", "Word", "shell_commands"]
 
 _LONGEST = 100_000
 _DEEPEST = 10
@@ -22,7 +22,7 @@ _BLANK_IN_A_WORD = "\0"
 
 
 @lru_cache(maxsize=32)  # every rule at an event asks about the same line
-def commands_of(text: str) -> tuple[Command, ...] | None:
+def shell_commands(text: str) -> tuple[Command, ...] | None:
     """Return every simple command that a command line would run, also through ``sudo``, ``sh -c`` and their like.
 
     None where that cannot be told: text that is too long or too deep, that is no shell's, or that the line makes only
@@ -67,12 +67,12 @@ class CommandPattern:
 
     def matches_line(self, text: str) -> bool:
         """Whether a command line runs such a command, or may."""
-        commands = commands_of(text)
+        commands = shell_commands(text)
         return commands is None or any(self._matches(command) for command in commands)
 
     def covers_line(self, text: str) -> bool:
         """Whether a command line certainly runs such commands and does nothing else."""
-        commands = None if _MORE_THAN_WORDS.search(text) else commands_of(text)
+        commands = None if _MORE_THAN_WORDS.search(text) else shell_commands(text)
         return bool(commands) and all(self._is(command) for command in commands or ())
 
     def _is(self, command: Command) -> bool:

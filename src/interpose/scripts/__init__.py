@@ -6,11 +6,10 @@ an event says is filled into an argument when the hook runs, and is never read a
 
 from .commands import Command, Commands, World
 from .handler import ScriptHandler
-from .lines import PRIORITY, Line, Reference, Template, fill
-from .parse import caret, doubts, parse
+from .lines import Line, Reference, Template, fill
+from .parse import doubts, parse
 
 __all__ = [
-    "PRIORITY",
     "Command",
     "Commands",
     "Line",
@@ -18,7 +17,6 @@ __all__ = [
     "ScriptHandler",
     "Template",
     "World",
-    "caret",
     "doubts",
     "fill",
     "parse",

@@ -11,10 +11,7 @@ from ..payload import Event
 from ..records import Record
 from ..replies import HookFailed
 
-__all__ = ["PRIORITY", "Line", "Reference", "Template", "fill", "joined", "literal"]
-
-PRIORITY = 50
-"""The priority of a hook that a script has registered."""
+__all__ = ["Line", "Reference", "Template", "fill", "joined", "literal"]
 
 _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$", "\n": "\\n", "\t": "\\t"})
 _LONGEST_INDEX = 9  # digits: no list is longer, and int() refuses thousands of them

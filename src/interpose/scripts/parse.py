@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import islice
-from unicodedata import combining, east_asian_width
 
 from ..errors import BadHook, ConfigError, Problem, UnknownEvent, nearest
 from ..events import Row, Table
@@ -15,7 +14,7 @@ from .commands import Command, Commands
 from .lines import Line, Reference
 from .words import Word, bare_word, read_words
 
-__all__ = ["LONGEST_LINE", "MOST_BYTES", "MOST_LINES", "MOST_PROBLEMS", "caret", "doubts", "parse"]
+__all__ = ["LONGEST_LINE", "MOST_BYTES", "MOST_LINES", "MOST_PROBLEMS", "doubts", "parse"]
 
 MOST_BYTES = 1024 * 1024
 MOST_LINES = 10_000
@@ -27,8 +26,6 @@ _KEYWORD = "hook"
 _SHAPE = "a line is: hook POINT[:SUBJECT] /command arguments"
 _WITHOUT_MEANING = re.compile(r"""["'$\\]""")
 _WITHOUT_PARTS = {"text": "text", "text|null": "text", "number": "a number", "flag": "true or false"}
-_PLACE = re.compile(r":(\d{1,9}):(\d{1,9})\Z", re.ASCII)
-_WIDEST = 120
 
 
 def parse(text: str, *, source: str, table: Table, commands: Commands) -> list[Line]:
@@ -227,28 +224,3 @@ def doubts(lines: Iterable[Line], *, table: Table, commands: Commands) -> list[P
         rights = f"a hook may {', '.join(sorted(row.can))} there" if row.can else "a hook may only look on there"
         found.append(Problem(f"/{line.command} cannot take effect at {row.name}", where=line.where, hint=rights))
     return found
-
-
-def caret(problem: Problem, text: str) -> str:
-    """Return a problem as a person reads it: what it says, the line of the script, and a caret below the place."""
-    said = clean(str(problem))
-    place = _PLACE.search(problem.where)
-    number, column = (int(place[1]), int(place[2])) if place else (0, 0)
-    texts = text.removeprefix("\ufeff").split("\n")
-    if not 0 < number <= len(texts):
-        return said  # it is about the whole file
-    line = texts[number - 1].removesuffix("\r")
-    at = min(max(column - 1, 0), len(line))
-    begin = max(0, at - _WIDEST // 2) if len(line) > _WIDEST else 0
-    shown = "".join(mark if clean(mark) == mark else "\ufffd" for mark in line[begin : begin + _WIDEST])
-    label = f"{number} | "
-    return f"{said}\n{label}{shown}\n{' ' * (len(label) - 2)}| {_below(shown[: at - begin])}^"
-
-
-def _below(text: str) -> str:
-    """Return blanks as wide as a text is on a terminal."""
-    return "".join(mark if mark == "\t" else " " * _width(mark) for mark in text)
-
-
-def _width(mark: str) -> int:
-    return 0 if combining(mark) else 2 if east_asian_width(mark) in "WF" else 1

@@ -47,8 +47,21 @@ class Question(Record):
     session_id: str = ""
     agent_id: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def call(self) -> str:
+        """The call as text on one line: names and values that would look like more than one are in quotes."""
         shown = self.tool_input
         if isinstance(shown, Mapping):
-            shown = ", ".join(f"{name}={value!r}" for name, value in shown.items())
-        return f"{self.tool_name}({shown})" + (f": {self.reason}" if self.reason else "")
+            shown = ", ".join(f"{_name(name)}={value!r}" for name, value in shown.items())
+        elif not isinstance(shown, str) or not shown.isprintable():
+            shown = repr(shown)
+        return f"{_name(self.tool_name)}({shown})"
+
+    def __str__(self) -> str:
+        return self.call + (f": {self.reason}" if self.reason else "")
+
+
+def _name(text: object) -> str:
+    """Return a name as it is if it is one; anything else could be written to look like a part of the call."""
+    plain = isinstance(text, str) and text.isascii() and text.replace("-", "_").lstrip("_").isidentifier()
+    return str(text) if plain else repr(text)

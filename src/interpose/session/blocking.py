@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from .ports import Blocking, Engine, drive
+from ..driving import drive
+from .ports import Blocking, Engine
 from .session import Session
 
 __all__ = ["SyncSession"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from ..errors import BadHook, UsageError, nearest
@@ -10,7 +10,7 @@ from ..matching import Condition, compile_condition
 from ..model import Outcome
 from ..records import Record
 
-__all__ = ["KINDS", "MODES", "Rules", "Verdict", "judge", "kind_of", "mode_of"]
+__all__ = ["KINDS", "MODES", "Rules", "Verdict", "judge", "kind_of", "mode_of", "strictest"]
 
 _STRICTEST_FIRST = ("deny", "ask", "allow")
 MODES = ("default", "acceptEdits", "plan", "bypass")
@@ -46,10 +46,15 @@ def kind_of(tool_name: str, said: str | None = None) -> str:
 
 
 class Rules:
-    """What a person has decided beforehand: ``{"Bash(git push *)": "ask", "Read": "allow"}``. The strictest counts."""
+    """What a person has decided beforehand: ``{"Bash(git push *)": "ask", "Read": "allow"}``. The strictest counts.
 
-    def __init__(self, rules: Mapping[str, str] | None = None) -> None:
+    ``harmless`` are calls that need no question as long as nobody wants one: unlike a rule that allows, they do not
+    answer a hook that asks.
+    """
+
+    def __init__(self, rules: Mapping[str, str] | None = None, *, harmless: Iterable[str] = ()) -> None:
         self._rules = [(text, answer, _condition(text, answer)) for text, answer in (rules or {}).items()]
+        self._harmless = [_condition(text, "allow") for text in harmless]
 
     def __call__(self, call: Mapping[str, Any]) -> tuple[str, str]:
         """Return the strictest answer of the rules that hold for a call, and the rule that gave it.
@@ -62,12 +67,24 @@ class Rules:
                 found.setdefault(answer, text)
         return next(((answer, found[answer]) for answer in _STRICTEST_FIRST if answer in found), ("", ""))
 
+    def is_harmless(self, call: Mapping[str, Any]) -> bool:
+        """Say whether a call may run if nobody has said anything about it."""
+        return any(_holds(condition, call, "allow") for condition in self._harmless)
+
 
 def _holds(condition: Condition, call: Mapping[str, Any], answer: str) -> bool:
     try:
         return condition.covers(call) if answer == "allow" else condition(call)
     except Exception:  # an input whose own methods break; what cannot be judged is kept back
         return answer != "allow"
+
+
+def strictest(*rules: Mapping[str, str]) -> dict[str, str]:
+    """Return rules from several places as one set: of two answers to one rule the stricter holds."""
+    merged: dict[str, str] = {}
+    for text, answer in (pair for some in rules for pair in some.items()):
+        merged[text] = min(merged.get(text, answer), answer, key=_STRICTEST_FIRST.index)
+    return merged
 
 
 def _condition(text: str, answer: str) -> Condition:
@@ -92,7 +109,7 @@ def judge(outcome: Outcome, call: Mapping[str, Any], *, rules: Rules, mode: str,
     if mode == "plan" and kind != "read":
         return Verdict("refuse", "in plan mode nothing is changed: only tools that read may run")
     asked = outcome.decision == "ask"
-    if not asked and answer != "ask" and (outcome.granted or default == "allow"):
+    if not asked and answer != "ask" and (outcome.granted or default == "allow" or rules.is_harmless(call)):
         return Verdict("run")
     if answer == "allow" or mode == "bypass" or (mode == "acceptEdits" and kind == "edit"):
         return Verdict("run")

@@ -6,16 +6,14 @@ The session's flow is written once, as coroutines. With these ports it runs on a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from ..errors import UsageError
 from ..model import Outcome
 
-__all__ = ["Asynchronous", "Blocking", "Engine", "OnLoop", "Port", "drive"]
-
-_T = TypeVar("_T")
+__all__ = ["Asynchronous", "Blocking", "Engine", "OnLoop", "Port"]
 
 
 class Asynchronous(UsageError):
@@ -126,14 +124,3 @@ class Blocking:
                 hint="use hooks.session() in an event loop",
             )
         return value
-
-
-def drive(flow: Coroutine[Any, Any, _T]) -> _T:
-    """Run a flow whose ports never wait."""
-    try:
-        flow.send(None)
-    except StopIteration as end:
-        value: _T = end.value
-        return value
-    flow.close()
-    raise RuntimeError("a session without an event loop waited for one")

@@ -28,7 +28,7 @@ _KEEP_GOING = "Go on."
 MAIN = "main"
 """Who acts where nobody says who: hooks that hold for one agent only do not hold for all of them then."""
 
-_NOT_RUNNING = {"new": "has not begun", "running": "has begun already", "over": "is over"}
+_STATES = {"new": "has not begun", "running": "has begun already", "over": "is over"}
 
 
 class Session:
@@ -110,7 +110,7 @@ class Session:
     async def start(self, source: str | None = None) -> Answer:
         """Begin: SessionStart, and in a new session Setup."""
         if self._state != "new":
-            raise UsageError(f"this session {_NOT_RUNNING[self._state]}", hint="a session is started once")
+            raise UsageError(f"this session {_STATES[self._state]}", hint="a session is started once")
         self._state = "running"
         self.source = source or self.source
         outcomes = [await self._fire("SessionStart", source=self.source, **self._about_start())]
@@ -356,7 +356,7 @@ class Session:
     def _common(self) -> dict[str, Any]:
         if self._state != "running":
             hint = "a subagent's ends with its loop" if self._parent else "use it inside `with` or `async with`"
-            raise UsageError(f"this session {_NOT_RUNNING[self._state]}", hint=hint)
+            raise UsageError(f"this session {_STATES[self._state]}", hint=hint)
         mode = "bypassPermissions" if self.mode == "bypass" else self.mode
         fields: dict[str, Any] = {
             "session_id": self.session_id, "cwd": self.cwd, "transcript_path": self.transcript_path,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from ..model import Outcome
+from ..model import Outcome, row_of
 from .reports import report, shown
 
 __all__ = [
@@ -72,11 +72,11 @@ def assert_changed(outcome: Outcome, *, despite_failures: bool = False, **fields
         for result in outcome.results
         if result.enforced
         for name in getattr(result.reply, "changes", None) or {}
-        if name in outcome._template.row.modifies
+        if name in row_of(outcome).modifies
     }
     if not changed and not fields:
         _fail("expected that a hook changes a field, got no change", outcome)
-    words = outcome._template.row.words
+    words = row_of(outcome).words
     for word, value in fields.items():
         name = words.get(word, word)
         if name not in changed:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InterposeError, nearest
 from ..hooks import Hooks
-from ..model import Outcome
+from ..model import Outcome, row_of
 from .asserts import says
 from .cases import ABSENT, Case
 from .reports import hook_lines, shown
@@ -121,7 +121,7 @@ def _texts(what: str, expected: list[str], outcome: Outcome) -> Iterator[Differe
 
 
 def _input(what: str, expected: Mapping[str, Any], outcome: Outcome) -> Iterator[Difference]:
-    words = outcome._template.row.words
+    words = row_of(outcome).words
     final = outcome.input
     yield from _part(what, {words.get(name, name): value for name, value in expected.items()}, final)
 

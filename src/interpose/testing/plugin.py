@@ -65,6 +65,7 @@ class CaseFile(pytest.File):
         engines = self.session.stash.setdefault(_engines, {})
         if config not in engines:
             engines[config] = Hooks.load(*config)
+            engines[config].record(None)  # as in `interpose test`: a case has not happened
 
 
 class CaseFailed(Exception):

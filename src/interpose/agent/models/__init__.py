@@ -29,6 +29,7 @@ __all__ = [
     "User",
     "count",
     "find_model",
+    "first_new",
     "read_input",
     "unheard",
     "written",
@@ -164,6 +165,11 @@ def written(message: Message) -> str:
             return "\n".join(part for part in (message.content, *calls) if part)
         case ToolResults():
             return "\n".join(result.content for result in message.results)
+
+
+def first_new(messages: Sequence[Message]) -> int:
+    """Return where the messages begin that the model has not seen yet: after its own last one."""
+    return next((at + 1 for at in reversed(range(len(messages))) if isinstance(messages[at], Assistant)), 0)
 
 
 def count(request: Request, answer: str = "") -> int:

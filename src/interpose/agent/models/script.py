@@ -25,8 +25,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from interpose import UsageError
+
+from ..data_files import load
 from . import ModelError
-from .script_file import load
 
 __all__ = ["Script", "ScriptSource", "ScriptedTurn", "read_script"]
 
@@ -76,7 +78,11 @@ def read_script(source: ScriptSource) -> Script:
     """Return the script, or raise what is wrong with it and where."""
     if isinstance(source, (str, Path)):
         path = str(source)
-        data, lines = load(path)
+        try:
+            data, lines = load(path)
+        except UsageError as error:
+            wrong = error.problem
+            raise ModelError(wrong.what, code="bad_script", where=wrong.where, hint=wrong.hint) from error
         return _Reader(path, lines).script(data)
     return _Reader("", {}).script(source)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from . import Assistant, ModelError, Request, ToolCall, Turn, count, read_input, unheard, written
+from . import ModelError, Request, ToolCall, Turn, count, first_new, read_input, unheard, written
 from .script import Script, ScriptedTurn, ScriptSource, read_script
 
 __all__ = ["ScriptedModel", "sent_last"]
@@ -66,12 +66,9 @@ class ScriptedModel:
 
 def sent_last(request: Request) -> str:
     """Return what the model is told anew: the system's text, and all that came after its own last message."""
-    new: list[str] = []
-    for message in reversed(request.messages):
-        if isinstance(message, Assistant):
-            break
-        new.append(written(message))
-    return "\n".join([request.system, *reversed(new)])
+    return "\n".join(
+        [request.system, *(written(message) for message in request.messages[first_new(request.messages) :])]
+    )
 
 
 async def _say(turn: ScriptedTurn, on_text: Callable[[str], None]) -> None:

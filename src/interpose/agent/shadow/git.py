@@ -145,6 +145,7 @@ def opened(directory: Path) -> Iterator[Repository]:
         if directory.resolve() != directory:
             raise ShadowError("is, or lies behind, a symbolic link", where=str(directory), hint="remove the link")
         directory.mkdir(parents=True, exist_ok=True)
+        directory.chmod(0o700)  # it has what is in files that others may not read
         lock = os.open(directory / "interpose.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         raise ShadowError(f"cannot be used: {error.strerror}", where=str(directory)) from None
@@ -177,6 +178,9 @@ def _prepare(directory: Path) -> None:
     if (directory / "commondir").exists():
         raise ShadowError("is not a repository of ours", where=str(directory), hint="move it away: a new one is made")
     try:
+        if link := _link_in(directory):
+            # What is written here would land where it leads to: in a file of the person's, perhaps.
+            raise ShadowError("is a symbolic link", where=link, hint="move the repository away: a new one is made")
         for name in ("objects", "refs/heads", "info"):
             (directory / name).mkdir(parents=True, exist_ok=True)
         _set(directory / "config", _CONFIG)
@@ -185,6 +189,21 @@ def _prepare(directory: Path) -> None:
         _ignore(directory.parent / ".gitignore", f"/{directory.name}/")
     except OSError as error:
         raise ShadowError(f"cannot be used: {error.strerror}", where=error.filename or str(directory)) from None
+
+
+def _link_in(directory: Path) -> str:
+    """Return the first symbolic link where git or we would write, or nothing."""
+    if (ignore := directory.parent / ".gitignore").is_symlink():
+        return str(ignore)
+    for folder, folders, files in os.walk(directory):
+        if folder == str(directory) and "hooks" in folders:
+            folders.remove("hooks")  # which nobody looks into
+        for name in (*folders, *files):
+            if os.path.islink(path := os.path.join(folder, name)):
+                return path
+        if folder == str(directory / "objects"):
+            folders[:] = ["info", "pack"]  # the others hold what is there: git reads it, and never writes to it again
+    return ""
 
 
 def _set(path: Path, text: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from .bash import BASH
 from .edit import EDIT
 from .files import replace_file
-from .finding import GLOB
+from .glob import GLOB
 from .grep import GREP
+from .making import make_tool
 from .nouns import Kind, Tool, ToolFailed, Workplace
 from .read import READ
 from .write import WRITE
 
-__all__ = ["TOOLS", "Kind", "Tool", "ToolFailed", "Workplace", "replace_file"]
+__all__ = ["TOOLS", "Kind", "Tool", "ToolFailed", "Workplace", "make_tool", "replace_file"]
 
 TOOLS: tuple[Tool, ...] = (BASH, READ, WRITE, EDIT, GLOB, GREP)

@@ -6,6 +6,8 @@ import hashlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .nouns import ToolFailed
@@ -16,11 +18,19 @@ MOST_BYTES = 20_000_000
 """Larger files are for programs: Bash can cut pieces out of them."""
 
 
+_LOOK = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
 def load(path: Path, name: str) -> bytes | None:
-    """Return what is in a regular file, None if nothing is there; raise ToolFailed for anything else."""
+    """Return what is in a regular file, None if nothing is there; raise ToolFailed for anything else.
+
+    The path is a real one, as ``inside`` gives it.
+    """
     try:
         # A pipe without a writer would be waited for, without end.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _directory(path) as directory:
+            descriptor = os.open(path.name, _READ, dir_fd=directory)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -67,23 +77,47 @@ def replace_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 
     ``mode`` is for a file that is new, before the person's umask.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with _directory(path, make=True) as directory:
+        scratch = f".{secrets.token_hex(8)}.tmp"
+        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=directory)
+        try:
+            with open(descriptor, "wb") as opened:
+                _take_after(path.name, directory, descriptor)
+                opened.write(data)
+            os.replace(scratch, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+        except BaseException:
+            os.unlink(scratch, dir_fd=directory)
+            raise
+
+
+@contextmanager
+def _directory(path: Path, *, make: bool = False) -> Iterator[int]:
+    """Hold the directory of a file that has a real path, step by step from the root; ``make`` makes what is missing.
+
+    The path was judged as one without links. A link that has turned up in it since then is not followed.
+    """
+    directory = os.open(path.anchor, _LOOK)
     try:
-        with open(descriptor, "wb") as opened:
-            _take_after(path, descriptor)
-            opened.write(data)
-        os.replace(scratch, path)
-    except BaseException:
-        os.unlink(scratch)
-        raise
+        for name in path.parent.parts[1:]:
+            try:
+                below = os.open(name, _LOOK, dir_fd=directory)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                with suppress(FileExistsError):  # somebody else was faster
+                    os.mkdir(name, dir_fd=directory)
+                below = os.open(name, _LOOK, dir_fd=directory)
+            os.close(directory)
+            directory = below
+        yield directory
+    finally:
+        os.close(directory)
 
 
-def _take_after(path: Path, descriptor: int) -> None:
+def _take_after(name: str, directory: int, descriptor: int) -> None:
     """Give the new file the permissions and, where we may, the owner of the one that it replaces."""
     try:
-        before = os.stat(path)
+        before = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return
     after = os.fstat(descriptor)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import load
-from .finding import newest_first
+from .glob import newest_first
 from .making import make_tool
 from .nouns import ToolFailed, Workplace
 from .places import inside, shown
@@ -65,8 +65,8 @@ def _name_filter(pattern: str | None) -> Callable[[str], bool]:
 
 def _text(path: Path, walk: Walk) -> bytes | None:
     try:
-        data = load(path, "")
-    except ToolFailed:
+        data = load(path.resolve() if path.is_symlink() else path, "")
+    except (ToolFailed, OSError, RuntimeError):
         walk.unreadable += 1
         return None
     return None if data is None or b"\0" in data[:8_192] else data

@@ -204,5 +204,5 @@ def _tool(link: _Link, listed: Any) -> Tool:
 
     # Models take only these characters in a name.
     name = f"mcp__{_UNUSUAL.sub('_', link.name)}__{_UNUSUAL.sub('_', listed.name)}"
-    reads = listed.annotations is not None and listed.annotations.read_only_hint is True
-    return Tool(name, listed.description or listed.name, dict(listed.input_schema), "read" if reads else "run", run)
+    # A server that calls its tool harmless (read_only_hint) has only said so: in plan mode it would run all the same.
+    return Tool(name, listed.description or listed.name, dict(listed.input_schema), "run", run)

@@ -26,6 +26,8 @@ class Workplace:
     """The root of the work; files outside are refused."""
     write: Callable[[Path, str], Awaitable[str]]
     """Writes a file and returns what was really written; raises ToolFailed if that is refused."""
+    is_kept: Callable[[Path], bool] = lambda _: False
+    """Says whether a file is one that tools must leave as it is, such as those of the hooks that watch them."""
     env_file: Path | None = None
     """Shell lines that hooks wrote for the session; Bash runs them first."""
     seen: dict[Path, str] = field(default_factory=dict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from .nouns import ToolFailed, Workplace
@@ -18,9 +17,12 @@ def inside(place: Workplace, text: str) -> Path:
     """Return the real path of a file of the work; raise ToolFailed for one that is, or leads, elsewhere."""
     if not text or "\0" in text:
         raise ToolFailed("a path cannot be empty or have a NUL character in it")
+    if text.startswith("~"):
+        # Hooks and rules judge the path as it is written; it must not become another one after that.
+        raise ToolFailed(f"{text} is outside of {place.cwd}, or a name that shells replace: write the path without ~")
     try:
         text.encode("utf-8", "surrogateescape")
-        real = (place.cwd / os.path.expanduser(text)).resolve()
+        real = (place.cwd / text).resolve()
     except UnicodeEncodeError:
         raise ToolFailed("a path cannot have half a character (a lone surrogate) in it") from None
     except (OSError, RuntimeError):  # a link that leads to itself; Python 3.13 has another name for it than 3.11
@@ -35,6 +37,8 @@ def changeable(place: Workplace, text: str) -> Path:
     path = inside(place, text)
     if is_private(path.relative_to(place.cwd)):
         raise ToolFailed(f"{text} belongs to git, or to the record of what was written: it cannot be changed like this")
+    if place.is_kept(path):
+        raise ToolFailed(f"{text} belongs to the hooks that are armed: only a person changes it")
     return path
 
 

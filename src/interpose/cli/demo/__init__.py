@@ -16,8 +16,8 @@ import typer
 from ...errors import UsageError
 from ...hooks import Hooks
 from ..frames import Lines, Live
+from ..job import Job
 from ..outputs import without_log
-from ..run import Job
 from ..timeline import show_timeline
 from ..words import paint
 
@@ -34,15 +34,27 @@ def run(
 ) -> int:
     """Offline and in seconds: the model plays a script; hooks, tools, files and processes are real."""
     without_log()
-    if keep is not None and os.path.lexists(keep):
-        raise UsageError(f"--keep {keep}: it is there already", hint="name a directory that is not there")
     with tempfile.TemporaryDirectory(prefix="interpose-demo-") as scratch:
         project = _lay_out(Path(scratch))
+        if keep is not None:
+            _make_room(keep)
         status = _play(project, Lines() if plain or not sys.stdout.isatty() else Live())
         if keep is not None:
-            shutil.copytree(project, keep, symlinks=True)
+            shutil.copytree(project, keep, symlinks=True, dirs_exist_ok=True)
             print(f"\nThe project is in {keep}. `interpose list -c {keep}/hooks.yaml` lists its hooks.")
+        else:
+            print("\n`interpose demo --keep DIR` leaves its project for you to read; `interpose init` begins yours.")
     return status
+
+
+def _make_room(keep: str) -> None:
+    """Make the directory before anything is shown: that it cannot be made should not be said after the last word."""
+    try:
+        os.makedirs(keep)
+    except FileExistsError:
+        raise UsageError(f"--keep {keep}: it is there already", hint="name a directory that is not there") from None
+    except OSError as error:
+        raise UsageError(f"--keep {keep}: {error.strerror}", hint="name a directory that can be made") from None
 
 
 def _play(project: Path, view: Lines) -> int:

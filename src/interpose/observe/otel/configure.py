@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from ...switchboard import Switchboard
 
-__all__ = ["configure_from_environment", "is_asked_for"]
+__all__ = ["asked_for", "configure_from_environment"]
 
 CLOSING = 3.0
 """Seconds that a program waits at its end for what is still to be sent."""
 PROTOCOL = "http/protobuf"
 
 
-def is_asked_for(environ: Mapping[str, str] = os.environ) -> bool:
-    """Say whether the environment asks for traces or metrics; loads nothing. What it cannot have is a UsageError."""
-    return any(_wanted(signal, environ) for signal in ("TRACES", "METRICS"))
+def asked_for(environ: Mapping[str, str]) -> tuple[bool, bool]:
+    """Say whether the environment asks for traces, and for metrics. What it cannot have is a UsageError."""
+    return _wanted("TRACES", environ), _wanted("METRICS", environ)
 
 
 def configure_from_environment(
@@ -41,7 +41,7 @@ def configure_from_environment(
     Firings for which there is no span belong to the one that ``TRACEPARENT`` names: the program was started by somebody
     who traces. What is asked for and cannot be done is a UsageError.
     """
-    traces, metrics = (_wanted(signal, environ) for signal in ("TRACES", "METRICS"))
+    traces, metrics = asked_for(environ)
     if not (traces or metrics):
         return _nothing
     try:

@@ -7,16 +7,15 @@ them out. Nothing is written to an audit store.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import InterposeError
-from ...handlers.command import Command
 from ...hooks import Hooks
-from ...model import Hook, Outcome
-from ...records import replace
+from ...model import Outcome, row_of
+from ..marks import marked, with_mark
 from .recorded import UNKNOWN, Recorded, Recording
 
 __all__ = ["MARK", "Replay", "Replayed", "deciders_of", "prepared", "replay"]
@@ -64,7 +63,7 @@ class Replayed:
         """Return the fields that end up different: name, what it was, what it is now."""
         if self.outcome is not None:
             for name in self.differences:
-                if name in self.outcome._template.row.modifies:
+                if name in row_of(self.outcome).modifies:
                     yield name, _then(self.recorded, name), self.outcome.input.get(name)
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,16 +127,9 @@ def prepared(hooks: Hooks) -> Hooks:
     hooks.off = ""
     everything = list(hooks)
     hooks._registry.exchange(
-        everything, [_told(hook) for hook in everything], {}, {}, hooks.settings.max_hooks_per_point
+        everything, [with_mark(hook, MARK) for hook in everything], {}, {}, hooks.settings.max_hooks_per_point
     )
     return hooks
-
-
-def _told(hook: Hook) -> Hook:
-    command = hook.options.get("command")
-    if not isinstance(command, Command):
-        return hook
-    return replace(hook, options={**hook.options, "command": replace(command, env={**command.env, MARK: "1"})})
 
 
 def replay(
@@ -152,7 +144,7 @@ def replay(
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         done.notes.append(f"the directory {absent[0]}{more} is not here; hooks run in the current one instead")
-    with _marked():
+    with marked(MARK):
         for recorded in recording.events:
             with around():
                 result = _again(hooks, recorded)
@@ -210,7 +202,7 @@ def _fields(then: Recorded, now: Outcome) -> Iterator[str]:
     if then.decision == "deny" and now.denied:
         return
     final = now.input
-    for name in sorted(now._template.row.modifies):
+    for name in sorted(row_of(now).modifies):
         if name in final and final[name] != _then(then, name, final[name]):
             yield name
 
@@ -235,15 +227,3 @@ def _absent(recorded: Recorded) -> str:
     """Return the directory of an event if it is not on this machine; commands could not run in it."""
     cwd: Any = recorded.fields.get("cwd")
     return cwd if isinstance(cwd, str) and cwd and not os.path.isdir(cwd) else ""
-
-
-@contextmanager
-def _marked() -> Iterator[None]:
-    """Tell Python hooks too, which see this process's environment."""
-    before: Mapping[str, str] = {name: os.environ[name] for name in (MARK,) if name in os.environ}
-    os.environ[MARK] = "1"
-    try:
-        yield
-    finally:
-        del os.environ[MARK]
-        os.environ.update(before)

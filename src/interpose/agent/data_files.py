@@ -1,4 +1,4 @@
-"""The file that a script stands in: YAML with the line of each part, or JSON."""
+"""Files that people write for the agent, scripts and kinds of agents: YAML with the line of each part, or JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from . import ModelError
+from interpose import UsageError
 
 __all__ = ["load"]
 
@@ -17,7 +17,7 @@ def load(path: str) -> tuple[Any, dict[str, int]]:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise ModelError(f"the script cannot be read: {why}", code="bad_script", where=path) from error
+        raise UsageError(f"cannot be read: {why}", where=path, hint="check the path") from error
     return _load_json(path, text) if path.endswith(".json") else _load_yaml(path, text)
 
 
@@ -26,7 +26,7 @@ def _load_json(path: str, text: str) -> tuple[Any, dict[str, int]]:
         return json.loads(text), {}
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        raise ModelError(f"is not JSON: {error}", code="bad_script", where=f"{path}:{line}") from error
+        raise UsageError(f"is not JSON: {error}", where=f"{path}:{line}") from error
 
 
 def _load_yaml(path: str, text: str) -> tuple[Any, dict[str, int]]:
@@ -39,9 +39,7 @@ def _load_yaml(path: str, text: str) -> tuple[Any, dict[str, int]]:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else path
         what = getattr(error, "problem", None) or str(error) or type(error).__name__
-        raise ModelError(
-            f"is not YAML: {what}", code="bad_script", where=place, hint="quote text with : in it"
-        ) from error
+        raise UsageError(f"is not YAML: {what}", where=place, hint="quote text with : in it") from error
     lines: dict[str, int] = {}
     _note(node, "", lines, set(), path)
     return data, lines
@@ -63,6 +61,6 @@ def _note(node: Any, path: str, lines: dict[str, int], seen: set[int], source: s
             if name in found:
                 what = f"the key {name!r} stands there twice"
                 place = f"{source}:{key.start_mark.line + 1}"
-                raise ModelError(what, code="bad_script", where=place, hint="remove one of them")
+                raise UsageError(what, where=place, hint="remove one of them")
             found.add(name)
             _note(item, f"{path}.{name}" if path else name, lines, seen, source)
