@@ -54,8 +54,8 @@ class Snapshot:
             return [hook for hook in hooks if hook.enabled]
         ancestors = self._ancestors(scope)
         own = self.scopes.get(scope, _NO_SCOPE)
-        like = self.scopes.get(own.like or "", _NO_SCOPE)
-        override = own.overrides.get(event) or like.overrides.get(event)
+        # What one agent drops, others of its kind do not: a model may choose the name of whom it spawns.
+        override = own.overrides.get(event)
         scopes = (scope,) if own.like is None else (scope, own.like)
         return [hook for hook in hooks if hook.enabled and _holds(hook, scopes, ancestors, override)]
 

@@ -36,7 +36,7 @@ FailureClass = Literal["unloadable", "misstated", "broken", "late"]
 
 _CODES_THAT_CANNOT_LOAD = frozenset({
     "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "launch_error",
-    "handler_type", "isolation_unavailable",
+    "handler_type", "isolation_unavailable", "changed",
 })  # fmt: skip
 _CODES_MISSTATED = frozenset({"bad_decision", "bad_reply"})
 

@@ -564,9 +564,6 @@ def judged(rule: str, project: Path, tool: str, **given: Any) -> bool:
     return condition({"tool_name": tool, "tool_input": given, "cwd": str(project)})
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a rule that keeps calls back judges a path as it is written, not where it leads"
-)
 def test_a_rule_that_denies_holds_for_a_link_to_what_it_means(project: Path) -> None:
     (project / "keys").mkdir()
     (project / "notes").symlink_to("keys")
@@ -574,9 +571,6 @@ def test_a_rule_that_denies_holds_for_a_link_to_what_it_means(project: Path) -> 
     assert judged("Write(keys/**)", project, "Write", file_path="notes/new")
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="urlsplit and those who fetch read an address differently"
-)
 def test_a_rule_that_allows_a_domain_does_not_cover_an_address_that_others_read_differently(project: Path) -> None:
     condition = compile_condition("WebFetch(domain:good.example)")
     url = "https://evil.example\\@good.example/"  # whoever reads it as a browser does goes to evil.example
@@ -585,7 +579,6 @@ def test_a_rule_that_allows_a_domain_does_not_cover_an_address_that_others_read_
     assert not condition.covers({"tool_name": "WebFetch", "tool_input": {"url": url}, "cwd": str(project)})
 
 
-@pytest.mark.xfail(raises=AssertionError, strict=True, reason="a host is compared as it is written")
 @pytest.mark.parametrize(
     "url", ["https://evil.example./", "evil.example/?x=//", "https://\uff45vil.example/", "https:\\\\evil.example/"]
 )
@@ -593,19 +586,11 @@ def test_a_rule_that_denies_a_domain_holds_however_it_is_written(project: Path, 
     assert judged("WebFetch(domain:evil.example)", project, "WebFetch", url=url)
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="commands that run a command and are not in the table of wrappers"
-)
 @pytest.mark.parametrize("wrapper", ["flock x", "watch", "strace", "unshare", "taskset 1", "chroot /", "systemd-run"])
 def test_a_rule_that_denies_holds_behind_a_command_that_runs_others(project: Path, wrapper: str) -> None:
     assert judged("Bash(rm -rf *)", project, "Bash", command=f"{wrapper} rm -rf /")
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    strict=True,
-    reason="the name that a model gives a teammate chooses the configured agent it is like",
-)
 def test_a_name_that_a_model_chooses_does_not_drop_a_guard() -> None:
     override = {"id": "deployer", "backend": {"hooks": {"PreToolUse": {"override": True, "hooks": []}}}}
     guard = {"command": "exit 2", "onError": "abort"}
@@ -625,11 +610,6 @@ def fired(hooks: Hooks) -> Outcome:
     return hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "rm"})
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    strict=True,
-    reason="what a trusted file names is hashed when it is loaded, and run later as it is",
-)
 @pytest.mark.parametrize("kind", ["command", "python"])
 def test_a_guard_that_is_changed_after_it_was_loaded_does_not_let_through(project: Path, kind: str) -> None:
     python = {"handler": f"guard_{os.getpid()}.check", "onError": "abort"}

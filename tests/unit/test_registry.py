@@ -265,7 +265,7 @@ def test_hooks_of_a_kind_hold_for_every_agent_of_it_and_locked_ones_for_their_de
     assert labels(made, "main") == []
 
 
-def test_a_kind_that_overrides_shared_hooks_does_so_for_its_agents() -> None:
+def test_what_an_agent_overrides_is_not_overridden_for_others_of_its_kind() -> None:
     made = registry(
         hook("shared", layer="project"),
         scopes={
@@ -274,5 +274,5 @@ def test_a_kind_that_overrides_shared_hooks_does_so_for_its_agents() -> None:
         },
     )
 
-    assert labels(made, "explorer-1") == []
-    assert labels(made, "main") == ["shared"]
+    assert labels(made, "explorer") == []
+    assert labels(made, "explorer-1") == ["shared"]

@@ -24,6 +24,7 @@ from .files import FileRead, check_owner
 from .files import read as read_file
 from .mapping import Configuration, read_mapping
 from .references import references_of
+from .sealed import sealed
 from .state import persons_directory
 from .trust import TrustStore
 
@@ -171,6 +172,8 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
             ))  # fmt: skip
             continue
         loaded.origins.append(origin)
+        if source.found and references:
+            found.hooks = sealed(found.hooks, references)
         _add(loaded, source, found, permissions)
     if problems:
         raise ConfigError(problems)

@@ -17,8 +17,9 @@ from typing import Any
 
 from ..model import Hook
 from ..payload import Event
+from ..replies import HookFailed
 
-__all__ = ["Handler", "depth", "progress"]
+__all__ = ["Handler", "depth", "hold_to_trust", "progress"]
 
 Handler = Callable[[Hook, Event, float], Awaitable[Any]]
 
@@ -33,3 +34,9 @@ depth: ContextVar[int] = ContextVar("interpose_depth", default=_inherited_depth(
 
 progress: ContextVar[Callable[[str, str], None] | None] = ContextVar("interpose_progress", default=None)
 """Where a handler reports what a running hook writes: the stream's name and the text. None if nobody listens."""
+
+
+def hold_to_trust(seal: Any) -> None:
+    """Raise HookFailed if a file that was trusted has changed since; without a seal nobody has asked for that."""
+    if seal is not None and (path := seal.broken()):
+        raise HookFailed("changed", f"{path} has changed since it was trusted (look at it, then: interpose trust)")

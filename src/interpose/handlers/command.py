@@ -14,7 +14,7 @@ from ..payload import Event
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
 from ..wire import Unencodable, encode
-from . import depth, progress
+from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld
 from ._process import Start
 from ._running import Job, in_this_thread, on_loop
@@ -99,6 +99,7 @@ class CommandHandler:
         env: dict[bytes, bytes] = {}
 
         def prepare() -> Job:
+            hold_to_trust(hook.options.get("seal"))
             directory = command.directory(event)  # before it is encoded, which fills in what the host has not named
             stdin = command.encoded(event)
             env.update(_environment_of(command, event, evidence))

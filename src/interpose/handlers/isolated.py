@@ -22,6 +22,7 @@ from ..model import Hook, Injection
 from ..payload import Event
 from ..replies import Failure, HookFailed, Reply
 from ..wire import BadJson, decode
+from . import hold_to_trust
 from ._environment import trace_variables
 from ._process import Start
 from ._run import GRACE, Running, Watch
@@ -295,6 +296,7 @@ class IsolatedHandler:
         async def wait() -> None:
             await watch.finished
 
+        hold_to_trust(hook.options.get("seal"))
         return await self._run(event, deadline, watch, wait)
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
@@ -304,6 +306,7 @@ class IsolatedHandler:
         async def wait() -> None:
             watch.wait()
 
+        hold_to_trust(hook.options.get("seal"))
         return drive(self._run(event, deadline, watch, wait))
 
     async def _run(self, event: Event, deadline: float, watch: Watch, wait: Callable[[], Any]) -> Any:

@@ -12,6 +12,7 @@ from ..errors import BadHook
 from ..faults import said
 from ..payload import Event
 from ..replies import HookFailed
+from . import hold_to_trust
 
 __all__ = ["LazyFunction", "is_async", "label_of", "source_of", "unified"]
 
@@ -110,7 +111,7 @@ def _innermost(function: Any) -> Any:
 class LazyFunction:
     """A callable named ``module.function`` or ``module:function``, imported when it is first called."""
 
-    __slots__ = ("_call", "awaits", "directory", "path")
+    __slots__ = ("_call", "awaits", "directory", "path", "seal")
 
     def __init__(self, path: str, directory: str = "") -> None:
         module, name = _split(path)
@@ -121,6 +122,8 @@ class LazyFunction:
             )
         self.path = path
         self.directory = directory
+        self.seal: Any = None
+        """Says whether the files that were trusted are as they were, if somebody has to trust them."""
         self._call: Call | None = None
         self.awaits = False
         """Whether it is async; known once it is imported."""
@@ -134,6 +137,7 @@ class LazyFunction:
         """Import the function; raise HookFailed if that cannot be done."""
         from ._importing import imported
 
+        hold_to_trust(self.seal)
         module_name, name = _split(self.path)
         try:
             found: Any = imported(module_name, self.directory)

@@ -55,10 +55,9 @@ class Condition:
         if is_command and self._command_matches(given["command"]):
             return True
         if paths := [given[key] for key in _PATH_KEYS if key in given]:
-            cwd = fields.get("cwd")
-            return any(self._path_matches(path, cwd) if isinstance(path, str) else True for path in paths)
+            return any(self._path_may_match(path, fields.get("cwd")) for path in paths)
         if texts := [given[key] for key in _TEXT_KEYS if key in given]:
-            return any(self._text_matches(text) if isinstance(text, str) else True for text in texts)
+            return any(self._text_matches(text, unsure=True) if isinstance(text, str) else True for text in texts)
         return not is_command
 
     def covers(self, fields: Mapping[str, Any]) -> bool:
@@ -91,7 +90,7 @@ class Condition:
     def _covers_text(self, key: str, value: str) -> bool:
         if (self.pattern or "").startswith("domain:") and key != "url":
             return False
-        return not (key == "pattern" and _leads_up(value)) and self._text_matches(value)
+        return not (key == "pattern" and _leads_up(value)) and self._text_matches(value, unsure=False)
 
     def _covers_path(self, path: object, cwd: object) -> bool:
         """Judge both what is named and what it is: a link may lead elsewhere."""
@@ -106,6 +105,16 @@ class Condition:
         if not is_below and not (self.pattern or "").startswith(("//", "~/")):
             return False
         return self._path_matches(path, base) and self._path_matches(real, real_base)
+
+    def _path_may_match(self, path: object, cwd: object) -> bool:
+        """Judge what is named, and what it is if that is something else: a link must not lead past a guard."""
+        if not isinstance(path, str) or self._path_matches(path, cwd):
+            return True
+        base = cwd if isinstance(cwd, str) and cwd else os.sep
+        try:
+            return self._path_matches(os.path.realpath(os.path.join(base, path)), os.path.realpath(base))
+        except (OSError, ValueError):  # no path at all
+            return True
 
     def _command_matches(self, command: object) -> bool:
         """Judge a shell's command line by the commands in it."""
@@ -135,10 +144,11 @@ class Condition:
         whole = os.path.normpath(os.path.join(base, path))
         return self._predicate(pattern)(whole)
 
-    def _text_matches(self, value: str) -> bool:
+    def _text_matches(self, value: str, *, unsure: bool) -> bool:
         pattern = self.pattern or ""
         if pattern.startswith("domain:"):
-            return _host_of(value) == pattern.removeprefix("domain:").lower()
+            host = _host_of(value)
+            return unsure if host is None else host == pattern.removeprefix("domain:").lower()
         return self._predicate(pattern, across="/")(value)
 
     def _predicate(self, pattern: str, across: str = "") -> Predicate:
@@ -216,13 +226,21 @@ def _literal(path: str) -> str:
     return "".join(f"[{mark}]" if mark in "*?[{" else mark for mark in path)
 
 
-def _host_of(url: str) -> str:
+_ADDRESS = re.compile(r"[!-~]+", re.ASCII)
+_SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
+
+
+def _host_of(url: str) -> str | None:
+    """Return the host that an address leads to; None where not everybody reads it the same way."""
     from urllib.parse import urlsplit
 
+    if not _ADDRESS.fullmatch(url) or "\\" in url:
+        return None
     try:
-        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
+        host = urlsplit(url if _SCHEME.match(url) else f"//{url}").hostname or ""
     except ValueError:
-        return ""
+        return None
+    return host.removesuffix(".").lower() if host and "%" not in host else None
 
 
 def compile_condition(text: str | None) -> Condition | None:

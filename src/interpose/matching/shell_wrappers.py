@@ -16,22 +16,49 @@ _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _WRAPPERS: dict[str, tuple[str, int]] = {
     "builtin": ("", 0),
     "busybox": ("", 0),
+    "bwrap": ("", 0),
+    "caffeinate": ("disut:w:", 0),
+    "chroot": (" groups: userspec: skip-chdir", 1),
     "chronic": ("ev", 0),
+    "chrt": ("abdfiorvRT:P:D: all-tasks batch deadline fifo idle other rr verbose reset-on-fork", 1),
     "command": ("pvV", 0),
     "doas": ("C:Lnsu:", 0),
     "env": ("0iu:C:S:v ignore-environment null unset: chdir: split-string: debug", 0),
     "exec": ("a:cl", 0),
+    "fakeroot": ("", 0),
+    "firejail": ("", 0),
+    "flock": (
+        "eE:Fnosuvw:x close conflict-exit-code: exclusive nb no-fork nonblock shared timeout: unlock verbose wait:",
+        1,
+    ),
     "ionice": ("c:n:t class: classdata: ignore", 0),
+    "ltrace": ("a:A:bcCD:e:fF:hiL:l:n:o:p:rs:StTu:Vw:x:", 0),
     "nice": ("n:0123456789 adjustment:", 0),
     "nohup": ("", 0),
+    "nsenter": ("", 0),
+    "parallel": ("", 0),
+    "prlimit": ("", 0),
+    "proot": ("", 0),
+    "rlwrap": ("", 0),
     "setsid": ("cfw ctty fork wait", 0),
     "stdbuf": ("i:o:e: input: output: error:", 0),
+    "strace": ("a:b:cCdDe:E:fFhiI:kno:O:p:P:qrs:S:tTu:U:vVwxX:yYzZ", 0),
     "sudo": (
         "AbBC:D:Eg:Hh:ikKnNPp:r:R:sSt:T:u:U: user: group: chdir: host: prompt: preserve-env non-interactive login",
         0,
     ),
+    "systemd-run": (
+        "dE:GHM:p:PqrStu: collect gid: nice: pipe property: pty quiet same-dir scope setenv: slice: uid: unit: user",
+        0,
+    ),
+    "taskset": ("acp all-tasks cpu-list pid", 1),
     "time": ("af:o:pqv append format: output: portability quiet verbose", 0),
     "timeout": ("fk:ps:v foreground kill-after: preserve-status signal: verbose", 1),
+    "unbuffer": ("p", 0),
+    "unshare": (
+        "cCfG:imnprR:S:TuUw: fork ipc keep-caps map-root-user mount mount-proc net pid time user uts root: wd:",
+        0,
+    ),
     "xargs": (
         "0a:d:eE:iI:J:lL:n:oP:prR:s:S:tx null arg-file: delimiter: replace max-args: max-procs: no-run-if-empty",
         0,
@@ -103,6 +130,8 @@ def _wrapper(name: str, words: Command) -> list[Command | str]:
         if options.keys() & {"i", "s", "login", "shell"} and name in ("sudo", "doas"):
             raise Unsure  # a shell that reads what we do not see
         return []
+    if name == "flock" and inner[0].text in ("-c", "--command"):
+        return [_text(inner[1:2])]
     return [_with_input(inner, options) if name == "xargs" else inner]
 
 
@@ -217,6 +246,14 @@ def _su(words: Command) -> list[Command | str]:
     raise Unsure
 
 
+def _watch(words: Command) -> list[Command | str]:
+    """Take all words as a line for the shell, which is what it does with them."""
+    at, options = _options(
+        words, "bcd:egn:pqrtwx beep color differences errexit chgexit interval: no-title precise exec"
+    )
+    return [words[at:]] if options.keys() & {"x", "exec"} else [_text(words[at:])]
+
+
 _READERS: dict[str, Callable[[Command], list[Command | str]]] = {
     ".": _source,
     "alias": _alias,
@@ -225,4 +262,5 @@ _READERS: dict[str, Callable[[Command], list[Command | str]]] = {
     "source": _source,
     "su": _su,
     "trap": _trap,
+    "watch": _watch,
 }

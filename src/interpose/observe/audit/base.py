@@ -71,9 +71,11 @@ class Base:
         self._hooks: dict[tuple[str, str], int] = {}
         self._described: set[str] = set()
         files.prepare(path)
-        if os.path.getsize(path) and not files.is_ours(path):
-            raise StoreDown("is a file, and no audit store", where=path, hint="it is left as it is; name another path")
         with files.locked(path):
+            # Under the lock: somebody else may just be making it.
+            if os.path.getsize(path) and not files.is_ours(path):
+                hint = "it is left as it is; name another path"
+                raise StoreDown("is a file, and no audit store", where=path, hint=hint)
             drop_sum(path)
             self.identity = files.identity(path)
             self._base = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
