@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
 from .faults import log, type_name
+from .hop import MOMENT, Hop
 from .lanes import GRACE, kept, thread_job, workers
 from .replies import HookFailed
 from .understudy import ENDED, InContext, Understudy
@@ -22,7 +23,7 @@ from .understudy import ENDED, InContext, Understudy
 if TYPE_CHECKING:
     from .firing import Firing
     from .sprint import Sprint
-    from .step import Stretch
+    from .step import Step, Stretch
 
 __all__ = ["Background", "CancelledError", "LoopLanes", "background", "lanes_of_this_loop"]
 
@@ -95,36 +96,39 @@ class LoopLanes:
             understudy.dismiss()
         return None
 
-    async def _in_thread(self, firing: Firing) -> None:
-        firing.waiter = waiter = self._loop.create_future()
+    def _in_thread(self, firing: Firing) -> Awaitable[None] | None:
+        step, began, hop = firing.steps[firing.position], monotonic(), Hop(self._loop)
         try:
-            workers.run(thread_job(firing, copy_context()), self._bell(waiter))
+            workers.run(thread_job(firing, copy_context()), hop.ring)
         except HookFailed as error:
-            firing.waiter = None
             firing.refuse(error.failure)
-            return
+            return None
+        try:
+            step.swift = over = hop.is_over(MOMENT if step.swift else 0.0)
+        except BaseException:  # the host is interrupted
+            firing.let_go()
+            raise
+        if not over:
+            return self._until_over(firing, hop, step, began)
+        if firing.broken is not None:
+            raise firing.broken
+        return None
+
+    async def _until_over(self, firing: Firing, hop: Hop, step: Step, began: float) -> None:
+        """Wait for a thread through the loop, and watch its deadlines."""
+        firing.waiter = hop.waiter
         self._watch(firing)
         try:
-            await waiter
+            await hop.waiter
         except asyncio.CancelledError:
             firing.let_go()
             raise
         finally:
             self._firings.discard(firing)
             firing.waiter = None
+        step.swift = monotonic() - began < MOMENT
         if firing.broken is not None:
             raise firing.broken
-
-    def _bell(self, waiter: asyncio.Future[None]) -> Callable[[], None]:
-        """Return what a thread calls to wake the firing on this loop."""
-
-        def ring() -> None:
-            try:
-                self._loop.call_soon_threadsafe(_wake, waiter)
-            except RuntimeError:  # the loop was closed while the hook ran: nobody waits
-                return
-
-        return ring
 
     def _inline(self, firing: Firing) -> Awaitable[None] | None:
         """Run hooks in the caller's own task, but in a copy of its context: what they set there is not the host's."""
@@ -269,11 +273,6 @@ def _own_task() -> asyncio.Task[Any]:
     if task is None:
         raise RuntimeError("an inline hook needs a task to run in")
     return task
-
-
-def _wake(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
 
 
 _lanes: dict[int, LoopLanes] = {}

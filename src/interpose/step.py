@@ -55,7 +55,7 @@ class Step:
     """A hook, or a group that runs side by side, as a firing runs it."""
 
     __slots__ = ("blocking", "call", "enforced", "guard", "handler", "health", "hook", "lane", "members", "plain",
-                 "policy", "read", "timeout")  # fmt: skip
+                 "policy", "read", "swift", "timeout")  # fmt: skip
 
     def __init__(self, engine: Engine, hook: Hook, members: tuple[Step, ...] = ()) -> None:
         settings = engine.settings
@@ -75,6 +75,8 @@ class Step:
         special = hook.judge is not None or hook.once or hook.background or self.handler is not None
         self.plain = self.lane in ("inline", "task") and not special
         """Whether it need only be called, and means nothing by saying nothing."""
+        self.swift = True
+        """Whether it ended in a moment when it last ran in a thread."""
 
 
 class Stretch:
