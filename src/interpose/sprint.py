@@ -30,8 +30,8 @@ class Sprint(Outcome):
     It is what the host gets, and the event's fields are attributes of that: its own names begin with an underscore.
     """
 
-    __slots__ = ("_cancelling", "_copiers", "_depth", "_firing", "_rest", "_results", "_route", "_task", "_times",
-                 "_token")  # fmt: skip
+    __slots__ = ("_cancelling", "_copiers", "_depth", "_firing", "_input", "_rest", "_results", "_route", "_task",
+                 "_times", "_token")  # fmt: skip
     _route: Route
     _copiers: Copiers
     _depth: int
@@ -45,6 +45,7 @@ class Sprint(Outcome):
     """The task that it runs in, and how often that was to be cancelled before, if it is the host's."""
     _cancelling: int
     _rest: dict[str, str]
+    _input: dict[str, Any]
     _results: tuple[Result, ...]
 
     async def _run(self, stretch: Stretch, soon: float, rest: Rest) -> None:
@@ -106,11 +107,11 @@ class Sprint(Outcome):
     @property
     def input(self) -> dict[str, Any]:
         """The final fields of the event."""
-        rest = self()
-        if rest:
-            self._given = {**self._given, **rest}
-            self._rest = {}
-        return self._given
+        try:
+            return self._input
+        except AttributeError:
+            self._input = {**self._given, **self()}
+            return self._input
 
     @property
     def results(self) -> Sequence[Result]:

@@ -297,6 +297,21 @@ def test_all_hooks_and_the_outcome_have_the_same_call_id(speaks: bool) -> None:
     assert outcome.input["tool_use_id"] == outcome.input["tool_use_id"] == seen[0]
 
 
+def test_an_event_that_a_hook_keeps_is_whole_whoever_has_read_the_outcome_before() -> None:
+    hooks, kept = Hooks(), []
+
+    async def hook(event: Any) -> None:
+        kept.append(event)
+
+    hooks.register("PreToolUse", hook)
+
+    outcome = asyncio.run(hooks.fire("PreToolUse", **CALL))
+    whole = dict(outcome.input)
+
+    assert (kept[0].cwd, dict(kept[0])) == (whole["cwd"], whole)
+    assert outcome.input == whole
+
+
 def test_a_field_of_any_name_reads_as_an_attribute_of_a_silent_outcome() -> None:
     hooks = Hooks()
     words = {"task": "t", "route": "r", "times": "x", "firing": "f", "depth": "d", "copiers": "c", "token": "k"}
