@@ -41,6 +41,15 @@ def test_a_thread_that_ends_later_is_waited_for_through_the_loop() -> None:
     assert asyncio.run(main())
 
 
+def test_a_thread_that_ends_just_when_the_moment_is_over_is_not_waited_for() -> None:
+    async def main() -> bool:
+        hop = Hop(asyncio.get_running_loop())
+        hop._claim.pop()  # it has decided to tell the host on the spot, and has not done so yet
+        return hop.is_over(0.0)
+
+    assert asyncio.run(main())
+
+
 def test_a_thread_that_ends_after_its_loop_harms_nobody() -> None:
     async def main() -> Hop:
         hop = Hop(asyncio.get_running_loop())

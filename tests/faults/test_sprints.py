@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import os
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine
@@ -277,8 +279,9 @@ def test_a_silent_firing_tells_of_every_hook(inline: bool) -> None:
     assert outcome.results is outcome.results
 
 
+@pytest.mark.parametrize("inline", [False, True])
 @pytest.mark.parametrize("speaks", [False, True])
-def test_all_hooks_and_the_outcome_have_the_same_call_id(speaks: bool) -> None:
+def test_all_hooks_and_the_outcome_have_the_same_call_id(speaks: bool, inline: bool) -> None:
     hooks, seen = Hooks(), []
 
     async def hook(event: Any) -> None:
@@ -289,7 +292,7 @@ def test_all_hooks_and_the_outcome_have_the_same_call_id(speaks: bool) -> None:
         return context("said") if speaks else None
 
     for one in (hook, hook, last):
-        hooks.register("PreToolUse", one)
+        hooks.register("PreToolUse", one, inline=inline)
 
     outcome = asyncio.run(hooks.fire("PreToolUse", **CALL))
 
@@ -297,29 +300,31 @@ def test_all_hooks_and_the_outcome_have_the_same_call_id(speaks: bool) -> None:
     assert outcome.input["tool_use_id"] == outcome.input["tool_use_id"] == seen[0]
 
 
-def test_an_event_that_a_hook_keeps_is_whole_whoever_has_read_the_outcome_before() -> None:
+@pytest.mark.parametrize("inline", [False, True])
+def test_an_event_that_a_hook_keeps_is_whole_whoever_has_read_the_outcome_before(inline: bool) -> None:
     hooks, kept = Hooks(), []
 
     async def hook(event: Any) -> None:
         kept.append(event)
 
-    hooks.register("PreToolUse", hook)
+    hooks.register("PreToolUse", hook, inline=inline)
 
     outcome = asyncio.run(hooks.fire("PreToolUse", **CALL))
     whole = dict(outcome.input)
 
-    assert (kept[0].cwd, dict(kept[0])) == (whole["cwd"], whole)
+    assert (kept[0].cwd, dict(kept[0])) == (os.getcwd(), whole)
     assert outcome.input == whole
 
 
-def test_a_field_of_any_name_reads_as_an_attribute_of_a_silent_outcome() -> None:
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_field_of_any_name_reads_as_an_attribute_of_a_silent_outcome(inline: bool) -> None:
     hooks = Hooks()
     words = {"task": "t", "route": "r", "times": "x", "firing": "f", "depth": "d", "copiers": "c", "token": "k"}
 
     async def hook(event: Any) -> None:
         return None
 
-    hooks.register("PreToolUse", hook)
+    hooks.register("PreToolUse", hook, inline=inline)
 
     outcome = asyncio.run(hooks.fire("PreToolUse", **CALL, **words))
 
@@ -363,6 +368,24 @@ def test_a_hook_that_waits_in_the_middle_is_timed_from_its_own_beginning() -> No
     assert [(result.hook, result.status) for result in outcome.results] == [
         ("a", "ok"), ("b", "timeout"), ("c", "ok"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_hook_that_holds_the_loop_past_its_deadline_is_late_although_it_is_silent(inline: bool) -> None:
+    hooks = Hooks()
+
+    async def holds(event: Any) -> None:
+        time.sleep(0.05)  # noqa: ASYNC251 - that is its fault
+
+    async def silent(event: Any) -> None:
+        return None
+
+    hooks.register("PreToolUse", holds, name="holds", timeout=0.02, inline=inline)
+    hooks.register("PreToolUse", silent, name="silent", timeout=5, inline=inline)
+
+    outcome = asyncio.run(hooks.fire("PreToolUse", **CALL))
+
+    assert [(result.hook, result.status) for result in outcome.results] == [("holds", "timeout"), ("silent", "ok")]
 
 
 def test_a_hook_that_had_failed_is_forgiven_when_it_is_silent() -> None:
