@@ -14,7 +14,8 @@ from .model import Decision, Hook, HookError, Ignored, Injection, Outcome, Resul
 from .payload import Template, plain_copy
 from .replies import Failure, Reply, clean
 
-__all__ = ["Effect", "Ran", "Silent", "add_late", "merge", "on_failure", "only_stricter", "quiet", "weigh"]
+__all__ = ["Effect", "Ran", "Rest", "Silent", "add_late", "merge", "on_failure", "only_stricter", "quiet",
+           "spelled_out", "weigh"]  # fmt: skip
 
 Silent = tuple[Any, float]
 """A run in which nothing was said: the step, and how long it took."""
@@ -248,15 +249,16 @@ class _Spoken(Outcome):
         try:
             return self._results
         except AttributeError:
-            self._results = tuple(_result(ran) for ran in self._ran)
+            self._results = tuple(spelled_out(ran).result() for ran in self._ran)
             return self._results
 
 
-def _result(ran: Ran | Silent) -> Result:
+def spelled_out(ran: Ran | Silent) -> Ran:
+    """Return a run as it is written down if there is something to say about it."""
     if isinstance(ran, Ran):
-        return ran.result()
+        return ran
     step, duration = ran
-    return Ran(step.hook, "ok", duration, enforced=step.enforced).result()
+    return Ran(step.hook, "ok", duration, enforced=step.enforced)
 
 
 class _Unmoved(Outcome):

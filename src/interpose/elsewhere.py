@@ -19,7 +19,9 @@ def blocking_lanes(loop_lanes: Callable[[], Lanes]) -> BlockingLanes:
         from .loop import CancelledError, background
 
         async def enter() -> None:
-            await loop_lanes().enter(firing)
+            waiting = loop_lanes().enter(firing)
+            if waiting is not None:
+                await waiting
 
         try:
             background.run(enter())

@@ -6,6 +6,7 @@ again at an input that changed after their turn; what was said is merged into on
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from .faults import describe
@@ -20,14 +21,22 @@ DEEPEST = 8
 """How deep firings may be nested; one more is a deny."""
 
 
-async def conduct(firing: Firing, lanes: Lanes) -> Outcome:
-    """Run every step where it belongs, the guards once more if need be, and say what the host must do."""
+async def conduct(firing: Firing, lanes: Lanes, waiting: Awaitable[None] | None = None) -> Outcome:
+    """Run every step where it belongs, the guards once more if need be, and say what the host must do.
+
+    ``waiting`` is the end of a lane that the firing has entered already.
+    """
     firing.lanes = lanes
     if firing.depth > DEEPEST:
         firing.refuse_all(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
     while True:
+        if waiting is not None:
+            await waiting
         while firing.position < len(firing.steps) and not firing.over:
-            await lanes.enter(firing)
+            waiting = lanes.enter(firing)
+            if waiting is not None:
+                await waiting
+        waiting = None
         if firing.silent:
             break
         firing.skip_the_rest()

@@ -13,16 +13,17 @@ from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
 
-from .faults import describe, is_awaitable, is_one_of, is_the_hosts, log, type_name
+from .faults import describe, is_awaitable, is_one_of, is_the_hosts, log
 from .handlers import Handler, depth, progress
-from .lanes import ENDING, GRACE, MOST_KEPT, Lanes, kept
+from .lanes import ENDING, GRACE, MOST_KEPT, Lanes, kept, too_late, won
 from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
-from .payload import Event, copiers
+from .payload import Copiers, Event, copiers
 from .plan import Plan
 from .records import replace
 from .replies import Failure
-from .step import Engine, Route, Step
+from .sprint import Sprint
+from .step import Route, Step, Stretch
 
 __all__ = ["Firing"]
 
@@ -31,93 +32,111 @@ class Firing(Ledger):
     """The state of one firing: the only thing in the engine that changes, and touched by one chain at a time.
 
     ``token`` says who the chain is: one that finds another number there has been given up and must not touch anything.
-    ``stage`` is 0 while a hook is in time, and 1 once it was told to end. What most firings never need stands in the
-    class: making a firing is on the way of every action.
+    ``stage`` is 0 while a hook is in time, and 1 once it was told to end.
     """
 
+    __slots__ = ("_times", "_written", "awaitable", "cancelling", "depth", "disturbed", "has_loop", "lane", "lanes",
+                 "stage", "step_deadline", "stretches", "task", "token", "total_deadline", "waiter")  # fmt: skip
     cancelled_error: ClassVar[tuple[type[BaseException], ...]] = ()
     """What asyncio raises in a task that is cancelled; known once asyncio is in use."""
 
-    due = 0.0
+    depth: int
+    total_deadline: float
+    step_deadline: float
+    token: int
+    stage: int
+    disturbed: bool
+    """Whether a hook was ever told to end, or given up."""
     # The chain: where it runs, and what the lanes need to end it.
-    lane = ""
-    lanes: Lanes | None = None
-    has_loop = True
-    task: Any = None
-    cancelling = 0
-    waiter: Any = None
-    awaitable: Any = None
+    lane: str
+    lanes: Lanes | None
+    has_loop: bool
+    task: Any
+    cancelling: int
+    waiter: Any
+    awaitable: Any
+    stretches: dict[int, Stretch]
+    """Where it may sprint."""
+    _times: list[float]
+    """When each step of a sprint began, and when the last one ended, until that is written down."""
+    _written: int
+    """How many of them are."""
+
+    due = 0.0
     claim: list[None] = []  # noqa: RUF012 - nobody has a claim to this one
     shared: tuple[dict[str, Any], Event] | None = None
     """The event that handlers which only read are given, and the fields that it was made of."""
     broken: BaseException | None = None
 
-    def __init__(self, engine: Engine, route: Route, given: Mapping[str, Any]) -> None:
-        self.engine = engine
-        self.template = template = route.template
-        self.steps = route.steps
-        self.fields = template.begin(given)
-        self._copiers = copiers(given)  # what the host did not give cannot be changed from outside
-        self.ran = []
-        self.position = self.token = self.stage = 0
+    def __init__(self, route: Route, given: Mapping[str, Any]) -> None:
+        # What the host did not give cannot be changed from outside.
+        self.open(route, route.template.begin(given), copiers(given), monotonic())
         self.depth = depth.get() + 1
-        self.now = now = monotonic()
+
+    def open(self, route: Route, fields: dict[str, Any], how: Copiers, now: float) -> None:
+        """Begin with an input of which nobody has said anything."""
+        super().open(route, fields, how, now)
         self.total_deadline = self.step_deadline = now + route.total
+        self.token = self.stage = self.cancelling = self._written = 0
+        self.disturbed, self.has_loop, self.lane = False, True, ""
+        self.lanes = self.task = self.waiter = self.awaitable = None
+        self.stretches, self._times = route.stretches, []
+
+    # Sprints.
+
+    @classmethod
+    def after(cls, sprint: Sprint) -> Firing:
+        """Return a firing that is where a sprint is, which goes on writing down its times."""
+        firing = cls.__new__(cls)
+        firing.open(sprint._route, sprint._given, sprint._copiers, sprint._times[0])
+        firing.depth, firing._times, firing._rest = sprint._depth, sprint._times, sprint
+        firing.lane = firing.steps[0].lane
+        if firing.lane == "inline":
+            firing.task, firing.cancelling = sprint._task, sprint._cancelling
+        return firing
+
+    def _sprint(self, stretch: Stretch) -> Coroutine[Any, Any, None] | None:
+        """Return the coroutine that sprints from here, if that may be."""
+        soon = min(self.now + stretch.shortest, self.total_deadline - stretch.longest)
+        begun = self.allowance or self.awaitable is not None
+        if soon <= self.now or begun or self.round == 2 or not self.has_loop or kept.crowded:
+            return None
+        sprint = Sprint()
+        sprint._template, sprint._given, sprint._copiers = self.template, self.fields, self._copiers
+        sprint._firing, sprint._token, sprint._depth = self, self.token, self.depth
+        sprint._times = self._times = [self.now]
+        self._written = 0
+        return sprint._run(stretch, soon, self)
+
+    def catch_up(self) -> None:
+        """Write down what a sprint has run through since this was last asked."""
+        times, written = self._times, self._written
+        if len(times) <= written:
+            return
+        if len(times) > 1:
+            for at in range(written or 1, len(times)):
+                self.note_silence(self.steps[self.position], times[at] - times[at - 1])
+                self.position += 1
+        self._written = len(times)
+        self.now = self.step_started = now = times[-1]
+        if self.position < len(self.steps):
+            self.step_deadline = min(now + self.steps[self.position].timeout, self.total_deadline)
+
+    async def walk(self, token: int, now: float, *answers: Any) -> None:
+        """Run what a sprint has left. ``answers`` has that of the step which it has called already."""
+        if token == self.token:  # else too late: the firing has gone on without that chain
+            self.catch_up()
+            self._times, self._written, self.now = [], 0, now
+            if answers or (self.position < len(self.steps) and self.steps[self.position].lane == self.lane):
+                await self._advance(token, *answers)
 
     # The chain.
 
     def chain(self) -> Coroutine[Any, Any, None]:
         """Return the coroutine that runs the steps of the lane that the firing has come to."""
-        return (
-            self._sprint(self.token)
-            if self.steps[self.position].plain and self._may_sprint()
-            else self._advance(self.token)
-        )
-
-    def _may_sprint(self) -> bool:
-        return self.has_loop and not (self.engine.tell or self.allowance or self.awaitable or kept.count >= MOST_KEPT)
-
-    async def _sprint(self, token: int) -> None:
-        """Run plain hooks as long as they are silent and in time, which is what most do; then let others do the rest.
-
-        Every line here is on the way of every action: nothing is done that a plain and silent hook does not need.
-        """
-        lane, fields, copiers_, make, ran = self.lane, self.fields, self._copiers, self.template.event_type, self.ran
-        now, total_deadline, position = self.now, self.total_deadline, self.position
-        depth.set(self.depth)  # in a context of the chain's own: the lanes see to that
-        try:
-            for step in self.steps if position == 0 else self.steps[position:]:
-                limit = now + step.timeout
-                if not step.plain or step.lane != lane or step.health.failures or limit > total_deadline:
-                    break
-                self.step_started, self.step_deadline = now, limit
-                try:
-                    event = make()
-                    event |= fields
-                    event._rest = self
-                    for name, copy in copiers_:
-                        event[name] = copy(fields[name])
-                    value = step.call(event)
-                    if type(value) is CoroutineType:
-                        value = await value
-                except BaseException as error:
-                    value = self._caught(error, token)
-                if token != self.token:
-                    return  # too late: the firing has gone on without this chain
-                now = monotonic()
-                if value is not None or now > limit or self.stage:
-                    self.now = now
-                    await self._advance(token, value)
-                    return
-                ran.append((step, now - self.step_started))
-                self.position = position = position + 1
-            self.now = now
-            if position < len(self.steps):
-                await self._advance(token)
-        finally:
-            waiter = self.waiter
-            if waiter is not None and token == self.token and not waiter.done():
-                waiter.set_result(None)
+        stretch = self.stretches.get(self.position)
+        sprint = None if stretch is None else self._sprint(stretch)
+        return sprint or self._advance(self.token)
 
     async def _advance(self, token: int, *answers: Any) -> None:
         """Run steps from where the firing stands, one after another, as long as they belong in this lane.
@@ -131,7 +150,7 @@ class Firing(Ledger):
                 step = self.steps[self.position]
                 if answers:
                     value, answers = answers[0], ()
-                elif self.awaitable is None and self.lane_of(step) != lane:
+                elif self.awaitable is None and step.lane != lane and self.lane_of(step) != lane:
                     return
                 elif not self._may_begin(step):
                     continue
@@ -143,8 +162,8 @@ class Firing(Ledger):
                         value = self._call(step)
                     except BaseException as error:
                         value = self._caught(error, token)
-                    if lane == "thread" and not (token == self.token and _won(claim)):
-                        _too_late(value)
+                    if lane == "thread" and not (token == self.token and won(claim)):
+                        too_late(value)
                         return
                 if value is not None and is_awaitable(value):
                     if lane == "thread" or not self.has_loop:
@@ -152,6 +171,8 @@ class Firing(Ledger):
                         return
                     try:
                         value = await value
+                        if type(value) is CoroutineType:
+                            value = await value  # somebody has forgotten an await
                     except BaseException as error:
                         value = self._caught(error, token)
                 if token != self.token:
@@ -159,9 +180,14 @@ class Firing(Ledger):
                 self.now = monotonic()
                 self._conclude(step, value)
         finally:
-            waiter = self.waiter
-            if waiter is not None and token == self.token and lane != "thread" and not waiter.done():
-                waiter.set_result(None)
+            if lane != "thread":
+                self.wake(token)
+
+    def wake(self, token: int) -> None:
+        """Tell who waits for this chain that it has ended."""
+        waiter = self.waiter
+        if waiter is not None and token == self.token and not waiter.done():
+            waiter.set_result(None)
 
     def lane_of(self, step: Step) -> str:
         """Return where a step runs: a handler that needs no event loop runs in the caller's thread if there is none."""
@@ -180,8 +206,8 @@ class Firing(Ledger):
         """Return a copy of the input as it stands."""
         event = self.template.event_type(self.fields)
         event._rest = self
-        for name, copy in self._copiers:
-            event[name] = copy(self.fields[name])
+        for name, copy, value in self._copiers:
+            event[name] = copy(value)
         if self.phase == 2:
             event["async_phase"] = 2
         return event
@@ -225,7 +251,7 @@ class Firing(Ledger):
             self.skip(step, {"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self.break_off(step)
-        elif hook.once and self.round == 1 and not _won(health.once):
+        elif hook.once and self.round == 1 and not won(health.once):
             self.skip(step, {"once": "it has run"})
         elif kept.count >= MOST_KEPT:
             self.refuse(Failure("kept_limit", f"{MOST_KEPT} tasks and threads are kept by hooks that hang"))
@@ -288,7 +314,7 @@ class Firing(Ledger):
         if self.lane == "thread":
             self.abandon_thread()
         elif self.stage == 0:
-            self.stage, self.due = 1, self.step_deadline
+            self.stage, self.due, self.disturbed = 1, self.step_deadline, True
             self.step_deadline = now + GRACE if self.lane == "task" else float("inf")
             self.task.cancel()
         else:
@@ -298,7 +324,7 @@ class Firing(Ledger):
 
     def abandon_thread(self) -> bool:
         """Go on without a hook that hangs in its thread; false if it has just ended."""
-        if not _won(self.claim):
+        if not won(self.claim):
             return False
         kept.take()
         self._give_up()
@@ -306,6 +332,7 @@ class Firing(Ledger):
 
     def _give_up(self) -> None:
         self.token += 1
+        self._times, self._written, self.disturbed = [], 0, True
         self.now = monotonic()
         self._time_out(self.steps[self.position])
         if self.waiter is not None and not self.waiter.done():
@@ -314,8 +341,8 @@ class Firing(Ledger):
     def let_go(self) -> None:
         """Give the chain up and touch nothing more: the host itself is being interrupted."""
         self.token += 1
-        self.over = True
-        if self.lane == "thread" and _won(self.claim):
+        self.over = self.disturbed = True
+        if self.lane == "thread" and won(self.claim):
             kept.take()
 
     def go_on_after(self, failure: Failure) -> None:
@@ -327,7 +354,7 @@ class Firing(Ledger):
     def sub(self, step: Step) -> Firing:
         """Return a firing of one step on the current input, to run beside this one."""
         route = Route(self.engine, self.template, Plan((), 0.0))
-        firing = Firing(self.engine, route, self.fields)
+        firing = Firing(route, self.fields)
         firing.steps, firing.total_deadline = (step,), self.total_deadline
         firing._rest = self()  # the same call id for all of them
         if self.shared is None and step.handler is not None:
@@ -352,26 +379,6 @@ class Firing(Ledger):
         self.write(step, "ok", evidence={"background": True})
         if self.lanes is not None:
             self.lanes.detach(part)
-
-
-def _won(claim: list[None]) -> bool:
-    """Take a claim that only one of several threads can have."""
-    try:
-        claim.pop()
-    except IndexError:
-        return False
-    return True
-
-
-def _too_late(value: Any) -> None:
-    """Let go of a thread's answer that nobody waits for any more."""
-    kept.give_back()
-    close = getattr(value, "close", None) if is_awaitable(value) else None
-    try:
-        if close is not None:
-            close()
-    except BaseException as error:
-        log("debug", "what a hook returned too late cannot be closed: %s", type_name(error))
 
 
 def _judged(hook: Hook, fields: dict[str, Any]) -> bool:

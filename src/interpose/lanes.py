@@ -14,6 +14,7 @@ from contextvars import Context, copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .faults import is_awaitable, log, type_name
 from .replies import HookFailed
 
 if TYPE_CHECKING:
@@ -37,8 +38,11 @@ _TICK = 0.02
 class Lanes(Protocol):
     """What a host offers a firing to run its steps in."""
 
-    def enter(self, firing: Firing) -> Coroutine[Any, Any, None]:
-        """Run steps from where the firing stands until its lane ends or a hook is given up."""
+    def enter(self, firing: Firing) -> Awaitable[None] | None:
+        """Run steps from where the firing stands until its lane ends or a hook is given up.
+
+        Returns what is to be awaited for that; nothing if it has come to pass already.
+        """
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
         """Wait for something that is not a hook."""
@@ -57,26 +61,32 @@ class Kept:
         self._lock = threading.Lock()
         self._threads = 0
         self._tasks: set[Any] = set()
+        self.crowded = False
+        """Whether there may be too many; ``count`` knows."""
 
     def take(self) -> None:
         """One more thread is kept."""
         with self._lock:
             self._threads += 1
+            self._count()
 
     def give_back(self) -> None:
         """A thread has ended after all."""
         with self._lock:
             self._threads -= 1
+            self._count()
 
     def take_task(self, task: Any) -> None:
         """One more task is kept, until it ends or its loop does."""
         with self._lock:
             self._tasks.add(task)
+            self._count()
         task.add_done_callback(self._give_back_task)
 
     def _give_back_task(self, task: Any) -> None:
         with self._lock:
             self._tasks.discard(task)
+            self._count()
         if not task.cancelled():
             task.exception()  # read, so that asyncio does not complain about it
 
@@ -86,7 +96,11 @@ class Kept:
         if self._tasks:
             with self._lock:
                 self._tasks = {task for task in self._tasks if not task.get_loop().is_closed()}
+                self._count()
         return self._threads + len(self._tasks)
+
+    def _count(self) -> None:
+        self.crowded = self._threads + len(self._tasks) >= MOST_KEPT
 
 
 class _Worker:
@@ -173,6 +187,26 @@ def drive(chain: Coroutine[Any, Any, None]) -> None:
     raise RuntimeError("a hook without an event loop waited for one")
 
 
+def won(claim: list[None]) -> bool:
+    """Take a claim that only one of several threads can have."""
+    try:
+        claim.pop()
+    except IndexError:
+        return False
+    return True
+
+
+def too_late(value: Any) -> None:
+    """Let go of a thread's answer that nobody waits for any more."""
+    kept.give_back()
+    close = getattr(value, "close", None) if is_awaitable(value) else None
+    try:
+        if close is not None:
+            close()
+    except BaseException as error:
+        log("debug", "what a hook returned too late cannot be closed: %s", type_name(error))
+
+
 def thread_job(firing: Firing, context: Context) -> Callable[[], None]:
     """Return the job that runs a firing's steps in a thread, in the caller's context."""
     token = firing.token
@@ -214,7 +248,7 @@ class BlockingLanes:
     def keep(self, task: Any) -> None:
         """Never needed here: tasks run on a loop, which has lanes of its own."""
 
-    async def enter(self, firing: Firing) -> None:
+    def enter(self, firing: Firing) -> None:
         """Run the steps of the next lane to its end."""
         step = firing.steps[firing.position]
         must_be_awaited = firing.awaitable is not None or (step.lane == "inline" and step.hook.options.get("awaits"))

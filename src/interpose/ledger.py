@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .decide import Ran, Silent, add_late, merge, on_failure, only_stricter, quiet, weigh
+from .decide import Ran, Rest, Silent, add_late, merge, on_failure, only_stricter, quiet, weigh
 from .events import Row
 from .faults import log, type_name
 from .identity import new_id
@@ -12,7 +12,7 @@ from .model import Hook, Outcome, Status
 from .payload import Copiers, Template, copiers
 from .plan import under_ceiling
 from .replies import Ended, Failure, Reply
-from .step import Engine, Step
+from .step import Engine, Route, Step
 
 __all__ = ["BREAKER_FAILURES", "Ledger"]
 
@@ -24,37 +24,54 @@ BREAKER_SECONDS = 30.0
 class Ledger:
     """Written by the chain, one step after another; read once, for the outcome.
 
-    Its parts are set by the Firing that it is a part of. What most firings never change stands in the class.
+    What every firing uses has a slot, what hardly any does stands in the class. Nothing does both: the interpreter
+    takes several times as long for an attribute of an object that its class has too.
     """
 
-    round = 1
-    phase = 1
-    allowance = 0.0
-    """How long a second phase has, instead of the step's own timeout."""
-    now: float
-    step_started = 0.0
-    over = False
-    changed = 0
-    """The input's version: how often it was changed."""
-    given: dict[str, Any] | None = None
-    """The input as it was before the first change; nothing if there was none."""
-    silent = True
-    """Whether no hook had anything to say so far, and none failed."""
-    ended: Ended | None = None
-    """How the command of the current step ended, if it is one."""
-    run_id = ""
-    """Names the run of the current step in messages."""
-    _rest: dict[str, str] | None = None
-    _grants: list[tuple[Ran, int]] = []  # noqa: RUF012 - as the next
-    _guards: list[tuple[Step, int]] = []  # noqa: RUF012 - never written to; the first guard makes a list of its own
-
+    __slots__ = ("__dict__", "__weakref__", "_copiers", "_rest", "allowance", "changed", "ended", "engine", "fields",
+                 "now", "over", "phase", "position", "ran", "round", "silent", "step_started", "steps",
+                 "template")  # fmt: skip
     engine: Engine
     template: Template
     steps: tuple[Step, ...]
-    fields: dict[str, Any]
-    ran: list[Ran | Silent]
     position: int
+    round: int
+    phase: int
+    allowance: float
+    """How long a second phase has, instead of the step's own timeout."""
+    now: float
+    step_started: float
+    over: bool
+    fields: dict[str, Any]
+    changed: int
+    """The input's version: how often it was changed."""
+    ran: list[Ran | Silent]
+    silent: bool
+    """Whether no hook had anything to say so far, and none failed."""
+    ended: Ended | None
+    """How the command of the current step ended, if it is one."""
     _copiers: Copiers
+    _rest: Rest | dict[str, str] | None
+    """The fields that are found out when they are read, or who has found them out."""
+
+    given: dict[str, Any] | None = None
+    """The input as it was before the first change; nothing if there was none."""
+    run_id = ""
+    """Names the run of the current step in messages."""
+    _grants: list[tuple[Ran, int]] = []  # noqa: RUF012 - as the next
+    _guards: list[tuple[Step, int]] = []  # noqa: RUF012 - never written to; the first guard makes a list of its own
+
+    def open(self, route: Route, fields: dict[str, Any], how: Copiers, now: float) -> None:
+        """Begin with an input of which nobody has said anything."""
+        self.engine, self.template, self.steps = route.engine, route.template, route.steps
+        self.fields, self._copiers = fields, how
+        self.now = self.step_started = now
+        self.position = self.changed = 0
+        self.round = self.phase = 1
+        self.allowance = 0.0
+        self.over, self.silent = False, True
+        self.ended = self._rest = None
+        self.ran = []
 
     @property
     def row(self) -> Row:
@@ -63,9 +80,10 @@ class Ledger:
 
     def __call__(self) -> dict[str, str]:
         """Return the fields that the host did not give and that cost something to find out: made once, when read."""
-        if self._rest is None:
-            self._rest = self.template.rest(self.fields)
-        return self._rest
+        rest = self._rest
+        if not isinstance(rest, dict):
+            rest = self._rest = self.template.rest(self.fields) if rest is None else rest()
+        return rest
 
     # What becomes of a step.
 
@@ -73,7 +91,8 @@ class Ledger:
         """Go on after a hook that had nothing to say."""
         step.health.failures = 0
         self.note_silence(step, self.now - self.step_started)
-        self.tell("hook_response", step.hook, outcome="success")
+        if self.engine.tell is not None:
+            self.tell("hook_response", step.hook, outcome="success")
         self.next()
 
     def settle(self, step: Step, value: Any) -> None:
@@ -192,7 +211,10 @@ class Ledger:
 
     def note_silence(self, step: Step, duration: float) -> None:
         """Write down that a hook had nothing to say."""
-        self.ran.append(Ran(step.hook, "ok", duration, round=self.round, enforced=step.enforced))
+        if self.round == 1:
+            self.ran.append((step, duration))
+        else:
+            self.ran.append(Ran(step.hook, "ok", duration, round=self.round, enforced=step.enforced))
         if step.guard:
             self._guards = [*self._guards, (step, self.changed)]
 

@@ -7,19 +7,23 @@ import os
 import sys
 import threading
 import weakref
-from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from asyncio import CancelledError, Task, current_task, get_running_loop
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context, copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
 from .faults import log, type_name
+from .hop import MOMENT, Hop
 from .lanes import GRACE, kept, thread_job, workers
 from .replies import HookFailed
+from .understudy import ENDED, InContext, Understudy
 
 if TYPE_CHECKING:
     from .firing import Firing
+    from .sprint import Sprint
+    from .step import Step, Stretch
 
 __all__ = ["Background", "CancelledError", "LoopLanes", "background", "lanes_of_this_loop"]
 
@@ -34,7 +38,7 @@ class LoopLanes:
     One ticking timer looks at all running firings: a timer for each hook would cost more than most hooks.
     """
 
-    __slots__ = ("_detached", "_firings", "_loop_reference", "_ticking")
+    __slots__ = ("_detached", "_firings", "_loop_reference", "_standing_by", "_ticking")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         # Weakly: whoever knows these lanes must not keep a loop that is over.
@@ -43,24 +47,22 @@ class LoopLanes:
         self._firings: set[Firing] = set()
         self._ticking = False
         self._detached: set[asyncio.Task[None]] = set()
+        self._standing_by: list[Understudy] = []
 
-    def enter(self, firing: Firing) -> Coroutine[Any, Any, None]:
-        """Run the steps of the next lane to its end, or until a hook is given up."""
+    def enter(self, firing: Firing) -> Awaitable[None] | None:
+        """Run the steps of the next lane to its end, or until a hook is given up; return what is to be awaited."""
         firing.has_loop = True
         firing.step_deadline = firing.total_deadline  # until the chain has begun: the last step's would be over
         firing.lane = lane = "task" if firing.awaitable is not None else firing.steps[firing.position].lane
         return _LANES[lane](self, firing)
 
-    async def _in_task(self, firing: Firing) -> None:
+    def _in_task(self, firing: Firing) -> Awaitable[None] | None:
         firing.task, firing.stage, firing.cancelling = None, 0, 0
-        chain = firing.chain()
-        if _EAGER:
-            task = asyncio.Task(chain, loop=self._loop, eager_start=True)  # type: ignore[call-arg]
-            if task.done():
-                task.result()
-                return
-        else:
-            task = self._loop.create_task(chain)
+        task = _start(firing.chain())
+        return None if task is None else self.attend(firing, task)
+
+    async def attend(self, firing: Firing, task: asyncio.Task[None]) -> None:
+        """Wait for a chain that runs in a task of its own, and watch its deadlines."""
         firing.task = task
         firing.waiter = waiter = self._loop.create_future()
         self._watch(firing)
@@ -78,51 +80,69 @@ class LoopLanes:
                 raise asyncio.CancelledError
             task.result()
 
-    async def _in_thread(self, firing: Firing) -> None:
-        firing.waiter = waiter = self._loop.create_future()
+    def start(self, chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        """Begin a coroutine in a task of its own at once, where Python's tasks do not; return that if it goes on."""
+        loop, standing_by = self._loop, self._standing_by
+        if not (standing_by and standing_by[-1].ready):
+            if not standing_by:
+                standing_by.append(Understudy(loop))
+            return loop.create_task(chain)
+        understudy = standing_by.pop()
+        if understudy.begin(chain, loop):
+            return understudy.task
+        if understudy.is_unnoticed():
+            standing_by.append(understudy)
+        else:
+            understudy.dismiss()
+        return None
+
+    def _in_thread(self, firing: Firing) -> Awaitable[None] | None:
+        step, began, hop = firing.steps[firing.position], monotonic(), Hop(self._loop)
         try:
-            workers.run(thread_job(firing, copy_context()), self._bell(waiter))
+            workers.run(thread_job(firing, copy_context()), hop.ring)
         except HookFailed as error:
-            firing.waiter = None
             firing.refuse(error.failure)
-            return
+            return None
+        try:
+            step.swift = over = hop.is_over(MOMENT if step.swift else 0.0)
+        except BaseException:  # the host is interrupted
+            firing.let_go()
+            raise
+        if not over:
+            return self._until_over(firing, hop, step, began)
+        if firing.broken is not None:
+            raise firing.broken
+        return None
+
+    async def _until_over(self, firing: Firing, hop: Hop, step: Step, began: float) -> None:
+        """Wait for a thread through the loop, and watch its deadlines."""
+        firing.waiter = hop.waiter
         self._watch(firing)
         try:
-            await waiter
+            await hop.waiter
         except asyncio.CancelledError:
             firing.let_go()
             raise
         finally:
             self._firings.discard(firing)
             firing.waiter = None
+        step.swift = monotonic() - began < MOMENT
         if firing.broken is not None:
             raise firing.broken
 
-    def _bell(self, waiter: asyncio.Future[None]) -> Callable[[], None]:
-        """Return what a thread calls to wake the firing on this loop."""
-
-        def ring() -> None:
-            try:
-                self._loop.call_soon_threadsafe(_wake, waiter)
-            except RuntimeError:  # the loop was closed while the hook ran: nobody waits
-                return
-
-        return ring
-
-    async def _inline(self, firing: Firing) -> None:
+    def _inline(self, firing: Firing) -> Awaitable[None] | None:
         """Run hooks in the caller's own task, but in a copy of its context: what they set there is not the host's."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("an inline hook needs a task to run in")
-        firing.task, firing.stage, firing.cancelling = task, 0, task.cancelling()
+        firing.task = task = _own_task()
+        firing.stage, firing.cancelling = 0, task.cancelling()
         chain, context = firing.chain(), copy_context()
-        try:
-            waits_for = context.run(chain.send, None)
-        except StopIteration:
-            return
+        waits_for = context.run(next, chain.__await__(), ENDED)
+        return None if waits_for is ENDED else self.go_on(firing, context, chain, waits_for)
+
+    async def go_on(self, firing: Firing, context: Context, chain: Coroutine[Any, Any, None], waits_for: Any) -> None:
+        """Wait for a chain that has begun in the caller's task, and watch its deadlines."""
         self._watch(firing)
         try:
-            await _InContext(context, chain, waits_for)
+            await InContext(context, chain, waits_for)
         finally:
             self._firings.discard(firing)
 
@@ -140,7 +160,9 @@ class LoopLanes:
     async def _alone(self, firing: Firing) -> None:
         firing.lanes = self
         while not firing.over and firing.position < len(firing.steps):
-            await self.enter(firing)
+            waiting = self.enter(firing)
+            if waiting is not None:
+                await waiting
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
         """Wait for something that is not a hook."""
@@ -177,6 +199,12 @@ class LoopLanes:
         self._detached.add(task)
         task.add_done_callback(self._detached.discard)
 
+    def forget_closed(self) -> None:
+        """Let go of tasks that stand by on a loop that is over: they would keep it for ever."""
+        loop = self._loop_reference()
+        if loop is not None and loop.is_closed():
+            self._standing_by.clear()
+
     @property
     def _loop(self) -> asyncio.AbstractEventLoop:
         loop = self._loop_reference()
@@ -187,6 +215,7 @@ class LoopLanes:
     # The watch.
 
     def _watch(self, firing: Firing) -> None:
+        firing.catch_up()
         self._firings.add(firing)
         if not self._ticking:
             self._ticking = True
@@ -199,6 +228,7 @@ class LoopLanes:
         now = monotonic()
         next_deadline = now + _LONGEST_TICK
         for firing in tuple(self._firings):
+            firing.catch_up()
             if now >= firing.step_deadline:
                 firing.late(now)
             next_deadline = min(next_deadline, firing.step_deadline)
@@ -213,33 +243,36 @@ _LANES = {
 }
 
 
-class _InContext:
-    """Goes on with a coroutine that has begun in a context of its own."""
-
-    __slots__ = ("_chain", "_context", "_waits_for")
-
-    def __init__(self, context: Context, chain: Coroutine[Any, Any, None], waits_for: Any) -> None:
-        self._context = context
-        self._chain = chain
-        self._waits_for = waits_for
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        run, chain, waits_for = self._context.run, self._chain, self._waits_for
-        while True:
-            try:
-                try:
-                    sent = yield waits_for
-                except BaseException as error:
-                    waits_for = run(chain.throw, error)
-                else:
-                    waits_for = run(chain.send, sent)
-            except StopIteration:
-                return
+def run_sprint(sprint: Sprint) -> Awaitable[None] | None:
+    """Run a sprint as far as it goes without waiting; return what is to be awaited if that is not to its end."""
+    stretch: Stretch = sprint._route.stretch  # type: ignore[assignment] # who sprints has one
+    soon = sprint._times[0] + stretch.leeway
+    if not stretch.inline:
+        task = _start(sprint._run(stretch, soon, sprint))
+        return None if task is None else lanes_of_this_loop().attend(sprint._taken_over(), task)
+    sprint._task = task = _own_task()
+    sprint._cancelling = task.cancelling()
+    chain, context = sprint._run(stretch, soon, sprint), copy_context()
+    waits_for = context.run(next, chain.__await__(), ENDED)  # ends without an exception, unlike send()
+    return None if waits_for is ENDED else lanes_of_this_loop().go_on(sprint._taken_over(), context, chain, waits_for)
 
 
-def _wake(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
+def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+    """Begin a coroutine in a task of its own; return that if it has not ended already."""
+    if not _EAGER:
+        return lanes_of_this_loop().start(chain)
+    task = Task(chain, loop=get_running_loop(), eager_start=True)  # type: ignore[call-arg]
+    if not task.done():
+        return task
+    task.result()
+    return None
+
+
+def _own_task() -> asyncio.Task[Any]:
+    task = current_task()
+    if task is None:
+        raise RuntimeError("an inline hook needs a task to run in")
+    return task
 
 
 _lanes: dict[int, LoopLanes] = {}
@@ -259,6 +292,8 @@ def _make_lanes() -> LoopLanes:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
+    for lanes in tuple(_lanes.values()):
+        lanes.forget_closed()
     made = _lanes[id(loop)] = LoopLanes(loop)
     return made
 

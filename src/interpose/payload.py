@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from .events import Row
 
-__all__ = ["Copiers", "Event", "Template", "Uncopyable", "copied", "copiers", "event_type", "plain_copy"]
+__all__ = ["Copiers", "Event", "Template", "Uncopyable", "copied", "copiers", "event_type", "flat_copy", "plain_copy"]
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 
@@ -56,21 +56,32 @@ def plain_copy(value: Any) -> Any:
     return deepcopy(value)
 
 
-Copiers = list[tuple[str, Callable[[Any], Any]]]
+Copier = Callable[[Any], Any]
+Copiers = list[tuple[str, Copier, Any]]
+"""The fields that need a copy: the name, how it is copied, and the value."""
 
 
 def copiers(fields: Mapping[str, Any]) -> Copiers:
     """Look at the shape of an input once; say how each field that needs a copy is copied."""
-    return [(name, _copier(value)) for name, value in fields.items() if type(value) not in _ATOMS]
+    found: Copiers = []
+    for name in fields:
+        value = fields[name]
+        kind = type(value)
+        if kind is str or kind in _ATOMS:
+            continue
+        copy: Copier = own_copy
+        if kind is dict:
+            for item in value.values():
+                if type(item) is not str and type(item) not in _ATOMS:
+                    break
+            else:
+                copy = flat_copy
+        found.append((name, copy, value))
+    return found
 
 
-def _copier(value: Any) -> Callable[[Any], Any]:
-    if type(value) is dict:
-        for item in value.values():
-            if type(item) not in _ATOMS:
-                return own_copy
-        return dict.copy
-    return own_copy
+flat_copy: Copier = dict.copy
+"""Copies a dict that has nothing changeable in it."""
 
 
 class Event(dict[str, Any]):

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 from .decide import Ran
 from .dialects import native
 from .elsewhere import blocking_lanes
-from .engine import conduct
+from .engine import DEEPEST, conduct
 from .errors import BadEvent, UnknownEvent
 from .events import Row, Table
 from .firing import Firing
-from .handlers import Handler
+from .handlers import Handler, depth
 from .handlers.command import CommandHandler
 from .identity import new_id
-from .lanes import BlockingLanes, Lanes
+from .lanes import BlockingLanes, Lanes, kept
 from .ledger import Ledger
 from .model import Hook, Outcome, Settings
 from .observe.lifecycle import Observers, message
 from .payload import Template
 from .plan import make_plan
 from .registry import Registry
+from .sprint import Sprint, begin_sprint
 from .step import Engine, Read, Route
 
 if TYPE_CHECKING:
@@ -64,7 +65,14 @@ class Switchboard(Engine):
             if self.off or self.late or self.recorder or self.notes or self.tracing:
                 return await self._conduct(route, fields, self._loop_lanes())
         if route.steps:
-            return await conduct(Firing(self, route, fields), self._loop_lanes())
+            level = depth.get() + 1
+            if route.stretch is None or kept.crowded or level > DEEPEST:
+                return await conduct(Firing(route, fields), self._loop_lanes())
+            sprint = begin_sprint(route, fields, level)
+            waiting = self._loop_sprint(sprint)
+            if waiting is None and sprint._firing is None:
+                return sprint
+            return await conduct(sprint._taken_over(), self._loop_lanes(), waiting)
         outcome = Outcome()
         outcome._template = route.template
         outcome._given = fields
@@ -89,7 +97,7 @@ class Switchboard(Engine):
         """Return a firing that is to be waited for, within a span if somebody traces."""
         if self.tracing is not None:
             return self.tracing.conduct(route, fields, lanes, round)
-        firing = Firing(self, route, fields)
+        firing = Firing(route, fields)
         if round != 1:
             firing.round = round
         return conduct(firing, lanes)
@@ -163,17 +171,21 @@ class Switchboard(Engine):
 
     def _forget(self) -> None:
         """Forget every route: what they were made from has changed."""
+        self.tell = self._tell if self._observers else None  # first: routes know whether somebody is told
         self._routes: dict[tuple[str, str, str | None], Route] = {}
         # The same for firings without a scope, so that most need no more than two look-ups.
         self._quick: dict[str, tuple[str, dict[str, Route]]] = {}
         self._wanted: dict[str, dict[str, bool]] = {}
         self._templates: dict[str, Template] = {}
-        self.tell = self._tell if self._observers else None
 
     def trace_with(self, tracing: Tracing | None) -> None:
         """Have every further firing traced, or none."""
         self.tracing = tracing
         self._forget()
+
+    def take_over(self, sprint: Sprint) -> Firing:
+        """Return the firing that goes on where a sprint stands."""
+        return Firing.after(sprint)
 
     def keep_late(self, session_id: str, said: list[Ran]) -> None:
         """Keep what a background hook said for the session's next firing."""
@@ -199,6 +211,13 @@ class Switchboard(Engine):
         Firing.cancelled_error = (CancelledError,)
         self._loop_lanes = lanes_of_this_loop  # type: ignore[method-assign]
         return lanes_of_this_loop()
+
+    def _loop_sprint(self, sprint: Sprint) -> Awaitable[None] | None:
+        self._loop_lanes()
+        from .loop import run_sprint
+
+        self._loop_sprint = run_sprint  # type: ignore[method-assign]
+        return run_sprint(sprint)
 
     def _blocking_lanes(self) -> BlockingLanes:
         if self._blocking is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ...decide import Ran
+from ...decide import spelled_out
 from ...firing import Firing
 from ...model import Status
 from ...replies import Failure
@@ -34,6 +34,7 @@ class TracedFiring(Firing):
         self.context = context
         # By round and step: a thread that was given up may still begin a run that nobody will end.
         self._runs = {}
+        self.stretches = {}  # in a sprint nobody is told of each hook
 
     def sub(self, step: Step) -> Firing:
         """Return a firing of one step that is traced like this one."""
@@ -45,9 +46,6 @@ class TracedFiring(Firing):
         return traced
 
     # A hook starts.
-
-    def _may_sprint(self) -> bool:
-        return False  # in a sprint nobody is told of each hook
 
     def _call(self, step: Step) -> Any:
         run = self._runs.get((self.round, step))
@@ -69,7 +67,7 @@ class TracedFiring(Firing):
         self._ended(step)
 
     def _ended(self, step: Step) -> None:
-        ran = cast("Ran", self.ran[-1])
+        ran = spelled_out(self.ran[-1])
         run = self._runs.pop((ran.round, step), None)
         if run is None and ran.status == "skipped":
             if ran.error is not None:

@@ -78,7 +78,7 @@ class Tracing:
     async def conduct(self, route: Route, fields: dict[str, Any], lanes: Lanes, round: int = 1) -> Outcome:
         """Fire an event as the engine does, within a span."""
         began = monotonic()
-        firing = TracedFiring(self._engine, route, fields)
+        firing = TracedFiring(route, fields)
         firing.round = round
         span, context = self._begin_firing(firing)
         firing.trace(self, context)

@@ -1,0 +1,115 @@
+"""Sync hooks run in a thread; the host waits a moment on the spot, and then through its loop."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from tests.faults.hosts import CALL
+
+from interpose import Hooks, deny, loop
+from interpose.hop import MOMENT, Hop
+
+
+def test_a_thread_that_has_ended_is_not_waited_for() -> None:
+    async def main() -> tuple[bool, bool]:
+        hop = Hop(asyncio.get_running_loop())
+        hop.ring()
+        return hop.is_over(0.0), hop.waiter.done()
+
+    assert asyncio.run(main()) == (True, False)
+
+
+def test_a_thread_that_ends_within_the_moment_is_waited_for_on_the_spot() -> None:
+    async def main() -> tuple[bool, bool]:
+        hop = Hop(asyncio.get_running_loop())
+        threading.Thread(target=hop.ring).start()
+        return hop.is_over(10.0), hop.waiter.done()
+
+    assert asyncio.run(main()) == (True, False)
+
+
+def test_a_thread_that_ends_later_is_waited_for_through_the_loop() -> None:
+    async def main() -> bool:
+        hop = Hop(asyncio.get_running_loop())
+        assert not hop.is_over(0.0)
+        threading.Thread(target=hop.ring).start()
+        await asyncio.wait_for(hop.waiter, 10)
+        return hop.waiter.done()
+
+    assert asyncio.run(main())
+
+
+def test_a_thread_that_ends_just_when_the_moment_is_over_is_not_waited_for() -> None:
+    async def main() -> bool:
+        hop = Hop(asyncio.get_running_loop())
+        hop._claim.pop()  # it has decided to tell the host on the spot, and has not done so yet
+        return hop.is_over(0.0)
+
+    assert asyncio.run(main())
+
+
+def test_a_thread_that_ends_after_its_loop_harms_nobody() -> None:
+    async def main() -> Hop:
+        hop = Hop(asyncio.get_running_loop())
+        assert not hop.is_over(0.0)
+        return hop
+
+    hop = asyncio.run(main())
+
+    hop.ring()
+
+    assert not hop.waiter.done()
+
+
+def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swift_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patience: list[float] = []
+
+    class Watched(Hop):
+        __slots__ = ()
+
+        def is_over(self, seconds: float) -> bool:
+            patience.append(seconds)
+            return super().is_over(10.0 if seconds and not slow else seconds)  # a busy machine is not the hook's fault
+
+    slow = True
+    monkeypatch.setattr(loop, "Hop", Watched)
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: time.sleep(0.05) if slow else None)
+
+    async def main() -> None:
+        nonlocal slow
+        await hooks.fire("PreToolUse", **CALL)
+        await hooks.fire("PreToolUse", **CALL)
+        slow = False
+        monkeypatch.setattr(loop, "MOMENT", 10.0)
+        await hooks.fire("PreToolUse", **CALL)
+        await hooks.fire("PreToolUse", **CALL)
+
+    asyncio.run(main())
+
+    assert patience == [MOMENT, 0.0, 0.0, 10.0]
+
+
+def test_the_loop_goes_on_while_hooks_take_their_time() -> None:
+    hooks, turns = Hooks(), 0
+    gate = threading.Event()
+    hooks.register("PreToolUse", lambda event: deny("late") if gate.wait(10) else None)
+
+    async def main() -> list[Any]:
+        nonlocal turns
+        firings = [asyncio.ensure_future(hooks.fire("PreToolUse", **CALL)) for _ in range(5)]
+        for _ in range(100):
+            await asyncio.sleep(0)
+            turns += 1
+        assert not any(firing.done() for firing in firings)
+        gate.set()
+        return await asyncio.gather(*firings)
+
+    outcomes = asyncio.run(main())
+
+    assert turns == 100
+    assert [outcome.reason for outcome in outcomes] == ["late"] * 5
