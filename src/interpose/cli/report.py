@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..model import Outcome, Result, subject_of
 from ..replies import clean
 from .reply import changes
-from .words import paint
+from .words import nearby, paint
 
 __all__ = ["STATUS_COLOURS", "block", "difference", "report"]
 
@@ -20,6 +22,8 @@ _VERDICTS = {
     "none": ("GO ON", "green"),
 }
 STATUS_COLOURS = {"ok": "green", "failed": "red", "timeout": "red", "skipped": "dim"}
+_FRAME = re.compile(r'^  File "(.+?)", line (\d+)', re.MULTILINE)
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LONGEST = 2_000
 _MOST_LINES = 12
 
@@ -121,14 +125,25 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
         line = f"  {_name(result):<{width}}  {paint(f'{result.status:<7}', colour)}  {said:<6}  {_time(result)}"
         yield f"{line}  {_told(result)}".rstrip()
         if result.error is not None:
-            yield from _stderr(result)
+            yield from _traces(result)
 
 
-def _stderr(result: Result) -> Iterator[str]:
-    """Show the end of what a failed command wrote on standard error, if its failure does not say it all."""
+def _traces(result: Result) -> Iterator[str]:
+    """Show where a function raised, and what a failed command wrote, if its failure does not say it all."""
+    if place := _place(result):
+        yield from block("  at: ", nearby(place))
+    if printed := str(result.evidence.get("stdout", "")).strip():
+        yield from block("  stdout: ", "\n".join(printed.splitlines()[:_MOST_LINES]))
     written = str(result.evidence.get("stderr", "")).rstrip()
     if written and written.strip() not in str(result.error):
         yield from block("  stderr: ", "\n".join(written.splitlines()[-_MOST_LINES:]))
+
+
+def _place(result: Result) -> str:
+    """Return the line of the hook's own code in which it raised, if it did."""
+    trace = result.error.trace if result.error is not None else ""
+    found = [(path, line) for path, line in _FRAME.findall(trace) if not path.startswith(_OURS)]
+    return ":".join(found[-1]) if found else ""
 
 
 def _name(result: Result) -> str:

@@ -19,6 +19,8 @@ __all__ = ["read", "told", "write"]
 
 PROTOCOL = 1
 _NOTHING_SAID = (b"", b"{}", b"null")
+_SHOWN = 300
+"""How much of an answer that cannot be read is kept, for whoever looks for the mistake."""
 
 # An interpreter that does not find its script exits with 2, which would look like a deny.
 _NOT_LAUNCHED = re.compile(
@@ -134,7 +136,10 @@ def _broken(row: Row, answer: Ended) -> Reply | Failure:
 
 
 def _failed(answer: Ended, code: str, text: str) -> Failure:
-    return Failure(code, text, trace=answer.stderr, evidence=answer.evidence)
+    evidence = dict(answer.evidence)
+    if code == "bad_output":
+        evidence["stdout"] = clean(answer.stdout[:_SHOWN].decode("utf-8", "replace"))
+    return Failure(code, text, trace=answer.stderr, evidence=evidence)
 
 
 def _first_line(text: str) -> str:
