@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from ..tools.files import explain, replace_file
-from ..tools.places import SHADOW, is_private
+from ..tools.places import SHADOW, is_private, resolved
 from .git import Blob, Entry, Repository, ShadowError, opened
 from .journal import Journal, Write, message
 
@@ -142,10 +142,9 @@ class ShadowGit:
 
     def _file(self, path: Path) -> Path:
         """Return a file of the work; refuse what is elsewhere, also where the record, which may be forged, says so."""
-        try:
-            real = path.resolve()
-        except (OSError, RuntimeError):
-            raise ShadowError("a symbolic link in it leads nowhere", where=str(path)) from None
+        real = resolved(path)
+        if real is None:
+            raise ShadowError("a symbolic link in it leads nowhere", where=str(path))
         if not real.is_relative_to(self.root) or real == self.root or is_private(real.relative_to(self.root)):
             raise ShadowError(f"is not a file of the work in {self.root}", where=str(path))
         return real

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .nouns import ToolFailed, Workplace
 
-__all__ = ["changeable", "inside", "is_private", "shown"]
+__all__ = ["changeable", "inside", "is_private", "resolved", "shown"]
 
 SHADOW = (".interpose", "shadow.git")
 RECORDS = (SHADOW, (".interpose", "sessions"))
@@ -22,14 +22,23 @@ def inside(place: Workplace, text: str) -> Path:
         raise ToolFailed(f"{text} is outside of {place.cwd}, or a name that shells replace: write the path without ~")
     try:
         text.encode("utf-8", "surrogateescape")
-        real = (place.cwd / text).resolve()
+        real = resolved(place.cwd / text)
     except UnicodeEncodeError:
         raise ToolFailed("a path cannot have half a character (a lone surrogate) in it") from None
-    except (OSError, RuntimeError):  # a link that leads to itself; Python 3.13 has another name for it than 3.11
-        raise ToolFailed(f"{text}: a symbolic link in it leads nowhere") from None
+    if real is None:
+        raise ToolFailed(f"{text}: a symbolic link in it leads nowhere")
     if not real.is_relative_to(place.cwd):
         raise ToolFailed(f"{text} is outside of {place.cwd}, or a link leads there: only files below it can be used")
     return real
+
+
+def resolved(path: Path) -> Path | None:
+    """Return where a path leads; None for a link that leads to itself."""
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError):
+        return None
+    return None if real.is_symlink() else real  # which is how Python 3.13 says that it goes round in circles
 
 
 def changeable(place: Workplace, text: str) -> Path:
