@@ -460,3 +460,44 @@ def test_a_loop_that_is_over_is_let_go_when_the_next_one_comes() -> None:
     gc.collect()
 
     assert [loop() is not None for loop in loops[:-1]] == [False] * 4
+
+
+@pytest.mark.parametrize("inline", [False, True])
+@pytest.mark.parametrize("late", [False, True], ids=["from the start", "later"])
+def test_a_recorder_hears_of_every_firing_in_which_nobody_speaks(inline: bool, late: bool) -> None:
+    hooks = Hooks()
+    heard: list[str] = []
+
+    async def silent(event: Any) -> None:
+        pass
+
+    hooks.register("PreToolUse", silent, inline=inline)
+
+    async def main() -> None:
+        if late:
+            for _ in range(3):
+                await hooks.fire("PreToolUse", tool_name="Bash", tool_input={})
+        hooks.record(lambda outcome: heard.append(outcome.tool_name))
+        for _ in range(3):
+            await hooks.fire("PreToolUse", tool_name="Bash", tool_input={})
+
+    asyncio.run(main())
+
+    assert heard == ["Bash"] * 3
+
+
+def test_a_required_record_that_cannot_be_made_denies_what_nobody_speaks_about() -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: None, inline=True)
+
+    class Broken:
+        required = True
+
+        def __call__(self, outcome: Outcome) -> None:
+            raise OSError("no disk")
+
+    async def main() -> list[bool]:
+        hooks.record(Broken())
+        return [(await hooks.fire("PreToolUse", tool_name="Bash", tool_input={})).allowed for _ in range(3)]
+
+    assert asyncio.run(main()) == [False] * 3
