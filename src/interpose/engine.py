@@ -14,6 +14,7 @@ from .firing import Firing
 from .lanes import Lanes
 from .model import Outcome
 from .replies import Failure
+from .sprint import Sprint
 
 __all__ = ["DEEPEST", "conduct"]
 
@@ -61,7 +62,21 @@ async def _recorded(firing: Firing, lanes: Lanes, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _given_to(recorder: Any, outcome: Outcome, firing: Firing) -> Any:
+async def record_sprint(sprint: Sprint, lanes: Lanes) -> Outcome:
+    """Give a firing in which nobody spoke to the recorder; more is made of it only if that fails."""
+    recorder = sprint._route.engine.recorder
+    try:
+        waiting = _given_to(recorder, sprint, None)
+        if waiting is not None:
+            await lanes.wait(waiting)
+    except Exception as error:
+        firing = sprint._as_firing()
+        firing.note_lost_record(describe(error), required=bool(getattr(recorder, "required", False)))
+        return firing.outcome()
+    return sprint
+
+
+def _given_to(recorder: Any, outcome: Outcome, firing: Firing | None) -> Any:
     """Show the outcome to the recorder, with its firing if the recorder has an eye for that."""
     see = getattr(recorder, "see", None)
     return recorder(outcome) if see is None else see(outcome, firing)

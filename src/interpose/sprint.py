@@ -12,7 +12,7 @@ from time import monotonic
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from .decide import Rest, spelled_out
+from .decide import Rest, Silent, spelled_out
 from .handlers import depth
 from .model import Outcome, Result
 from .payload import Copiers, copiers, flat_copy
@@ -44,8 +44,8 @@ class Sprint(Outcome):
     _task: Any
     """The task that it runs in, and how often that was to be cancelled before, if it is the host's."""
     _cancelling: int
-    _rest: dict[str, str]
-    _input: dict[str, Any]
+    _rest: dict[str, str] | None
+    _input: dict[str, Any] | None
     _results: tuple[Result, ...]
 
     async def _run(self, stretch: Stretch, soon: float, rest: Rest) -> None:
@@ -96,22 +96,30 @@ class Sprint(Outcome):
             self._firing = self._route.engine.take_over(self)
         return self._firing
 
+    def _as_firing(self) -> Firing:
+        """Return the firing that this was, after it has come to its end."""
+        firing = self._taken_over()
+        firing.catch_up()
+        return firing
+
     def __call__(self) -> dict[str, str]:
         """Return the fields that the host did not give and that cost something to find out: made once, when read."""
-        try:
-            return self._rest
-        except AttributeError:
+        if self._rest is None:
             self._rest = self._template.rest(self._given)
-            return self._rest
+        return self._rest
 
     @property
     def input(self) -> dict[str, Any]:
         """The final fields of the event."""
-        try:
-            return self._input
-        except AttributeError:
+        if self._input is None:
             self._input = {**self._given, **self()}
-            return self._input
+        return self._input
+
+    @property
+    def _ran(self) -> list[Silent]:
+        """What became of each hook, as a firing keeps it."""
+        times = self._times
+        return [(step, ended - began) for step, began, ended in zip(self._route.steps, times, times[1:], strict=False)]
 
     @property
     def results(self) -> Sequence[Result]:
@@ -119,11 +127,7 @@ class Sprint(Outcome):
         try:
             return self._results
         except AttributeError:
-            times = self._times
-            self._results = tuple(
-                spelled_out((step, ended - began)).result()
-                for step, began, ended in zip(self._route.steps, times, times[1:], strict=False)
-            )
+            self._results = tuple(spelled_out(ran).result() for ran in self._ran)
             return self._results
 
 
@@ -134,7 +138,8 @@ def begin_sprint(route: Route, given: Mapping[str, Any], level: int) -> Sprint:
     sprint._template = template = route.template
     sprint._given = template.begin(given)
     sprint._copiers = copiers(given)  # what the host did not give cannot be changed from outside
-    sprint._firing = None
+    # Not left unset: to find that out would cost more than most of what is done here.
+    sprint._firing = sprint._rest = sprint._input = None
     sprint._depth = level
     sprint._token = 0
     sprint._times = [monotonic()]

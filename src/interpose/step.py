@@ -120,9 +120,7 @@ class Route:
         # In a sprint nobody is told of each hook.
         self.stretches = _stretches(self.steps, self.total) if engine.tell is None else {}
         first = self.stretches.get(0)
-        # A firing that ends as a sprint is given to nobody, so a recorder would not hear of it.
-        may_sprint = first is not None and first.leeway > 0 and engine.recorder is None
-        self.stretch = first if may_sprint else None
+        self.stretch = first if first is not None and first.leeway > 0 else None
         """What a firing may begin with in a sprint, if there is something."""
 
     def for_guards(self) -> Route:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .decide import Ran
 from .dialects import native
 from .elsewhere import blocking_lanes
-from .engine import DEEPEST, conduct
+from .engine import DEEPEST, conduct, record_sprint
 from .errors import BadEvent, UnknownEvent
 from .events import Row, Table
 from .firing import Firing
@@ -71,7 +71,12 @@ class Switchboard(Engine):
             sprint = begin_sprint(route, fields, level)
             waiting = self._loop_sprint(sprint)
             if waiting is None and sprint._firing is None:
-                return sprint
+                if self.recorder is None:
+                    return sprint
+                if level == 1:
+                    return await record_sprint(sprint, self._loop_lanes())
+                # A firing inside of another says so in the record.
+                return await conduct(sprint._as_firing(), self._loop_lanes())
             return await conduct(sprint._taken_over(), self._loop_lanes(), waiting)
         outcome = Outcome()
         outcome._template = route.template

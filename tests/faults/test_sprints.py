@@ -8,12 +8,14 @@ import warnings
 import weakref
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.faults.hosts import CALL, eventually
 
-from interpose import Hooks, Outcome, context, deny, modify
+from interpose import AuditStore, Hooks, Outcome, context, deny, modify
+from interpose.observe.audit.reading import open_store
 
 Hook = Callable[[Any], Coroutine[Any, Any, Any]]
 
@@ -501,3 +503,41 @@ def test_a_required_record_that_cannot_be_made_denies_what_nobody_speaks_about()
         return [(await hooks.fire("PreToolUse", tool_name="Bash", tool_input={})).allowed for _ in range(3)]
 
     assert asyncio.run(main()) == [False] * 3
+
+
+def test_a_recorded_firing_inside_of_another_runs_its_hooks_once() -> None:
+    hooks = Hooks()
+    ran: list[str] = []
+    heard: list[tuple[str, int]] = []
+
+    async def outer(event: Any) -> None:
+        for _ in range(2):
+            await hooks.fire("PostToolUse", tool_name="Bash", tool_response="")
+
+    async def inner(event: Any) -> None:
+        ran.append("inner")
+
+    hooks.register("PreToolUse", outer)
+    hooks.register("PostToolUse", inner)
+    hooks.record(lambda outcome: heard.append((outcome.event, len(outcome.results))))
+
+    asyncio.run(hooks.fire("PreToolUse", tool_name="Bash", tool_input={}))
+
+    assert ran == ["inner"] * 2
+    assert heard == [("PostToolUse", 1), ("PostToolUse", 1), ("PreToolUse", 1)]
+
+
+def test_the_store_has_the_runs_of_hooks_that_keep_silent(tmp_path: Path) -> None:
+    hooks = Hooks()
+    hooks.record(store := AuditStore(tmp_path / "audit.db"))
+    hooks.register("PreToolUse", lambda event: None, name="silent", inline=True)
+
+    async def main() -> None:
+        for _ in range(3):
+            await hooks.fire("PreToolUse", tool_name="Bash", tool_input={})
+
+    asyncio.run(main())
+    store.close()
+
+    with open_store(str(tmp_path / "audit.db")) as reader:
+        assert [[run["hook"] for run in firing.runs] for firing in reader.firings()] == [["silent"]] * 3
