@@ -128,16 +128,17 @@ class _Line:
                 yield deny, f"{target} is kept"
             elif self.is_root(target) and not (whole and target == self.here):
                 yield deny, f"{target} is not to be touched as a whole"
-            elif not any(_holds(folder, target) and (whole or folder != target) for folder in self.free()):
+            elif not any(_holds(folder, target) and (whole or folder != target) for folder in self.free(target)):
                 yield deny, f"{target} is not below {self.here}"
 
     def is_root(self, target):
         """Say whether a folder holds everything here, or everything of this person."""
         return _holds(target, self.here) or _holds(target, self.home)
 
-    def free(self):
-        """Return the folders below which things may be deleted."""
-        yield from map(os.path.realpath, TEMPORARY)
+    def free(self, target):
+        """Return the folders below which things may be deleted; a home is none, wherever it lies."""
+        if not _holds(self.home, target):
+            yield from map(os.path.realpath, TEMPORARY)
         if self.here not in ("/", self.home):
             yield self.here
 

@@ -525,7 +525,7 @@ hooks.register("PreToolUse", command="exit 2", timeout=5, isolation={isolation!r
 
 def show(outcome):
     result = outcome.results[0]
-    print(outcome.decision, result.status, result.error and result.error.code)
+    print(outcome.decision, result.status, result.error and result.error.code, flush=True)
 
 for _ in range(3):
     show(hooks.fire_sync("PreToolUse", tool_name="Bash"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from .nouns import ToolFailed, Workplace
@@ -38,7 +39,7 @@ def resolved(path: Path) -> Path | None:
         real = path.resolve()
     except (OSError, RuntimeError):
         return None
-    return None if real.is_symlink() else real  # which is how Python 3.13 says that it goes round in circles
+    return None if os.path.islink(real) else real  # which is how Python 3.13 says that it goes round in circles
 
 
 def changeable(place: Workplace, text: str) -> Path:
