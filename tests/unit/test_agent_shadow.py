@@ -452,4 +452,6 @@ def test_an_agent_that_is_killed_at_any_point_leaves_nothing_half(shadow, writes
     assert git(shadow, "fsck") == ""
     undone = shadow.undo(1_000)
     assert len(undone) >= writes + 1
-    assert [(path.name, path.read_text()) for path in shadow.root.iterdir() if path.is_file()] == [("x-0", "mine")]
+    # A kill may leave the scratch file of a write that was not done, and never a file half written.
+    left = [path for path in shadow.root.iterdir() if path.is_file() and path.suffix != ".tmp"]
+    assert [(path.name, path.read_text()) for path in left] == [("x-0", "mine")]
