@@ -8,10 +8,10 @@ from pathlib import Path
 
 from benchmarks.environment import ROOT
 from benchmarks.measure import Idle, Stopwatch, clean_environment, in_process
-from interpose.identity import new_id
-from interpose.observe.audit.base import Base, Chain
-from interpose.observe.audit.entries import Entry, encode
-from interpose.observe.audit.schema import columns_of
+from interpose.audit.base import Base, Chain
+from interpose.audit.entries import Entry, encode
+from interpose.audit.schema import columns_of
+from interpose.ids import new_id
 
 RUNS = 1_000_000
 _HOOKS, _AT_ONCE = 5, 2000

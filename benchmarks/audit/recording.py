@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmarks.measure import Stopwatch
 from interpose import Hooks
-from interpose.observe.audit.reading import open_store
-from interpose.observe.audit.store import AuditStore
+from interpose.audit.reading import open_store
+from interpose.audit.store import AuditStore
 
 TOOL, TOOL_INPUT = "Bash", {"command": "ls -la src"}
 

@@ -16,15 +16,15 @@ from .errors import (
     UnknownHook,
     UsageError,
 )
+from .event import Event
 from .events import Row
 from .hooks import Hooks
 from .model import Hook, HookError, Outcome, Result
-from .payload import Event
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
+    from .audit.store import AuditStore
     from .matching.shell import shell_commands
-    from .observe.audit.store import AuditStore
     from .session import Answer, Question, Session, SyncSession
 
 __version__ = "0.1.0"
@@ -68,7 +68,7 @@ def __getattr__(name: str) -> _typing.Any:
 
         return getattr(session, name)
     if name == "AuditStore":
-        from .observe.audit.store import AuditStore
+        from .audit.store import AuditStore
 
         return AuditStore
     if name == "shell_commands":

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from .event import Template, plain_copy
 from .events import Row
 from .model import Decision, Hook, HookError, Ignored, Injection, Outcome, Result, Status
-from .payload import Template, plain_copy
 from .replies import Failure, Reply, clean
 
 __all__ = ["Effect", "Ran", "Rest", "Silent", "add_late", "merge", "on_failure", "only_stricter", "quiet",

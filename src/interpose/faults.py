@@ -10,7 +10,7 @@ from opcode import opname
 from types import CodeType, CoroutineType
 from typing import Any
 
-from .payload import Uncopyable
+from .event import Uncopyable
 from .replies import Failure, HookFailed
 
 __all__ = ["describe", "is_awaitable", "is_one_of", "is_the_hosts", "log", "said", "type_name"]

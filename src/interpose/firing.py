@@ -13,12 +13,12 @@ from time import monotonic
 from types import CoroutineType
 from typing import Any, ClassVar
 
+from .event import Copiers, Event, copiers
 from .faults import describe, is_awaitable, is_one_of, is_the_hosts, log
 from .handlers import Handler, depth, progress
 from .lanes import ENDING, GRACE, MOST_KEPT, Lanes, kept, too_late, won
 from .ledger import BREAKER_FAILURES, Ledger
 from .model import Hook
-from .payload import Copiers, Event, copiers
 from .plan import Plan
 from .records import replace
 from .replies import Failure

@@ -13,20 +13,20 @@ from .errors import BadHook, InterposeError, Problem
 from .events import TABLE, Row, Table
 from .handlers import Handler
 from .model import Hook, Settings
-from .observe.lifecycle import Observer, Subscription
 from .records import replace
 from .switchboard import Recorder, Switchboard
+from .telemetry.lifecycle import Observer, Subscription
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
+    from .audit.store import AuditStore
     from .config.armed import Files
     from .config.load import Loaded, Origin
-    from .observe.audit.store import AuditStore
-    from .observe.otel.tracing import Tracing
     from .scripts import Commands
     from .session import Session, SyncSession
+    from .telemetry.tracing import Tracing
 
 __all__ = ["Hooks"]
 
@@ -78,7 +78,7 @@ class Hooks(Switchboard):
         self.warnings: tuple[Problem, ...] = ()
         """What a configuration says that will have no effect, or another than it seems."""
         if redirect_output:
-            from .observe.prints import redirect_prints
+            from .telemetry.prints import redirect_prints
 
             redirect_prints()
 
@@ -188,7 +188,7 @@ class Hooks(Switchboard):
             return None
         if audit == before:
             return self.audit
-        from .observe.audit.store import configured_store
+        from .audit.store import configured_store
 
         return configured_store(audit)
 
@@ -371,9 +371,12 @@ class Hooks(Switchboard):
         They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
         ends it. ``redact`` takes secrets out of reasons and errors, instead of the rules of the audit store.
         """
-        from .observe.otel import start_tracing
+        from .audit.redact import Redactor
+        from .telemetry import start_tracing
 
-        return start_tracing(self, tracer_provider=tracer_provider, meter_provider=meter_provider, redact=redact)
+        return start_tracing(
+            self, tracer_provider=tracer_provider, meter_provider=meter_provider, redact=redact or Redactor()
+        )
 
 
 def _show(text: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .decide import Ran, Rest, Silent, add_late, merge, on_failure, only_stricter, quiet, weigh
+from .event import Copiers, Template, copiers
 from .events import Row
 from .faults import log, type_name
-from .identity import new_id
+from .ids import new_id
 from .model import Hook, Outcome, Status
-from .payload import Copiers, Template, copiers
 from .plan import under_ceiling
 from .replies import Ended, Failure, Reply
 from .step import Engine, Route, Step

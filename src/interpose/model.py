@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self
 
+from .event import Template
 from .events import Row
-from .payload import Template
 from .records import Record, made_by
 
 __all__ = [

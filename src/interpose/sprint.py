@@ -13,9 +13,9 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from .decide import Rest, Silent, spelled_out
+from .event import Copiers, copiers, flat_copy
 from .handlers import depth
 from .model import Outcome, Result
-from .payload import Copiers, copiers, flat_copy
 from .step import Route, Stretch
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .decide import Ran
+from .event import Template
 from .events import Row
 from .handlers import Handler
 from .model import Hook, Outcome, Settings
-from .payload import Template
 from .plan import Plan, deadline, error_policy, is_guard
 from .replies import Failure, Reply
 

@@ -11,23 +11,23 @@ from .dialects import native
 from .elsewhere import blocking_lanes
 from .engine import DEEPEST, conduct, record_sprint
 from .errors import BadEvent, UnknownEvent
+from .event import Template
 from .events import Row, Table
 from .firing import Firing
 from .handlers import Handler, depth
 from .handlers.command import CommandHandler
-from .identity import new_id
+from .ids import new_id
 from .lanes import BlockingLanes, Lanes, kept
 from .ledger import Ledger
 from .model import Hook, Outcome, Settings
-from .observe.lifecycle import Observers, message
-from .payload import Template
 from .plan import make_plan
 from .registry import Registry
 from .sprint import Sprint, begin_sprint
 from .step import Engine, Read, Route
+from .telemetry.lifecycle import Observers, message
 
 if TYPE_CHECKING:
-    from .observe.otel.tracing import Tracing
+    from .telemetry.tracing import Tracing
 
 __all__ = ["Recorder", "Switchboard"]
 

@@ -33,7 +33,7 @@ from interpose.config.text import parse
 from interpose.events import TABLE
 from interpose.scripts import Commands
 from interpose.scripts import parse as parse_script
-from interpose.wire import decode
+from interpose.strict_json import decode
 
 FENCE = re.compile(
     r"(?P<above>(?:^[ ]*<!-- (?:file|needs|shown only): [^\n]*? -->\n+)*)"

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "interpose"
 # so a new one is looked at without being listed.
 MAY_NAME_EVENTS = {
     "events", "session", "agent", "dialects", "compat", "adapters",
-    "cli", "observe", "scripts", "testing",
+    "cli", "audit", "telemetry", "scripts", "testing", "replay", "models",
 }  # fmt: skip
 
 ENGINE_HALF = [

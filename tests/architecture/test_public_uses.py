@@ -33,7 +33,7 @@ def private_of(package: Path) -> list[str]:
         f"{file.relative_to(package)}: {name}"
         for file in files
         for name in imported(file.read_text("utf-8"), file, package)
-        if name not in public
+        if name not in public and not name.startswith("interpose.models.")
     ]
 
 

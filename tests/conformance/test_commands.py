@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interpose import Hooks, Outcome, wire
+from interpose import Hooks, Outcome, strict_json
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "call-1"}
 
@@ -508,7 +508,7 @@ def test_the_event_is_encoded_once_per_firing(fire: Any, monkeypatch: pytest.Mon
 
     def encode(value: Any) -> bytes:
         encoded.append(value)
-        return wire.encode(value)
+        return strict_json.encode(value)
 
     monkeypatch.setattr(module, "encode", encode)
     hooks = Hooks()

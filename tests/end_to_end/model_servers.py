@@ -22,8 +22,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import zip_longest
 from typing import Any, ClassVar, Self, TypeAlias
 
-from interpose.agent.models import ModelError
-from interpose.agent.models.script import read_script
+from interpose.models import ModelError
+from interpose.models.script import read_script
 
 __all__ = ["KEY", "AnthropicServer", "Cuts", "Fails", "ModelServer", "OpenAIServer", "Played", "Raw", "Thinks"]
 

@@ -21,11 +21,11 @@ import yaml
 
 from interpose import Hooks, Outcome, Question
 from interpose.agent.kinds import AgentKind
-from interpose.agent.models import Model, Request, Turn, unheard
-from interpose.agent.models.scripted import ScriptedModel
 from interpose.agent.run import begun
 from interpose.agent.shadow import ShadowGit
 from interpose.agent.world import Limits, World
+from interpose.models import Model, Request, Turn, unheard
+from interpose.models.scripted import ScriptedModel
 
 HERE = Path(__file__).parent / "sessions"
 SESSION_ID = "session-1"

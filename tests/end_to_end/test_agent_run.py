@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, Outcome, deny
-from interpose.agent.models.scripted import ScriptedModel
 from interpose.agent.run import begun
 from interpose.agent.shadow import ShadowGit
 from interpose.agent.tools import TOOLS
 from interpose.agent.tools.mcp import connect
 from interpose.agent.tools.mcp_servers import servers_of
 from interpose.agent.world import Limits, World
+from interpose.models.scripted import ScriptedModel
 
 SERVER = Path(__file__).parent / "mcp_server.py"
 

@@ -10,7 +10,7 @@ import yaml
 from tests.end_to_end.model_servers import AnthropicServer, OpenAIServer
 from tests.end_to_end.session_files import Recording, expected_of, play, session_files, session_of
 
-from interpose.agent.models import find_model
+from interpose.models import find_model
 
 SESSIONS = pytest.mark.parametrize("path", session_files(), ids=lambda path: path.stem)
 

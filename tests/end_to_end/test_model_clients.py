@@ -22,7 +22,7 @@ from tests.end_to_end.model_servers import (
     Thinks,
 )
 
-from interpose.agent.models import (
+from interpose.models import (
     Assistant,
     Message,
     ModelError,

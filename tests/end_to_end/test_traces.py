@@ -28,7 +28,7 @@ from tests.end_to_end.otlp_receiver import ERROR, UNSET, Receiver
 from tests.faults.hosts import eventually
 
 from interpose import Hooks, Outcome, Row, context, deny, modify
-from interpose.observe.otel.tracing import Tracing
+from interpose.telemetry.tracing import Tracing
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 WAYS = ("fire", "fire_sync")
@@ -751,11 +751,11 @@ def test_a_host_that_is_cancelled_leaves_no_span_open(telemetry: Telemetry, hook
 PROGRAM = """
     import os
     from interpose import Hooks, deny
-    from interpose.observe.otel.configure import configure_from_environment
+    from interpose.telemetry.configure import configure_from_environment
 
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: deny("no"), name="guard")
-    close = configure_from_environment(hooks)
+    close = configure_from_environment(hooks, redact=str)
     assert hooks.fire_sync("PreToolUse", tool_name="Bash").denied
     close()
     assert not hooks.tracing

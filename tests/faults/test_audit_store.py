@@ -26,12 +26,12 @@ from tests.faults.hosts import eventually, within
 from tests.unit.test_audit_redact import SECRETS
 
 from interpose import Hooks, deny
-from interpose.observe.audit import base, entries, writer
-from interpose.observe.audit.entries import LONGEST
-from interpose.observe.audit.reading import open_store
-from interpose.observe.audit.store import AuditStore
-from interpose.observe.audit.tickets import StoreDown, Ticket
-from interpose.observe.audit.verifying import verify_store
+from interpose.audit import base, entries, writer
+from interpose.audit.entries import LONGEST
+from interpose.audit.reading import open_store
+from interpose.audit.store import AuditStore
+from interpose.audit.tickets import StoreDown, Ticket
+from interpose.audit.verifying import verify_store
 
 LONGEST_TEST = 60.0
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -195,7 +195,7 @@ def test_what_there_is_room_for_is_kept_while_it_is_down_and_the_rest_is_counted
 FULL = """
     import resource, signal, sys, time
     from interpose import Hooks
-    from interpose.observe.audit.store import AuditStore
+    from interpose.audit.store import AuditStore
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     path, required = sys.argv[1], sys.argv[2] == "required"
@@ -366,7 +366,7 @@ def test_many_processes_write_one_store(path):
     program = """
         import sys
         from interpose import Hooks
-        from interpose.observe.audit.store import AuditStore
+        from interpose.audit.store import AuditStore
         hooks = Hooks(session_id=sys.argv[2])
         hooks.record(AuditStore(sys.argv[1]))
         for n in range(150):
@@ -466,7 +466,7 @@ def test_a_firing_waits_while_the_queue_is_full(kind, path, monkeypatch):
 
 
 def test_large_records_count_by_their_size_too(path, monkeypatch):
-    monkeypatch.setattr("interpose.observe.audit.store.MOST_BYTES", 100_000)
+    monkeypatch.setattr("interpose.audit.store.MOST_BYTES", 100_000)
     with Host(path) as host:
         host.fire(**do(0))
         assert host.store.flush()

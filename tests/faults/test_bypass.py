@@ -21,7 +21,6 @@ from tests.faults.hosts import eventually
 from tests.unit.workplace import call, workplace
 
 from interpose import Hooks, Outcome, ask
-from interpose.agent.models import Request, ToolCall, Turn
 from interpose.agent.run import begun
 from interpose.agent.shadow import ShadowGit
 from interpose.agent.shadow.git import ShadowError
@@ -35,6 +34,7 @@ from interpose.cli.question import lines_of
 from interpose.config.load import Source, load_sources
 from interpose.events import TABLE
 from interpose.matching import compile_condition
+from interpose.models import Request, ToolCall, Turn
 from interpose.session import Question
 from interpose.session.permission import Rules
 

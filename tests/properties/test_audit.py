@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.unit.test_audit_redact import HARMLESS, NAMED, SECRETS
 
 from interpose import Hooks
-from interpose.observe.audit.entries import LONGEST, encode, entry_of
-from interpose.observe.audit.redact import Redactor
-from interpose.observe.audit.schema import columns_of, run_of, what_of
+from interpose.audit.entries import LONGEST, encode, entry_of
+from interpose.audit.redact import Redactor
+from interpose.audit.schema import columns_of, run_of, what_of
 
 REDACTOR = Redactor(b"properties", environ={"SOME_TOKEN": 'wéird "value" \\ here'})
 

@@ -12,7 +12,7 @@ from interpose import ConfigError
 from interpose.config import yaml_text
 from interpose.config.places import Page, Stopped
 from interpose.config.text import Parsed, parse, spell
-from interpose.wire import BadJson, decode
+from interpose.strict_json import BadJson, decode
 
 Format = Literal["yaml", "json"]
 formats = st.sampled_from(["yaml", "json"])

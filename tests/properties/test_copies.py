@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.properties.strategies import json_objects, scalars, words
 
 from interpose import Hooks, modify
-from interpose.payload import copied
+from interpose.event import copied
 
 hashable = st.integers() | words | st.tuples(st.integers(), words)
 values = st.recursive(

@@ -9,8 +9,8 @@ from tests.properties.strategies import ALPHABET, things
 
 from interpose import ConfigError
 from interpose.errors import Problem
+from interpose.event import Event, Template
 from interpose.events import TABLE
-from interpose.payload import Event, Template
 from interpose.replies import HookFailed, clean
 from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, fill, parse
 from interpose.scripts.lines import joined

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interpose import InterposeError
-from interpose.agent.models import (
+from interpose.models import (
     Assistant,
     ModelError,
     Request,
@@ -22,7 +22,7 @@ from interpose.agent.models import (
     read_input,
     written,
 )
-from interpose.agent.models.known import ANTHROPIC_MODEL, OPENAI_MODEL, window_of
+from interpose.models.known import ANTHROPIC_MODEL, OPENAI_MODEL, window_of
 
 KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
 CALL = ToolCall("call_1", "Bash", {"command": "echo ä"})
@@ -142,7 +142,7 @@ def test_a_package_that_is_not_installed_is_an_error_that_names_the_extra(
 
 def test_naming_a_model_loads_no_package_that_it_does_not_need() -> None:
     code = (
-        "import sys; from interpose.agent.models import find_model;"
+        "import sys; from interpose.models import find_model;"
         "find_model(None, environ={}); find_model('scripted:/dev/stdin');"
         "print({'anthropic', 'openai', 'httpx2', 'pydantic'} & set(sys.modules))"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interpose.agent.models import (
+from interpose.models import (
     Assistant,
     Message,
     ModelError,
@@ -19,7 +19,7 @@ from interpose.agent.models import (
     Turn,
     User,
 )
-from interpose.agent.models.scripted import ScriptedModel
+from interpose.models.scripted import ScriptedModel
 
 
 def play(model: ScriptedModel, *messages: Message, agent: str = "main", system: str = "", heard: Any = None) -> Turn:

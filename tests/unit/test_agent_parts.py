@@ -11,10 +11,10 @@ import pytest
 from interpose import ConfigError, Hooks, UsageError, deny
 from interpose.agent.conversation import newest, with_newest, without_newest
 from interpose.agent.kinds import AgentKind, read_kinds
-from interpose.agent.models import Assistant, Message, ToolCall, ToolResult, ToolResults, User
 from interpose.agent.transcript import Transcript
 from interpose.cli.frames import lines_of
 from interpose.cli.timeline import Timeline, show_timeline
+from interpose.models import Assistant, Message, ToolCall, ToolResult, ToolResults, User
 
 CALLS = (ToolCall("1", "Read", {"file_path": "a"}), ToolCall("2", "Read", {"file_path": "b"}))
 RESULTS = ToolResults((ToolResult("1", "alpha"), ToolResult("2", "beta", ok=False)))

@@ -8,11 +8,11 @@ import jsonschema
 import pytest
 
 from interpose import ConfigError, Hooks
+from interpose.audit.reading import open_store
+from interpose.audit.retention import Retention
+from interpose.audit.store import configured_store
+from interpose.audit.verifying import verify_store
 from interpose.config.schema import schema
-from interpose.observe.audit.reading import open_store
-from interpose.observe.audit.retention import Retention
-from interpose.observe.audit.store import configured_store
-from interpose.observe.audit.verifying import verify_store
 
 
 @pytest.fixture(autouse=True)

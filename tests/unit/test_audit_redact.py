@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from interpose.observe.audit.redact import Redactor, is_redacted, secrets_of
-from interpose.observe.audit.rules import is_secret_name
+from interpose.audit.redact import Redactor, is_redacted, secrets_of
+from interpose.audit.rules import is_secret_name
 
 KEY = b"a key for the tests"
 

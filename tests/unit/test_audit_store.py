@@ -12,8 +12,8 @@ import textwrap
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
-from interpose.observe.audit.reading import NotAStore, open_store
-from interpose.observe.audit.store import AuditStore
+from interpose.audit.reading import NotAStore, open_store
+from interpose.audit.store import AuditStore
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -170,7 +170,7 @@ def test_firings_are_read_newest_first_by_every_filter_there_is(hooks):
 
 
 def test_pages_are_put_together(hooks, monkeypatch):
-    monkeypatch.setattr("interpose.observe.audit.reading._PAGE", 3)
+    monkeypatch.setattr("interpose.audit.reading._PAGE", 3)
     for _ in range(10):
         hooks.fire_sync("Stop")
 
@@ -279,7 +279,7 @@ def test_a_store_that_was_closed_opens_again_as_another_process(path):
 def test_what_is_left_is_written_when_the_process_ends(path):
     program = f"""
         from interpose import Hooks
-        from interpose.observe.audit.store import AuditStore
+        from interpose.audit.store import AuditStore
         hooks = Hooks()
         hooks.record(AuditStore({str(path)!r}))
         for _ in range(100):
@@ -296,7 +296,7 @@ def test_a_child_after_a_fork_has_a_chain_of_its_own(path):
     program = f"""
         import os
         from interpose import Hooks
-        from interpose.observe.audit.store import AuditStore
+        from interpose.audit.store import AuditStore
         hooks = Hooks()
         hooks.record(AuditStore({str(path)!r}))
         hooks.fire_sync("Stop", session_id="before")

@@ -9,10 +9,10 @@ import time
 import pytest
 
 from interpose import Hooks, deny
+from interpose.audit.retention import Retention
+from interpose.audit.store import AuditStore
+from interpose.audit.verifying import verify_store
 from interpose.cli.verify import verify
-from interpose.observe.audit.retention import Retention
-from interpose.observe.audit.store import AuditStore
-from interpose.observe.audit.verifying import verify_store
 
 KEY = "a key of more than sixteen bytes"
 
@@ -216,7 +216,7 @@ def test_a_store_that_is_open_or_large_has_no_sum(place, monkeypatch):
         hooks.fire_sync("Stop")
         assert one.flush()
         while_open = (path.with_name("audit.db-sum").exists(), status(path))
-    monkeypatch.setattr("interpose.observe.audit.sums.LARGEST", 1000)
+    monkeypatch.setattr("interpose.audit.sums.LARGEST", 1000)
     write(path)
 
     assert while_open == (False, 0)
@@ -423,8 +423,8 @@ def test_the_size_of_a_store_is_kept_below_its_limit(place):
 
 
 def test_a_process_whose_first_records_are_gone_goes_on_with_its_chain(place, monkeypatch):
-    monkeypatch.setattr("interpose.observe.audit.desk._RETENTION_SECONDS", 0.0)
-    monkeypatch.setattr("interpose.observe.audit.retention._AT_ONCE", 3)
+    monkeypatch.setattr("interpose.audit.desk._RETENTION_SECONDS", 0.0)
+    monkeypatch.setattr("interpose.audit.retention._AT_ONCE", 3)
     path = place / "audit.db"
     hooks = Hooks()
 

@@ -10,9 +10,9 @@ from interpose import Reply, deny
 from interpose.decide import Effect, on_failure, weigh
 from interpose.dialects import claude
 from interpose.dialects.claude import LONGEST_TEXT, answers, environment, write
+from interpose.event import Event, Template
 from interpose.events import TABLE, Row
 from interpose.model import Hook
-from interpose.payload import Event, Template
 from interpose.replies import Ended, Failure
 
 PRE = "PreToolUse"

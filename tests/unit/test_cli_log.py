@@ -13,9 +13,9 @@ import pytest
 from tests.terminals import COMMAND, on_a_terminal
 
 from interpose import Hooks, deny, modify
+from interpose.audit.store import AuditStore
 from interpose.cli import main
 from interpose.cli.audited import ago, epoch_of, short, when
-from interpose.observe.audit.store import AuditStore
 from interpose.testing import load_cases
 
 SESSIONS = ("aaaa1111-2222", "bbbb3333-4444")
@@ -297,7 +297,7 @@ def test_no_cell_of_a_table_is_a_formula_or_an_escape(tmp_path, capsys):
 
 
 def test_an_export_that_breaks_off_leaves_nothing_behind(store, tmp_path, monkeypatch, capsys):
-    from interpose.observe.audit.reading import Firing
+    from interpose.audit.reading import Firing
 
     def broken(self):
         raise OSError(28, "No space left on device")

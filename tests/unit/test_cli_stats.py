@@ -8,9 +8,9 @@ import pytest
 from tests.terminals import on_a_terminal
 
 from interpose import Hooks, ask, deny
+from interpose.audit.store import AuditStore
 from interpose.cli import main
 from interpose.cli.stats_table import bar
-from interpose.observe.audit.store import AuditStore
 
 CONFIG = """
 audit: {path: audit.db}

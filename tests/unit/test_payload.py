@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from interpose import Event, Hooks
+from interpose.event import Template, copied
 from interpose.events import TABLE
-from interpose.payload import Template, copied
 
 
 def event(name: str = "PreToolUse", **fields: Any) -> Event:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, modify
-from interpose.observe.audit.reading import open_store
-from interpose.observe.audit.store import AuditStore
-from interpose.testing.replay import Recorded, Recording, Replay, prepared, read_session, replay
-from interpose.testing.replay.recorded import UNKNOWN
+from interpose.audit.reading import open_store
+from interpose.audit.store import AuditStore
+from interpose.replay import Recorded, Recording, Replay, prepared, read_session, replay
+from interpose.replay.recorded import UNKNOWN
 
 LS: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
 

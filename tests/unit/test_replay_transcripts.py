@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from interpose import UsageError
-from interpose.testing.replay import read_file, read_transcript
-from interpose.testing.replay.recorded import UNKNOWN, Recorded
+from interpose.replay import read_file, read_transcript
+from interpose.replay.recorded import UNKNOWN, Recorded
 
 
 def entry(type: str, content: Any, **more: Any) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
 from interpose.config.script_files import PRIORITY
+from interpose.event import Event, Template
 from interpose.events import TABLE, Row
 from interpose.model import Hook
-from interpose.payload import Event, Template
 from interpose.records import replace
 from interpose.replies import HookFailed
 from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, doubts, fill, parse

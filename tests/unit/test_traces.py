@@ -17,13 +17,13 @@ from interpose import Hooks, UsageError
 from interpose.decide import Effect, Ran
 from interpose.events import TABLE
 from interpose.model import HookError
-from interpose.observe.otel import start_tracing
-from interpose.observe.otel.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
-from interpose.observe.otel.configure import asked_for, configure_from_environment
-from interpose.observe.otel.metrics import MOST_NAMES as MOST_SERIES
-from interpose.observe.otel.metrics import OTHERS, Metrics
-from interpose.observe.otel.propagation import context_from, current_variables
 from interpose.step import Step
+from interpose.telemetry import start_tracing
+from interpose.telemetry.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
+from interpose.telemetry.configure import asked_for, configure_from_environment
+from interpose.telemetry.metrics import MOST_NAMES as MOST_SERIES
+from interpose.telemetry.metrics import OTHERS, Metrics
+from interpose.telemetry.propagation import context_from, current_variables
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
 
@@ -250,7 +250,7 @@ def test_what_is_asked_for_and_not_offered_is_an_error(more: dict[str, str], say
     hooks = Hooks()
 
     with pytest.raises(UsageError) as error:
-        configure_from_environment(hooks, {**ENDPOINT, **more})
+        configure_from_environment(hooks, {**ENDPOINT, **more}, redact=str)
 
     assert str(error.value) == says
     assert hooks.tracing is None
@@ -265,7 +265,7 @@ def test_a_signals_own_protocol_counts_more_than_that_of_all() -> None:
 def test_where_nothing_is_asked_for_nothing_is_traced_and_closing_is_no_error() -> None:
     hooks = Hooks()
 
-    configure_from_environment(hooks, {})()
+    configure_from_environment(hooks, {}, redact=str)()
 
     assert hooks.tracing is None
 
@@ -278,7 +278,7 @@ def test_what_is_no_provider_is_refused(name: str) -> None:
     hooks = Hooks()
 
     with pytest.raises(UsageError, match=f"^{name} is str, which has no get_"):
-        start_tracing(hooks, **{name: "http://127.0.0.1:4318"})  # type: ignore[arg-type]
+        start_tracing(hooks, redact=str, **{name: "http://127.0.0.1:4318"})  # type: ignore[arg-type]
 
     assert hooks.tracing is None
 
@@ -308,10 +308,10 @@ def test_without_the_package_the_error_says_what_to_install() -> None:
         import sys
         sys.modules["opentelemetry"] = None
         from interpose import Hooks, UsageError
-        from interpose.observe.otel.configure import configure_from_environment
+        from interpose.telemetry.configure import configure_from_environment
 
         hooks = Hooks()
-        for start in (hooks.trace, lambda: configure_from_environment(hooks, {"OTEL_EXPORTER_OTLP_ENDPOINT": "x"})):
+        for start in (hooks.trace, lambda: configure_from_environment(hooks, {"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, redact=str)):
             try:
                 start()
             except UsageError as error:
@@ -336,7 +336,7 @@ def test_a_firing_that_nobody_traces_does_not_load_it() -> None:
         hooks.register("PreToolUse", command="true")
         hooks.fire_sync("PreToolUse", tool_name="Bash")
         asyncio.run(hooks.fire("PreToolUse", tool_name="Bash"))
-        print([name for name in sys.modules if "opentelemetry" in name or "interpose.observe.otel" in name])
+        print([name for name in sys.modules if "opentelemetry" in name or "interpose.telemetry" in name])
         """
     )
 

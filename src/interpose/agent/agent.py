@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from interpose import Session
+from interpose.models import Message, ToolSpec
 
-from .models import Message, ToolSpec
 from .tools import Tool, ToolFailed, Workplace
 from .tools.files import replace_file
 from .transcript import Transcript

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from interpose import InterposeError
+from interpose.models import Request, Turn, User, written
 
 from .agent import Agent
-from .models import Request, Turn, User, written
 
 __all__ = ["compact", "is_full"]
 

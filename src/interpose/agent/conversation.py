@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .models import Message, ToolResults, User, first_new, written
+from interpose.models import Message, ToolResults, User, first_new, written
 
 __all__ = ["newest", "with_newest", "without_newest"]
 

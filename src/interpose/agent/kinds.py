@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interpose import ConfigError, UsageError
-
-from .data_files import load
+from interpose.models.data_files import load
 
 __all__ = ["AGENT_KINDS", "AgentKind", "read_kinds"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from interpose.models import ModelError, Request, ToolCall, ToolResult, ToolResults, Turn, User
+
 from .agent import Agent
 from .compaction import compact, is_full
 from .conversation import newest, with_newest, without_newest
-from .models import ModelError, Request, ToolCall, ToolResult, ToolResults, Turn, User
 from .phases import ACT, DONE, REVIEW, enter
 
 __all__ = ["work"]

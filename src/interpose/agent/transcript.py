@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from .models import Assistant, Message, ToolResults, User
+from interpose.models import Assistant, Message, ToolResults, User
 
 __all__ = ["Transcript"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interpose import Hooks
+from interpose.models import Model
 
 from .kinds import AGENT_KINDS, AgentKind
-from .models import Model
 from .shadow import ShadowGit
 from .tools import TOOLS, Tool
 from .view import NoView, View

@@ -12,11 +12,11 @@ from typing import Annotated
 
 import typer
 
+from ..audit.reading import Reader, open_store
 from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
 from ..events import TABLE
-from ..observe.audit.reading import Reader, open_store
 from .loading import enter, here
 
 __all__ = ["Since", "Store", "ago", "epoch_of", "opened", "short", "store_path", "when"]

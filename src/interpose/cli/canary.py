@@ -12,7 +12,7 @@ from ..matching.names import is_glob
 from ..model import Health, Hook, Outcome, Result
 from ..plan import deadline
 from ..records import replace
-from ..testing.marks import marked, with_mark
+from ..replay.marks import marked, with_mark
 from .outputs import collected
 
 __all__ = ["LONGEST", "SLOW", "Run", "canary", "run_once"]

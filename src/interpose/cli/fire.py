@@ -136,7 +136,7 @@ def _report(outcome: Outcome, before: Mapping[str, Any], *, as_json: bool) -> No
 
 def _reply(outcome: Outcome, before: Mapping[str, Any], dialect: str) -> int:
     """Answer as a hook: JSON on standard output, and for a deny also what a host understands that cannot read it."""
-    from ..wire import encode
+    from ..strict_json import encode
     from .reply import WRITERS
 
     said, unsaid = WRITERS[dialect](outcome, before)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import BadEvent, Problem, UnknownEvent, nearest
 from ..events import BASE_FIELDS, TABLE, Row, Table
-from ..wire import BadJson, decode
+from ..strict_json import BadJson, decode
 
 __all__ = ["Given", "doubts_of", "read_event"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InterposeError, UsageError
 from ..hooks import Hooks
-from ..identity import new_id
+from ..ids import new_id
 from ..model import Outcome
 from . import INTERRUPTED
 from .frames import Lines
@@ -46,9 +46,9 @@ class Job:
         options: dict[str, Any],
     ) -> None:
         from ..agent.kinds import AGENT_KINDS, read_kinds
-        from ..agent.models import find_model
         from ..agent.shadow import ShadowGit
         from ..agent.world import Limits, World
+        from ..models import find_model
 
         self.timeline = Timeline()
         self.session_id = new_id()

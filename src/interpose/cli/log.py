@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..audit.reading import Firing, Reader
 from ..errors import UnknownEvent, UsageError, nearest
 from ..events import TABLE
-from ..observe.audit.reading import Firing, Reader
 from . import options
 from .audited import Since, Store, epoch_of, opened, store_path
 from .words import paint
@@ -166,7 +166,7 @@ def case(
 
     Example: interpose log case 1042 --append .interpose/cases.yaml
     """
-    from ..testing.replay.recorded import has_redacted
+    from ..replay.recorded import has_redacted
     from .log_case import append, case_of, written
 
     with _from_group(context, store, config, dialect, cwd) as reader:

@@ -10,10 +10,10 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from ..audit.reading import Firing
 from ..config.text import parse
 from ..errors import ConfigError, InterposeError, Problem, UsageError
 from ..events import TABLE
-from ..observe.audit.reading import Firing
 from ..testing.cases import SUFFIXES, load_cases
 
 __all__ = ["append", "case_of", "written"]

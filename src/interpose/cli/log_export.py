@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import IO
 
+from ..audit.reading import Firing
 from ..errors import UsageError
-from ..observe.audit.reading import Firing
 from ..replies import clean
 
 __all__ = ["FORMATS", "export", "target"]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from itertools import islice
 
-from ..observe.audit.reading import Firing
+from ..audit.reading import Firing
 from .audited import short, when
 from .columns import narrowed, sized, wide
 from .words import flat, paint

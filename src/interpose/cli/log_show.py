@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..observe.audit.reading import Firing
+from ..audit.reading import Firing
 from ..replies import clean
 from .audited import short, when
 from .columns import sized, wide

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import BadEvent
+from ..event import Template
 from ..events import Row
 from ..hooks import Hooks
 from ..model import Hook
-from ..payload import Template
 from ..plan import DEFAULT_TIMEOUT, deadline, error_policy, is_guard, make_plan
 from ..records import replace
 from ..registry import Snapshot

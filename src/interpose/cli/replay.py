@@ -11,7 +11,7 @@ import typer
 
 from ..errors import UsageError
 from ..hooks import Hooks
-from ..testing.replay import Recording, prepared, read_file, read_session, replay
+from ..replay import Recording, prepared, read_file, read_session, replay
 from . import options
 from .audited import Store, opened
 from .loading import enter, hooks_of

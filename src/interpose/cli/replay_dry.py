@@ -7,7 +7,7 @@ from collections import Counter
 
 from ..errors import InterposeError
 from ..hooks import Hooks
-from ..testing.replay import Recording
+from ..replay import Recording
 from .reasons import explain
 from .words import nearby
 

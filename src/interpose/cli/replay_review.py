@@ -8,9 +8,9 @@ from typing import Any
 
 from ..events import TABLE
 from ..model import Outcome, row_of
+from ..replay.again import Replay, Replayed, deciders_of
+from ..replay.recorded import Recorded, Recording
 from ..replies import clean
-from ..testing.replay.again import Replay, Replayed, deciders_of
-from ..testing.replay.recorded import Recorded, Recording
 from .report import difference
 from .words import cut, flat, paint
 

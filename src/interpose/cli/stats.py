@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from ..audit.reading import HookStats
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook
-from ..observe.audit.reading import HookStats
 from . import options
 from .audited import Since, Store, ago, epoch_of, opened
 from .loading import hooks_of

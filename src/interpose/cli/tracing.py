@@ -19,10 +19,11 @@ def traced(hooks: Switchboard, *, closing: float = 3.0) -> Callable[[], None]:
     """Have firings traced to where the environment says, if it does; return what ends that."""
     if not any(name.startswith(_ASKS) for name in os.environ):
         return _nothing
-    from ..observe.otel.configure import configure_from_environment
+    from ..audit.redact import Redactor
+    from ..telemetry.configure import configure_from_environment
 
     try:
-        return configure_from_environment(hooks, closing=closing)
+        return configure_from_environment(hooks, redact=Redactor(), closing=closing)
     except UsageError as error:
         print(f"{paint('warning', 'yellow', stream=sys.stderr)}: nothing is traced: {error}", file=sys.stderr)
         return _nothing

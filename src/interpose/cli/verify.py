@@ -6,9 +6,9 @@ import json as json_text
 import sys
 from typing import Any
 
+from ..audit.chain import load_key
+from ..audit.verifying import Flaw, Verdict, verify_store
 from ..errors import InterposeError
-from ..observe.audit.chain import load_key
-from ..observe.audit.verifying import Flaw, Verdict, verify_store
 from ..replies import clean
 from .audited import when
 from .words import complain, nearby, paint

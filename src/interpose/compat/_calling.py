@@ -13,9 +13,9 @@ from typing import Any
 
 from ..dialects import native
 from ..errors import BadHook
+from ..event import Event
 from ..events import Row
 from ..handlers.python import is_async, label_of
-from ..payload import Event
 from ..records import replace
 from ..replies import Failure, HookFailed, Reply
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import BadHook, UnknownEvent, UnknownHook, nearest
+from ..event import Event
 from ..events import TABLE, Row
 from ..faults import describe, log
 from ..hooks import Hooks
 from ..model import Hook, Outcome
-from ..payload import Event
 from ..replies import Reply
 from ._calling import Adapted, Arguments, adapted
 

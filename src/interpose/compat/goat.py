@@ -15,12 +15,12 @@ from typing import Any, Self
 
 from ..decide import weigh
 from ..dialects import native
+from ..event import Event
 from ..events import TABLE, Row
 from ..hooks import Hooks
 from ..model import Outcome, Result
-from ..observe.lifecycle import Observer, Subscription
-from ..payload import Event
 from ..replies import Failure, Reply
+from ..telemetry.lifecycle import Observer, Subscription
 from ._calling import Arguments, adapted, understood
 
 __all__ = [

@@ -14,9 +14,9 @@ from typing import Any
 
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
+from ..event import Event
 from ..handlers._process import encoded
 from ..handlers.command import ISOLATIONS, Command, current_interpreter
-from ..payload import Event
 
 __all__ = ["COMMAND_OPTIONS", "make_command"]
 

@@ -1,7 +1,7 @@
 """Strict JSON with places. The standard library tells where a text breaks off, not where its parts are.
 
-As strict as what comes from a command (see wire.py). A slip after which it is clear how to go on, such as a comma too
-many or a comment, is noted, and the rest is read for more.
+As strict as what comes from a command (see strict_json.py). A slip after which it is clear how to go on, such as a
+comma too many or a comment, is noted, and the rest is read for more.
 """
 
 from __future__ import annotations

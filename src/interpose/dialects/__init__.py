@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..event import Event
 from ..events import Row
-from ..payload import Event
 from ..replies import Failure, Reply
 
 __all__ = ["Dialect", "dialect"]

@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any
 
+from ..event import Event
 from ..model import Hook
-from ..payload import Event
 from ..replies import HookFailed
 
 __all__ = ["Handler", "depth", "hold_to_trust", "progress"]

@@ -46,13 +46,13 @@ class Worker:
     """One callable, and what it takes to call it. Nothing of the package is imported before its path is known."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
-        from interpose import faults, payload, replies, wire
+        from interpose import event, faults, replies, strict_json
 
         self._setup = setup
-        self._faults, self._payload, self._replies, self._wire = faults, payload, replies, wire
+        self._faults, self._event, self._replies, self._json = faults, event, replies, strict_json
         self._rows: dict[str, Any] = {}
         self._call: Any = None
-        self._silence: bytes = wire.encode({})
+        self._silence: bytes = strict_json.encode({})
         self._inherited = {name: os.environ[name] for name in _TRACE if name in os.environ}
         self._plain = tuple(replies.Reply._parts.keys() - {"inject", "continue_", "problem"})
 
@@ -72,13 +72,13 @@ class Worker:
         if not said:
             return self._silence
         try:
-            return self._wire.encode(said)
-        except self._wire.Unencodable as error:
+            return self._json.encode(said)
+        except self._json.Unencodable as error:
             why = f"its answer cannot be sent to the host: {error}"
-            return self._wire.encode({"failed": ["bad_reply", why, ""]})
+            return self._json.encode({"failed": ["bad_reply", why, ""]})
 
     def _value(self, request: dict[str, Any]) -> Any:
-        event = self._payload.event_type(self._rows[request["event"]])(request["fields"])
+        event = self._event.event_type(self._rows[request["event"]])(request["fields"])
         event._rest = None
         value = self._call(event)
         if value is None or not self._faults.is_awaitable(value):

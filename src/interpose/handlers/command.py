@@ -9,11 +9,11 @@ from time import monotonic
 from typing import Any
 
 from ..driving import drive
+from ..event import Event
 from ..model import Hook
-from ..payload import Event
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
-from ..wire import Unencodable, encode
+from ..strict_json import Unencodable, encode
 from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld
 from ._process import Start

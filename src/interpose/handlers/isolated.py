@@ -18,10 +18,10 @@ from typing import Any
 
 from ..driving import drive
 from ..errors import BadHook
+from ..event import Event
 from ..model import Hook, Injection
-from ..payload import Event
 from ..replies import Failure, HookFailed, Reply
-from ..wire import BadJson, decode
+from ..strict_json import BadJson, decode
 from . import hold_to_trust
 from ._environment import trace_variables
 from ._process import Start

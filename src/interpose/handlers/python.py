@@ -9,8 +9,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..errors import BadHook
+from ..event import Event
 from ..faults import said
-from ..payload import Event
 from ..replies import HookFailed
 from . import hold_to_trust
 

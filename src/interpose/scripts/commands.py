@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import BadHook, nearest
+from ..event import Event
 from ..faults import is_awaitable
-from ..payload import Event
 from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
 from .lines import Template, literal

@@ -8,9 +8,9 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
+from ..event import Event
 from ..faults import is_awaitable
 from ..model import Hook
-from ..payload import Event
 from ..replies import HookFailed
 from .commands import Commands, World
 from .lines import Line, fill

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..event import Event
 from ..faults import type_name
-from ..payload import Event
 from ..records import Record
 from ..replies import HookFailed
 

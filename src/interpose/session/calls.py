@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ..event import copied
 from ..model import Injection, Outcome
-from ..payload import copied
 from ..replies import Reply, clean
 from .answers import Answer, Question
 from .permission import judge, kind_of

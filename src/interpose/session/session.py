@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from ..errors import UsageError
 from ..faults import log, type_name
-from ..identity import new_id
+from ..ids import new_id
 from ..model import Outcome
 from .answers import Answer
 from .calls import Call

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..identity import new_id
+from ..ids import new_id
 from ..model import Outcome
 from .answers import Answer
 from .calls import words

@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..errors import BadEvent, UnknownEvent
+from ..event import Event, Template
 from ..events import TABLE, Table
 from ..hooks import Hooks
 from ..model import Hook, Outcome
-from ..observe.lifecycle import Subscription
-from ..payload import Event, Template
+from ..telemetry.lifecycle import Subscription
 
 __all__ = ["Recorder", "engine_of", "event", "fire"]
 

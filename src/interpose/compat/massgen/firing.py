@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ...event import Event
 from ...hooks import Hooks
 from ...model import Injection, Outcome, Result
-from ...payload import Event
 from ...replies import Reply
 from .._calling import Arguments, understood
 from .nouns import HookEvent, HookResult, HookType

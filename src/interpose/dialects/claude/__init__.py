@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from ... import wire
+from ... import strict_json
+from ...event import Event
 from ...events import Row
-from ...payload import Event
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from .. import native
@@ -151,7 +151,7 @@ def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
     if data.startswith(b"{") and data.endswith(b"}"):
         try:
             value, doubt = _decoded(data)
-        except wire.BadJson as error:
+        except strict_json.BadJson as error:
             if not _is_only_lines(data):
                 return Failure("bad_output", f"standard output is not JSON: {error}")
         else:
@@ -170,17 +170,17 @@ def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
 def _decoded(data: bytes) -> tuple[dict[str, Any], str]:
     """Read an object, and say what is doubtful about it: the client reads some text that is not strict JSON."""
     try:
-        value, doubt = wire.decode(data), ""
-    except wire.BadJson as error:
+        value, doubt = strict_json.decode(data), ""
+    except strict_json.BadJson as error:
         try:
             value = json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
         except (ValueError, RecursionError):
             raise error from None
         doubt = str(error)
-    if data.count(b"{") + data.count(b"[") > wire.DEEPEST:
+    if data.count(b"{") + data.count(b"[") > strict_json.DEEPEST:
         try:
-            wire.encode(value)
-        except wire.Unencodable as error:
+            strict_json.encode(value)
+        except strict_json.Unencodable as error:
             doubt = str(error)
     return value, doubt
 
@@ -203,8 +203,8 @@ def _is_only_lines(data: bytes) -> bool:
     lines = [line for line in data.splitlines() if line.strip()]
     for line in lines:
         try:
-            value = wire.decode(line)
-        except wire.BadJson:
+            value = strict_json.decode(line)
+        except strict_json.BadJson:
             return False
         if isinstance(value, dict) and not value.keys().isdisjoint(TOP_LEVEL):
             return False
@@ -222,7 +222,7 @@ def _read_value(row: Row, answer: object) -> Said | Failure:
         return Failure("bad_output", f"returned {type(answer).__name__} where a mapping is expected")
     try:
         # To the wire and back: what comes out has no methods of the hook's own.
-        said = wire.decode(wire.encode(dict(answer)))
+        said = strict_json.decode(strict_json.encode(dict(answer)))
     except BaseException as error:  # a mapping whose own methods break
         return Failure("bad_output", f"returned a mapping that cannot be read: {type(error).__name__}")
     for name in ("continue", "async"):

@@ -8,11 +8,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from ...event import Event
 from ...events import Row
-from ...payload import Event
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
-from ...wire import BadJson, decode
+from ...strict_json import BadJson, decode
 from .answers import read as read_answer
 
 __all__ = ["read", "told", "write"]

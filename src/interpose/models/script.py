@@ -25,10 +25,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from interpose import UsageError
-
-from ..data_files import load
+from ..errors import UsageError
 from . import ModelError
+from .data_files import load
 
 __all__ = ["Script", "ScriptSource", "ScriptedTurn", "read_script"]
 

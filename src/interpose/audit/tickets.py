@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 from time import monotonic
 
-from ...errors import InterposeError
+from ..errors import InterposeError
 
 __all__ = ["StoreDown", "Ticket"]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from interpose import UsageError
+from ..errors import UsageError
 
 __all__ = ["load"]
 

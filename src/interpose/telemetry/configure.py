@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ...errors import UsageError
-from ...faults import log
+from ..errors import UsageError
+from ..faults import log
 from . import needs_the_extra, start_tracing
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
-    from ...switchboard import Switchboard
+    from ..switchboard import Switchboard
 
 __all__ = ["asked_for", "configure_from_environment"]
 
@@ -33,7 +33,11 @@ def asked_for(environ: Mapping[str, str]) -> tuple[bool, bool]:
 
 
 def configure_from_environment(
-    hooks: Switchboard, environ: Mapping[str, str] = os.environ, *, closing: float = CLOSING
+    hooks: Switchboard,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    redact: Callable[[str], str],
+    closing: float = CLOSING,
 ) -> Callable[[], None]:
     """Trace to where the environment says; return what sends the rest and ends it, within ``closing`` seconds.
 
@@ -52,7 +56,11 @@ def configure_from_environment(
     except ModuleNotFoundError as error:
         raise needs_the_extra(error) from None
     tracing = start_tracing(
-        hooks, tracer_provider=tracer_provider, meter_provider=meter_provider, outer=context_from(environ)
+        hooks,
+        tracer_provider=tracer_provider,
+        meter_provider=meter_provider,
+        redact=redact,
+        outer=context_from(environ),
     )
 
     def close() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ...decide import spelled_out
-from ...firing import Firing
-from ...model import Status
-from ...replies import Failure
-from ...step import Step
+from ..decide import spelled_out
+from ..firing import Firing
+from ..model import Status
+from ..replies import Failure
+from ..step import Step
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

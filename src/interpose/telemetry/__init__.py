@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...errors import UsageError
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-    from ...switchboard import Switchboard
+    from ..switchboard import Switchboard
     from .tracing import Tracing
 
 __all__ = ["start_tracing"]
@@ -27,12 +27,12 @@ def start_tracing(
     *,
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,
-    redact: Callable[[str], str] | None = None,
+    redact: Callable[[str], str],
     outer: Context | None = None,
 ) -> Tracing:
     """Report an engine's firings to these providers, or to those of the process; return what ends it.
 
-    ``outer`` is the context of firings for which the host has no span.
+    ``redact`` takes secrets out of texts; ``outer`` is the context of firings for which the host has no span.
     """
     try:
         from opentelemetry import metrics, trace
@@ -47,7 +47,7 @@ def start_tracing(
         engine,
         (tracer_provider or trace.get_tracer_provider()).get_tracer("interpose", version),
         (meter_provider or metrics.get_meter_provider()).get_meter("interpose", version),
-        redact or _redactor(),
+        redact,
         outer,
     )
 
@@ -65,12 +65,6 @@ def _check(what: str, provider: Any, method: str) -> None:
     if provider is not None and not callable(getattr(provider, method, None)):
         raise UsageError(f"{what} is {type(provider).__name__}, which has no {method}()",
                          hint="give a provider of OpenTelemetry, or nothing for the process's own")  # fmt: skip
-
-
-def _redactor() -> Callable[[str], str]:
-    from ..audit.redact import Redactor
-
-    return Redactor()
 
 
 def _version() -> str:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
 
-from ..identity import new_id
+from ..ids import new_id
 
 __all__ = ["Observers", "Subscription"]
 

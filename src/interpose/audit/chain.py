@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from ...errors import UsageError
+from ..errors import UsageError
 
 __all__ = ["genesis", "key_name", "link", "load_key", "seal"]
 

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from ...errors import UsageError
-from ...records import Record, made_by
+from ..errors import UsageError
+from ..records import Record, made_by
 from .schema import APPLICATION, DECISIONS, FORMAT, KINDS
 
 if TYPE_CHECKING:

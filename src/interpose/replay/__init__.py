@@ -1,7 +1,7 @@
 """Recorded sessions, decided again with another configuration: what would have been decided differently.
 
     from interpose import Hooks
-    from interpose.testing.replay import prepared, read_file, replay
+    from interpose.replay import prepared, read_file, replay
 
     done = replay(prepared(Hooks.load("new.yaml")), read_file("session.jsonl"))
     assert done.different == 0

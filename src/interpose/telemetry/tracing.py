@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 from opentelemetry.context import Context, attach, get_current
 from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_span_in_context
 
-from ...decide import Ran
-from ...engine import conduct
-from ...faults import log, type_name
-from ...handlers._environment import trace_context
-from ...lanes import Lanes
-from ...model import Outcome
-from ...step import Route, Step
+from ..decide import Ran
+from ..engine import conduct
+from ..faults import log, type_name
+from ..handlers._environment import trace_context
+from ..lanes import Lanes
+from ..model import Outcome
+from ..step import Route, Step
 from . import attributes
 from .firing import TracedFiring
 from .metrics import Metrics
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
 
-    from ...switchboard import Switchboard
+    from ..switchboard import Switchboard
 
 __all__ = ["HookRun", "Tracing"]
 

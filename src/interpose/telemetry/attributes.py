@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...decide import Ran
-from ...events import Row
-from ...model import Outcome
-from ...replies import clean
-from ...step import Step
+from ..decide import Ran
+from ..events import Row
+from ..model import Outcome
+from ..replies import clean
+from ..step import Step
 
 __all__ = ["Words", "of_firing", "of_hook", "of_outcome", "of_run"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...observe.audit.redact import is_redacted
+from ..audit.redact import is_redacted
 
 __all__ = ["UNKNOWN", "Recorded", "Recording", "has_redacted"]
 

@@ -98,7 +98,7 @@ class Base:
         run(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
         self.set_durable(durable)
         if new:
-            from ...identity import new_id
+            from ..ids import new_id
 
             self._base.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
             run("INSERT INTO meta VALUES ('format', ?), ('store', ?)", (str(FORMAT), new_id()))

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from time import monotonic, time_ns
 from typing import Any
 
-from ...faults import log
-from ...records import Record
+from ..faults import log
+from ..records import Record
 from .desk import AT_ONCE, Desk, Options
 from .entries import Entry, encode
 from .retention import Retention

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ...errors import UsageError, nearest
-from ...observe.audit.reading import Reader
+from ..audit.reading import Reader
+from ..errors import UsageError, nearest
 from .recorded import UNKNOWN, Recorded, Recording
 from .transcripts import is_transcript_entry, read_transcript
 

@@ -15,10 +15,10 @@ from collections.abc import Coroutine, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from ...decide import quiet
-from ...faults import log, type_name
-from ...lanes import BlockingLanes
-from ...model import Outcome
+from ..decide import quiet
+from ..faults import log, type_name
+from ..lanes import BlockingLanes
+from ..model import Outcome
 from .chain import load_key
 from .desk import Options
 from .entries import Entry, encode, entry_of
@@ -28,7 +28,7 @@ from .tickets import StoreDown, Ticket
 from .writer import Health, Writer
 
 if TYPE_CHECKING:
-    from ...firing import Firing
+    from ..firing import Firing
 
 __all__ = ["AuditStore", "configured_store"]
 
@@ -248,7 +248,7 @@ def _acquire(options: Options, most_waiting: int) -> Writer:
         if writer is None or writer.stopping:
             writer = _writers[path] = Writer(options, most_waiting, MOST_BYTES, partial(_take_over, options))
         elif writer.options != options:
-            from ...errors import UsageError
+            from ..errors import UsageError
 
             raise UsageError("is open already in this process with another key, anchor, retention or redaction",
                              where=options.path, hint="give both stores the same options")  # fmt: skip

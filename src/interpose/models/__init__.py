@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeAlias, overload
 
-from interpose import InterposeError
+from ..errors import InterposeError
 
 __all__ = [
     "Assistant",

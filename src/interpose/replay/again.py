@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import InterposeError
-from ...hooks import Hooks
-from ...model import Outcome, row_of
-from ..marks import marked, with_mark
+from ..errors import InterposeError
+from ..hooks import Hooks
+from ..model import Outcome, row_of
+from .marks import marked, with_mark
 from .recorded import UNKNOWN, Recorded, Recording
 
 __all__ = ["MARK", "Replay", "Replayed", "deciders_of", "prepared", "replay"]

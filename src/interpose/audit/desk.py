@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from time import monotonic, time
 
-from ...errors import InterposeError
-from ...identity import new_id
-from ...records import Record, made_by
+from ..errors import InterposeError
+from ..ids import new_id
+from ..records import Record, made_by
 from . import files
 from .about import describe
 from .anchors import Anchor

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from ...records import Record, made_by
+from ..records import Record, made_by
 from . import about as abouts
 from . import files
 from .anchors import Anchored, read_anchors

@@ -11,9 +11,9 @@ from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore
 from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
-from ...decide import Ran, _Spoken
-from ...faults import is_the_hosts
-from ...model import Outcome, Result
+from ..decide import Ran, _Spoken
+from ..faults import is_the_hosts
+from ..model import Outcome, Result
 from .odd import plain, shortened
 from .schema import DECISIONS, NO_COLUMNS, Columns, Run, columns_of, storable, what_of
 

@@ -12,7 +12,7 @@ import sqlite3
 from time import monotonic, time
 from typing import Any
 
-from ...records import Record
+from ..records import Record
 from .about import is_gone, read
 from .base import Base, Chain
 from .entries import Entry, encode

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...decide import Ran
+from ..decide import Ran
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter

@@ -1,1 +1,0 @@
-"""What happened: told to whoever listens, and never in the way of a firing."""
