@@ -251,7 +251,7 @@ class BlockingLanes:
     def enter(self, firing: Firing) -> None:
         """Run the steps of the next lane to its end."""
         step = firing.steps[firing.position]
-        must_be_awaited = firing.awaitable is not None or (step.lane == "inline" and step.hook.options.get("awaits"))
+        must_be_awaited = firing.awaitable is not None or (step.lane == "inline" and step.hook.binding.awaits)
         firing.has_loop = False
         firing.lane = lane = "task" if must_be_awaited else firing.lane_of(step)
         firing.step_deadline = firing.total_deadline  # until the chain has begun: the last step's would be over

@@ -7,13 +7,14 @@ when it is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
-from .event import Template
+from .event import Event, Template
 from .events import Row
 from .records import Record, made_by
 
 __all__ = [
+    "Binding",
     "Decision",
     "Health",
     "Hook",
@@ -22,6 +23,7 @@ __all__ = [
     "Injection",
     "Outcome",
     "Result",
+    "Seal",
     "Settings",
     "Status",
     "row_of",
@@ -43,6 +45,30 @@ class Health:
         self.denied_last = False
         # A claim is taken by pop(), which only one of many threads can win.
         self.once: list[None] = [None]
+
+
+class Seal(Protocol):
+    """The files that a trusted configuration runs, as they were when a person trusted them."""
+
+    def broken(self) -> str:
+        """Return the path of a file that has changed since; an empty text if none has."""
+
+
+class Binding(Record):
+    """How a hook is run: what is called, and how its answer is read."""
+
+    call: Callable[[Event], Any] | None = None
+    """The Python callable; None for a hook that a handler runs."""
+    awaits: bool = False
+    """Whether calling it gives a coroutine."""
+    handler: Callable[..., Any] | None = None
+    """A handler of this hook alone; without one, the handler of its type runs it."""
+    target: Any = None
+    """What the handler runs: for a command, its ``Command``."""
+    read: Callable[[Row, object], Any] | None = None
+    """Reads an answer into a Reply or a Failure; None stands for the native dialect."""
+    seal: Seal | None = None
+    """The trusted files of the configuration that the hook comes from."""
 
 
 class Hook(Record, eq=False):
@@ -74,11 +100,11 @@ class Hook(Record, eq=False):
     dialect: str = "native"
     rewrites_in_group: bool = False
     """Whether what it changes counts although others run beside it: in their order, the last one holds."""
-    options: Mapping[str, Any] = made_by(factory=dict)
+    binding: Binding = Binding()
     sequence: int = 0
     health: Health = made_by(factory=Health)
 
-    _hidden = frozenset({"matches", "judge", "health"})
+    _hidden = frozenset({"matches", "judge", "health", "binding"})
 
     @property
     def event(self) -> str:

@@ -63,7 +63,7 @@ class Step:
         self.health = hook.health
         self.members = members
         self.lane, self.call, self.read = engine.binding(hook)
-        self.handler = hook.options.get("handler") or engine.handlers.get(hook.type)
+        self.handler = hook.binding.handler or engine.handlers.get(hook.type)
         self.blocking = getattr(self.handler, "blocking", None)
         """The handler as a plain function, for hosts without an event loop."""
         if members:

@@ -205,9 +205,10 @@ class Switchboard(Engine):
 
     def binding(self, hook: Hook) -> tuple[str, Callable[[Any], Any], Read]:
         """Return the lane a hook runs in, how it is called, and how its answer is read."""
-        awaits = hook.type in self.handlers or "handler" in hook.options or hook.options.get("awaits")
+        bound = hook.binding
+        awaits = hook.type in self.handlers or bound.handler is not None or bound.awaits
         lane = "inline" if hook.inline else "task" if awaits else "thread"
-        return lane, hook.options["call"], hook.options.get("read", native.read)
+        return lane, bound.call, bound.read or native.read  # type: ignore[return-value]
 
     def _loop_lanes(self) -> Lanes:
         """Load asyncio's lanes at the first firing that needs them, and stand aside for them."""

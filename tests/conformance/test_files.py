@@ -317,7 +317,7 @@ hooks:
 
 def facts(hooks: Hooks) -> object:
     return hooks.settings, [
-        (hook.event, hook.label, hook.on_error, hook.timeout, hook.options["command"].passed) for hook in hooks
+        (hook.event, hook.label, hook.on_error, hook.timeout, hook.binding.target.passed) for hook in hooks
     ]
 
 

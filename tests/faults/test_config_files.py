@@ -483,7 +483,7 @@ def test_a_link_that_is_named_is_followed_and_programs_are_found_beside_the_file
 
     (hook,) = Hooks.load(tmp_path / "link.yaml")
 
-    assert hook.options["command"].path == str(real / "check.sh")
+    assert hook.binding.target.path == str(real / "check.sh")
 
 
 @pytest.mark.parametrize("mode", [0o666, 0o646, 0o664])

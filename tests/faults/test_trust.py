@@ -463,7 +463,7 @@ def test_a_project_that_links_to_the_folder_of_another_gets_that_ones_hooks_and_
 
     (hook,) = Hooks.discover(tmp_path / "other")
 
-    assert hook.options["command"].path == str(project.folder / ".interpose" / "check.sh")
+    assert hook.binding.target.path == str(project.folder / ".interpose" / "check.sh")
 
 
 def test_bytecode_in_the_project_cannot_take_the_place_of_trusted_source(project: Project) -> None:

@@ -73,7 +73,7 @@ def test_a_hook_runs_beside_its_neighbours_and_fails_open():
 def test_the_hooks_file_of_a_plugin_is_read():
     found = read({"Stop": [{"hooks": [command("'$CLAUDE_PLUGIN_ROOT'/x")]}]}, description="mine", plugin_root="/plug")
 
-    assert found.hooks[0].options["command"].env == {"CLAUDE_PLUGIN_ROOT": "/plug"}
+    assert found.hooks[0].binding.target.env == {"CLAUDE_PLUGIN_ROOT": "/plug"}
     assert found.warnings == []
 
 
@@ -98,8 +98,9 @@ def test_a_deadline_is_the_hooks_own_or_that_of_its_event(event, given, seconds)
 )  # fmt: skip
 def test_any_word_on_failure_but_continue_is_block(given, on_error, blocks):
     hook = one(command(**given))
+    read: Any = hook.binding.read
 
-    assert (hook.on_error, hook.options["read"].keywords["blocks"]) == (on_error, blocks)
+    assert (hook.on_error, read.keywords["blocks"]) == (on_error, blocks)
 
 
 @pytest.mark.parametrize("key", ["async", "asyncRewake"])
@@ -128,7 +129,7 @@ def test_a_label_is_the_beginning_of_the_command_on_one_line():
 
 
 def argv(handler: dict[str, Any], **options: Any) -> list[str]:
-    return list(one(handler, **options).options["command"].argv)
+    return list(one(handler, **options).binding.target.argv)
 
 
 def test_a_line_is_left_to_the_shell():

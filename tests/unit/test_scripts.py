@@ -55,8 +55,8 @@ def make_event(name: str, /, **fields: Any) -> Event:
     return made
 
 
-def hook_of(handler: Any, **options: Any) -> Hook:
-    return Hook(row=TABLE["pre:tool"], handler=handler, type="script", options=options)
+def hook_of(handler: Any) -> Hook:
+    return Hook(row=TABLE["pre:tool"], handler=handler, type="script")
 
 
 def answer(text: str, event: Event, commands: Commands | None = None, **world: Any) -> Any:
@@ -742,12 +742,6 @@ def test_a_hook_is_shown_as_its_line() -> None:
     outcome = hooks.fire_sync("pre:tool", tool="x")
 
     assert (outcome.results[0].hook, outcome.results[0].source) == ("hook pre:tool /deny no", "my.arma:1:1")
-
-
-def test_the_line_may_also_be_an_option_of_the_hook() -> None:
-    hook = hook_of("shown", line=read_line("hook pre:tool /deny no"))
-
-    assert ScriptHandler(Commands(), World()).blocking(hook, shell(), 0.0) == deny("no")
 
 
 @pytest.mark.parametrize(

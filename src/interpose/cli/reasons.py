@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import BadEvent
 from ..event import Template
 from ..events import Row
+from ..handlers.command import command_of
 from ..hooks import Hooks
 from ..model import Hook
 from ..plan import DEFAULT_TIMEOUT, deadline, error_policy, is_guard, make_plan
@@ -192,12 +193,12 @@ def _deadline_from(hooks: Hooks, hook: Hook) -> str:
 
 def isolation_of(hook: Hook) -> str:
     """Say where a hook runs."""
-    command = hook.options.get("command")
+    command = command_of(hook)
     if command is not None:
         kept = ", its background processes are kept" if command.keep else ""
         return f"a process, {command.isolation or 'tree'}{', warm' if command.warm else ''}{kept}"
     if hook.inline:
         return "the caller's task or thread"
-    if "handler" in hook.options:
+    if hook.binding.handler is not None:
         return "a kept process"
     return "a script line" if hook.type == "script" else "a task or thread of the engine"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import nearest
+from ..handlers.command import command_of
 from ..model import Hook
 
 __all__ = ["Flaw", "flaws_of"]
@@ -22,11 +23,11 @@ _DENIES = "so every firing denies"
 
 def flaws_of(hook: Hook) -> Iterator[Flaw]:
     """Return what keeps a hook from running."""
-    command = hook.options.get("command")
+    command = command_of(hook)
     if command is not None:
         yield from _of_command(command)
     elif hook.type == "python" and isinstance(hook.handler, str):
-        yield from _of_function(hook.handler, str(getattr(hook.options.get("call"), "directory", "") or ""))
+        yield from _of_function(hook.handler, str(getattr(hook.binding.call, "directory", "") or ""))
 
 
 def _of_command(command: Any) -> Iterator[Flaw]:

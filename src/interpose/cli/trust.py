@@ -16,7 +16,7 @@ from ..config.load import Origin, Source, find_sources, load_sources
 from ..config.trust import TrustStore
 from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
-from ..handlers.command import Command
+from ..handlers.command import command_of
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
@@ -192,8 +192,8 @@ def _runs(hook: Hook) -> str:
 
 def _given(hook: Hook) -> str:
     """Say what a command gets of the environment, beside what every command gets: a variable can name what is run."""
-    command = hook.options.get("command")
-    if not isinstance(command, Command):
+    command = command_of(hook)
+    if command is None:
         return ""
     given = [f"{name}={value!r}" for name, value in command.env.items()]
     given += ["your whole environment"] if command.inherit else [f"your {name}" for name in command.passed]

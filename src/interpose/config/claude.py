@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Row, Table
+from ..handlers.command import command_of
 from ..matching import compile_condition
 from ..model import Hook
 from ..records import replace
@@ -84,7 +85,7 @@ def without_copies(hooks: Iterable[Hook]) -> list[Hook]:
 def _identity(hook: Hook) -> tuple[object, ...] | None:
     if hook.dialect != "claude" or not isinstance(hook.handler, str):
         return None
-    command = hook.options.get("command")
+    command = command_of(hook)
     run: tuple[object, ...] = (hook.handler,)
     if command is not None:
         run = (command.path, *command.argv, command.cwd, *sorted(command.env.items()))

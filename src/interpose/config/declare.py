@@ -10,9 +10,11 @@ from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, as_written, nearest
 from ..events import Row, Table
+from ..handlers import Handler
 from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
 from ..matching import compile_condition, compile_matcher
-from ..model import Hook
+from ..model import Binding, Hook
+from ..records import replace
 from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, make_command
@@ -85,18 +87,20 @@ def declare(
         raise BadHook(f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), _OPTIONS))
     if type == "command" or command_options.get("command") is not None:
         _check_command(type, types, isolate, inline)
-        kind, call = "command", None
-        options: dict[str, Any] = {"command": make_command(
-            handler, directory=directory, dialect=dialect, project_dir=project_dir, **command_options)}  # fmt: skip
+        kind = "command"
+        command = make_command(
+            handler, directory=directory, dialect=dialect, project_dir=project_dir, **command_options
+        )
+        binding = Binding(target=command)
         shown = command_options.get("command") or handler
         handler = shown if isinstance(shown, str) else " ".join(shown)
     else:
         if stray := sorted(option for option, value in command_options.items() if value is not None):
             raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
-        kind, call, options = _handler(type, handler, directory, types, dialect, isolate)
+        kind, binding = _handler(type, handler, directory, types, dialect, isolate)
     if dialect == "claude":
         on_error = "abort" if on_failure_blocks and row.claude.failure_blocks else "log"
-        options["read"] = find_dialect("claude", blocks=on_failure_blocks).read
+        binding = replace(binding, read=find_dialect("claude", blocks=on_failure_blocks).read)
         parallel = True
     return Hook(
         row=row,
@@ -124,7 +128,7 @@ def declare(
         description=description,
         dialect=dialect,
         rewrites_in_group=dialect == "claude",
-        options={"call": call, **options},
+        binding=binding,
     )
 
 
@@ -142,22 +146,24 @@ def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None
 
 def _handler(
     kind: str | None, handler: Any, directory: str, types: tuple[str, ...], dialect: str, isolate: str | None
-) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
+) -> tuple[str, Binding]:
+    """Return the type of a hook that runs no command, and what it is bound to."""
     if kind in types:
-        return str(kind), None, {}  # what it means is for its handler to say
+        return str(kind), Binding()  # its handler knows what to run
     if dialect == "claude" and kind in _CANNOT_RUN:
-        return str(kind), partial(_cannot_run, str(kind)), {}
+        return str(kind), Binding(call=partial(_cannot_run, str(kind)))
     if kind not in (None, "python"):
         _unknown_type(kind, types)
     if isinstance(handler, str):
         if "/" in handler or handler.endswith((".py", ".sh")):
             raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function, or add type: command")
-        call: Callable[..., Any] = LazyFunction(handler, directory)
-        return "python", call, _isolated(isolate, handler, directory)
+        own = _isolated(isolate, handler, directory)
+        return "python", Binding(call=LazyFunction(handler, directory), handler=own)
     if not callable(handler):
         raise BadHook(f"handler: {as_written(handler)} cannot be called", hint="give a function, or its name as text")
-    call = unified(handler, label_of(handler))
-    return "python", call, _isolated(isolate, handler, directory) or {"awaits": is_async(handler)}
+    own = _isolated(isolate, handler, directory)
+    awaits = own is None and is_async(handler)
+    return "python", Binding(call=unified(handler, label_of(handler)), handler=own, awaits=awaits)
 
 
 def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
@@ -166,14 +172,14 @@ def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
                   hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 
 
-def _isolated(isolate: str | None, handler: Any, directory: str) -> dict[str, Any]:
-    """Return the option that makes a callable run in a process of its own, if it should."""
+def _isolated(isolate: str | None, handler: Any, directory: str) -> Handler | None:
+    """Return the handler that runs a callable in a process of its own, if ``isolate`` asks for that."""
     _check_choice("isolate", isolate, (None, "process"))
     if isolate is None:
-        return {}
+        return None
     from ..handlers.isolated import IsolatedHandler
 
-    return {"handler": IsolatedHandler(handler, directory)}
+    return IsolatedHandler(handler, directory)
 
 
 _CANNOT_RUN = ("http", "prompt", "agent", "mcp_tool", "powershell")

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 
-from ..handlers.command import Command, current_interpreter
+from ..handlers.command import Command, command_of, current_interpreter
 from ..handlers.python import LazyFunction
 from ..model import Hook
 from .digests import sha256
@@ -36,8 +36,8 @@ def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ())
     project = os.path.dirname(directory) if os.path.basename(directory) in _OUR_FOLDERS else directory
     named: set[str] = set(scripts)
     for hook in hooks:
-        command = hook.options.get("command")
-        if isinstance(command, Command):
+        command = command_of(hook)
+        if command is not None:
             named.update(_files_of(command, directory, project))
         elif hook.type == "python" and isinstance(hook.handler, str):
             named.update(_modules_of(hook.handler, directory))

@@ -54,8 +54,8 @@ def sealed(hooks: Iterable[Hook], hashes: Mapping[str, str]) -> list[Hook]:
     seal = Seal(hashes)
     made = []
     for hook in hooks:
-        call = hook.options.get("call")
+        call = hook.binding.call
         if isinstance(call, LazyFunction):
             call.seal = seal
-        made.append(replace(hook, options={**hook.options, "seal": seal}))
+        made.append(replace(hook, binding=replace(hook.binding, seal=seal)))
     return made

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..event import Event
-from ..model import Hook
+from ..model import Hook, Seal
 from ..replies import HookFailed
 
 __all__ = ["Handler", "depth", "hold_to_trust", "progress"]
@@ -36,7 +36,7 @@ progress: ContextVar[Callable[[str, str], None] | None] = ContextVar("interpose_
 """Where a handler reports what a running hook writes: the stream's name and the text. None if nobody listens."""
 
 
-def hold_to_trust(seal: Any) -> None:
+def hold_to_trust(seal: Seal | None) -> None:
     """Raise HookFailed if a file that was trusted has changed since; without a seal nobody has asked for that."""
     if seal is not None and (path := seal.broken()):
         raise HookFailed("changed", f"{path} has changed since it was trusted (look at it, then: interpose trust)")

@@ -19,7 +19,7 @@ from ._environment import environment, withheld
 from ._process import Start
 from ._running import Job, in_this_thread, on_loop
 
-__all__ = ["ISOLATIONS", "Command", "CommandHandler", "current_interpreter"]
+__all__ = ["ISOLATIONS", "Command", "CommandHandler", "command_of", "current_interpreter"]
 
 ISOLATIONS = ("group", "tree", "namespace")
 
@@ -76,6 +76,12 @@ class Command(Record):
         return known[self.dialect]
 
 
+def command_of(hook: Hook) -> Command | None:
+    """Return the command that a hook runs; None if it runs something else."""
+    target = hook.binding.target
+    return target if isinstance(target, Command) else None
+
+
 class CommandHandler:
     """Runs the command of a hook for one event, and says how it ended."""
 
@@ -91,7 +97,9 @@ class CommandHandler:
         return drive(self._run(hook, event, deadline, in_this_thread))
 
     async def _run(self, hook: Hook, event: Event, deadline: float, run: Callable[..., Any]) -> Ended:
-        command: Command = hook.options["command"]
+        command = command_of(hook)
+        if command is None:
+            raise TypeError(f"{hook.label} has no command")
         evidence: dict[str, Any] = {}
         if command.dialect != "native":
             evidence["tool_name"] = event.get("tool_name", "")
@@ -99,7 +107,7 @@ class CommandHandler:
         env: dict[bytes, bytes] = {}
 
         def prepare() -> Job:
-            hold_to_trust(hook.options.get("seal"))
+            hold_to_trust(hook.binding.seal)
             directory = command.directory(event)  # before it is encoded, which fills in what the host has not named
             stdin = command.encoded(event)
             env.update(_environment_of(command, event, evidence))

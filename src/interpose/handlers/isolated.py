@@ -296,7 +296,7 @@ class IsolatedHandler:
         async def wait() -> None:
             await watch.finished
 
-        hold_to_trust(hook.options.get("seal"))
+        hold_to_trust(hook.binding.seal)
         return await self._run(event, deadline, watch, wait)
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
@@ -306,7 +306,7 @@ class IsolatedHandler:
         async def wait() -> None:
             watch.wait()
 
-        hold_to_trust(hook.options.get("seal"))
+        hold_to_trust(hook.binding.seal)
         return drive(self._run(event, deadline, watch, wait))
 
     async def _run(self, event: Event, deadline: float, watch: Watch, wait: Callable[[], Any]) -> Any:

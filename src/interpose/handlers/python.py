@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import BadHook
 from ..event import Event
 from ..faults import said
+from ..model import Seal
 from ..replies import HookFailed
 from . import hold_to_trust
 
@@ -122,7 +123,7 @@ class LazyFunction:
             )
         self.path = path
         self.directory = directory
-        self.seal: Any = None
+        self.seal: Seal | None = None
         """Says whether the files that were trusted are as they were, if somebody has to trust them."""
         self._call: Call | None = None
         self.awaits = False

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..handlers.command import Command
+from ..handlers.command import command_of
 from ..model import Hook
 from ..records import replace
 
@@ -15,10 +15,10 @@ __all__ = ["marked", "with_mark"]
 
 def with_mark(hook: Hook, mark: str) -> Hook:
     """Return a hook whose command, if it has one, finds the mark set to 1 in its environment."""
-    command = hook.options.get("command")
-    if not isinstance(command, Command):
+    command = command_of(hook)
+    if command is None:
         return hook
-    return replace(hook, options={**hook.options, "command": replace(command, env={**command.env, mark: "1"})})
+    return replace(hook, binding=replace(hook.binding, target=replace(command, env={**command.env, mark: "1"})))
 
 
 @contextmanager

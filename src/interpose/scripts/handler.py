@@ -43,7 +43,7 @@ class ScriptHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Do the same without an event loop; a command that waits gives a coroutine for one instead."""
-        line = hook.options.get("line", hook.handler)
+        line = hook.handler
         if not isinstance(line, Line):
             raise HookFailed("bad_handler", f"a hook of type script runs a line, not {type(line).__name__}")
         return self.run(line, event)

@@ -83,7 +83,7 @@ class PythonCallableHook(EngineHook):
         fail_closed: bool = False,
     ) -> None:
         # The engine knows how a name is written and when it is imported.
-        function = declare(TABLE, "PreToolUse", handler).options["call"] if isinstance(handler, str) else handler
+        function = declare(TABLE, "PreToolUse", handler).binding.call if isinstance(handler, str) else handler
         super().__init__(name, adapted(function, 1, hand_to_function, reply, name=name), matcher, timeout, fail_closed)
 
 
