@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
-from ..driving import drive
+from ..driver import drive
 from ..event import Event
 from ..model import Hook
 from ..records import Record, made_by

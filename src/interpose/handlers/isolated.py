@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ..driving import drive
+from ..driver import drive
 from ..errors import BadHook
 from ..event import Event
 from ..model import Hook, Injection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ..driving import drive
+from ..driver import drive
 from .ports import Blocking, Engine
 from .session import Session
 

@@ -1,4 +1,4 @@
-"""Coroutines that never wait for an event loop: a flow that is written once serves hosts with a loop and without."""
+"""Run a coroutine without an event loop: a flow that is written once serves hosts with a loop and hosts without."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _T = TypeVar("_T")
 
 
 def drive(flow: Coroutine[Any, Any, _T]) -> _T:
-    """Run such a coroutine to its end in the calling thread, and return what it returns."""
+    """Run a coroutine that never suspends to its end in the calling thread, and return what it returns."""
     try:
         flow.send(None)
     except StopIteration as end:
         value: _T = end.value
         return value
     flow.close()
-    raise RuntimeError("what was to run without an event loop waited for one")
+    raise RuntimeError("a coroutine that must run without an event loop has waited for one")
