@@ -1,29 +1,21 @@
-"""Fold what the hooks said into what the host does. Pure; strictest wins; nothing is lost in silence.
+"""Merge what the hooks said into what the host does. Pure; the strictest decision wins; every wish is accounted for.
 
-``weigh`` says what one reply does at one row; ``merge`` makes an outcome of all of them. A wish that the row does
+``weigh`` says what one reply does at one row; ``merge`` makes a verdict of all of them. A wish that the row does
 not grant is kept in ``ignored``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .event import Template, plain_copy
+from .event import copied_if_possible, plain_copy
 from .events import Row
-from .model import Decision, Hook, HookError, Ignored, Injection, Outcome, Result, Status
+from .model import STRICTNESS, Decision, Hook, HookError, Ignored, Injection, Result, Status, Verdict
+from .records import replace
 from .replies import Failure, Reply, clean
 
-__all__ = ["Effect", "Ran", "Rest", "Silent", "add_late", "merge", "on_failure", "only_stricter", "quiet",
-           "spelled_out", "weigh"]  # fmt: skip
-
-Silent = tuple[Any, float]
-"""A run in which nothing was said: the step, and how long it took."""
-
-Rest = Callable[[], dict[str, str]]
-"""Gives the fields of an input that are found out when they are read."""
-
-_STRICTNESS: dict[str | None, int] = {"deny": 3, "ask": 2, "allow": 1, None: 0}
+__all__ = ["Effect", "HookRun", "merge", "on_failure", "only_stricter", "weigh"]
 
 
 class Effect:
@@ -50,8 +42,8 @@ class Effect:
         self.ends = False
 
 
-class Ran:
-    """One hook's run, as the chain writes it down; a Result is made of it when somebody reads."""
+class HookRun:
+    """One hook's run, as a firing writes it down; a Result is made of it when it is read."""
 
     __slots__ = ("duration", "effect", "enforced", "error", "evidence", "hook", "reply", "round", "status")
 
@@ -63,7 +55,7 @@ class Ran:
         effect: Effect | None = None,
         error: HookError | None = None,
         *,
-        reply: Any = None,
+        reply: Reply | None = None,
         round: int = 1,
         enforced: bool = True,
         evidence: Mapping[str, Any] | None = None,
@@ -78,9 +70,17 @@ class Ran:
         self.enforced = enforced
         self.evidence = evidence or {}
 
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields that it changed."""
+        return self.effect.changes if self.effect is not None and self.enforced else {}
+
     def result(self) -> Result:
         """Return what the host sees of it."""
-        effect = self.effect
+        effect, reply = self.effect, self.reply
+        if reply is not None:
+            changes, extra = copied_if_possible(dict(reply.changes)), copied_if_possible(dict(reply.extra))
+            reply = replace(reply, changes=changes, extra=extra, evidence=dict(reply.evidence))
         return Result(
             hook=self.hook.label,
             type=self.hook.type,
@@ -91,9 +91,9 @@ class Ran:
             duration=self.duration,
             round=self.round,
             enforced=self.enforced,
-            reply=self.reply,
+            reply=reply,
             source=self.hook.source,
-            evidence=self.evidence,
+            evidence=copied_if_possible(dict(self.evidence)),
         )
 
 
@@ -103,11 +103,16 @@ def weigh(row: Row, reply: Reply, *, may_change: bool = True) -> Effect:
     effect.ignored.extend(reply.ignored)
     effect.extra.update(reply.extra)
     _weigh_decision(row, reply, effect)
-    _weigh_continue(row, reply, effect)
-    _weigh_changes(row, reply, effect, may_change)
-    _grant(row, "context", [clean(text) for text in reply.context if text], effect.context, effect)
-    _grant(row, "inject", [Injection(clean(i.content), i.strategy) for i in reply.inject], effect.inject, effect)
-    effect.messages.extend(clean(text) for text in reply.messages if text)
+    if reply.halt or reply.continue_ is not None:
+        _weigh_continue(row, reply, effect)
+    if reply.changes:
+        _weigh_changes(row, reply, effect, may_change)
+    if reply.context:
+        _grant(row, "context", [clean(text) for text in reply.context if text], effect.context, effect)
+    if reply.inject:
+        _grant(row, "inject", [Injection(clean(i.content), i.strategy) for i in reply.inject], effect.inject, effect)
+    if reply.messages:
+        effect.messages.extend(clean(text) for text in reply.messages if text)
     if reply.suppress:
         effect.suppress = "suppress" in row.can
         if not effect.suppress:
@@ -225,143 +230,89 @@ def on_failure(row: Row, hook: Hook, failure: Failure, policy: str) -> Effect | 
     return effect
 
 
-class _Spoken(Outcome):
-    """The outcome of a firing in which hooks ran."""
-
-    __slots__ = ("_ran", "_rest", "_results", "context", "continue_", "decision", "extra", "granted", "ignored",
-                 "inject", "interrupt", "keep_going", "messages", "reason", "shadow", "stop_reason",
-                 "suppress_output")  # fmt: skip
-    _ran: Sequence[Ran | Silent]
-    _rest: Rest | None
-    _results: tuple[Result, ...]
-
-    @property
-    def input(self) -> dict[str, Any]:
-        """The final fields of the event."""
-        rest, self._rest = self._rest, None
-        if rest is not None:
-            self._given = {**self._given, **rest()}
-        return self._given
-
-    @property
-    def results(self) -> Sequence[Result]:
-        """Every hook's fate, in the order they ran."""
-        try:
-            return self._results
-        except AttributeError:
-            self._results = tuple(spelled_out(ran).result() for ran in self._ran)
-            return self._results
-
-
-def spelled_out(ran: Ran | Silent) -> Ran:
-    """Return a run as it is written down if there is something to say about it."""
-    if isinstance(ran, Ran):
-        return ran
-    step, duration = ran
-    return Ran(step.hook, "ok", duration, enforced=step.enforced)
-
-
-class _Unmoved(Outcome):
-    """The outcome of a firing in which hooks ran and none had anything to say."""
-
-    __slots__ = ("_ran", "_rest", "_results")
-    _ran: Sequence[Ran | Silent]
-    _rest: Rest | None
-    _results: tuple[Result, ...]
-
-    input = _Spoken.input
-    results = _Spoken.results
-
-
-def quiet(template: Template, fields: dict[str, Any], ran: list[Ran | Silent], rest: Rest | None) -> Outcome:
-    """Return the outcome of a firing whose hooks all kept silent."""
-    outcome = _Unmoved()
-    outcome._template = template
-    outcome._given = fields
-    outcome._ran = ran
-    outcome._rest = rest
-    return outcome
-
-
 def merge(
-    template: Template,
-    fields: dict[str, Any],
-    ran: Sequence[Ran | Silent],
+    row: Row,
+    runs: Iterable[HookRun],
     *,
-    rest: Rest | None = None,
-    extra: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any],
+    late: Iterable[HookRun] = (),
     as_if_enforced: bool = False,
-) -> Outcome:
-    """Make one outcome of all runs, in their order."""
-    outcome = _Spoken()
-    outcome._template = template
-    outcome._given = fields
-    outcome._ran = ran
-    outcome._rest = rest
-    outcome.shadow = None
-    outcome.context, outcome.messages, outcome.inject, outcome.ignored = [], [], [], []  # type: ignore[misc]
-    outcome.extra = {}  # type: ignore[misc]
-    outcome.suppress_output = outcome.keep_going = outcome.interrupt = False
-    outcome.continue_, outcome.stop_reason = True, ""
-    decisive: Literal["deny", "ask", "allow"] | None = None
-    granted = False
-    counted: list[Effect] = []
+) -> Verdict:
+    """Make one verdict of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
+    decision: Decision = "none"
+    context: list[str] = []
+    messages: list[str] = []
+    inject: list[Injection] = []
+    ignored: list[Ignored] = []
+    said: dict[str, Any] = {}
     said_by: dict[str, str] = {}
-    for run in ran:
-        if not isinstance(run, Ran) or run.effect is None:
-            continue
-        effect = run.effect
-        outcome.ignored.extend(Ignored(run.hook.label, wish) for wish in effect.ignored)
-        if not (run.enforced or as_if_enforced):
-            continue
-        counted.append(effect)
-        if _STRICTNESS[effect.decision] > _STRICTNESS[decisive]:
-            decisive = effect.decision
-        granted = granted or effect.granted
-        outcome.context.extend(effect.context)
-        outcome.messages.extend(effect.messages)
-        outcome.inject.extend(effect.inject)
-        for key, value in effect.extra.items():
-            if key in outcome.extra and outcome.extra[key] is not value:
-                outcome.ignored.append(Ignored(said_by[key], f"{key}: a later hook said something else"))
-            outcome.extra[key], said_by[key] = value, run.hook.label
-        outcome.suppress_output = outcome.suppress_output or effect.suppress
-        outcome.keep_going = outcome.keep_going or effect.keep_going
-        outcome.interrupt = outcome.interrupt or effect.interrupt
-        if not effect.continue_:
-            outcome.continue_ = False
-            outcome.stop_reason = outcome.stop_reason or effect.stop_reason
-    outcome.decision = decisive or "none"
-    outcome.granted = granted and decisive == "allow"
-    outcome.reason = _reasons(counted, decisive, outcome.keep_going)
-    outcome.extra.update(extra or {})
-    if not as_if_enforced and any(isinstance(run, Ran) and run.effect is not None and not run.enforced for run in ran):
-        outcome.shadow = merge(template, fields, ran, rest=rest, extra=extra, as_if_enforced=True)
-    return outcome
-
-
-def add_late(outcome: Outcome, row: Row, said: Iterable[Ran]) -> Outcome:
-    """Add what background hooks of earlier firings have said since."""
-    for run in said:
+    granted = suppress = keep_going = interrupt = observed = False
+    continue_, stop_reason = True, ""
+    counted: list[Effect] = []
+    for run in runs:
         effect = run.effect
         if effect is None:
             continue
-        wishes = list(effect.ignored)
-        if effect.decision is not None:
-            wishes.append(f"{effect.decision}: a background hook decides nothing")
-        if effect.context and "context" in row.can:
-            outcome.context.extend(effect.context)
-        outcome.messages.extend(effect.messages)
-        outcome.ignored.extend(Ignored(run.hook.label, wish) for wish in wishes)
-    return outcome
+        if effect.ignored:
+            ignored += [Ignored(run.hook.label, wish) for wish in effect.ignored]
+        if not (run.enforced or as_if_enforced):
+            observed = True
+            continue
+        counted.append(effect)
+        if effect.decision is not None and STRICTNESS[effect.decision] > STRICTNESS[decision]:
+            decision = effect.decision
+        granted |= effect.granted
+        context += effect.context
+        messages += effect.messages
+        inject += effect.inject
+        for key, value in effect.extra.items():
+            if key in said and said[key] is not value:
+                ignored.append(Ignored(said_by[key], f"{key}: a later hook said something else"))
+            said[key], said_by[key] = value, run.hook.label
+        suppress |= effect.suppress
+        keep_going |= effect.keep_going
+        interrupt |= effect.interrupt
+        if not effect.continue_:
+            continue_, stop_reason = False, stop_reason or effect.stop_reason
+    for run in late:
+        _add_late(row, run, context, messages, ignored)
+    return Verdict(
+        decision=decision,
+        reason=_reasons(counted, decision, keep_going),
+        granted=granted and decision == "allow",
+        context=tuple(context),
+        messages=tuple(messages),
+        inject=tuple(inject),
+        ignored=tuple(ignored),
+        extra={**said, **extra},
+        suppress_output=suppress,
+        keep_going=keep_going,
+        continue_=continue_,
+        stop_reason=stop_reason,
+        interrupt=interrupt,
+        shadow=merge(row, runs, extra=extra, as_if_enforced=True) if observed else None,
+    )
 
 
-def _reasons(effects: Iterable[Effect], decisive: Decision | str | None, keep_going: bool) -> str:
-    """Join the reasons of those who decided, each once."""
-    if decisive is not None:
-        said = [effect.reason for effect in effects if effect.decision == decisive]
-    elif keep_going:
-        said = [effect.reason for effect in effects if effect.keep_going]
-    else:
-        said = []
-    return "\n".join(dict.fromkeys(reason for reason in said if reason))
+def _add_late(row: Row, run: HookRun, context: list[str], messages: list[str], ignored: list[Ignored]) -> None:
+    """Add what a background hook of an earlier firing has said since; it decides nothing."""
+    effect = run.effect
+    if effect is None:
+        return
+    wishes = list(effect.ignored)
+    if effect.decision is not None:
+        wishes.append(f"{effect.decision}: a background hook decides nothing")
+    if "context" in row.can:
+        context += effect.context
+    messages += effect.messages
+    ignored += [Ignored(run.hook.label, wish) for wish in wishes]
+
+
+def _reasons(effects: Iterable[Effect], decision: Decision, keep_going: bool) -> str:
+    """Join the reasons of the hooks that decided, each once."""
+    said: dict[str, None] = {}
+    for effect in effects:
+        counts = effect.decision == decision if decision != "none" else keep_going and effect.keep_going
+        if counts and effect.reason:
+            said[effect.reason] = None
+    return "\n".join(said)

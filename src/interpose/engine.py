@@ -1,82 +1,227 @@
-"""Fire: the one screen in which the whole flow can be read.
+"""Fire: the one screen in which the whole flow can be read. Every firing with hooks passes through ``Engine.fire``.
 
-Hooks are planned once per event, subject and scope. A firing goes from lane to lane until no step is left; guards look
-again at an input that changed after their turn; what was said is merged into one outcome.
+A route is found once per event, subject and scope. A run goes through its steps, from place to place, until none is
+left; guards look again at an input that changed after their turn; what was said is merged into one outcome; the
+recorder gets the outcome before the host does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Any
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
 
-from .faults import describe
-from .firing import Firing
-from .lanes import Lanes
-from .model import Outcome
+from .decide import HookRun
+from .dialects import native
+from .errors import BadEvent, UnknownEvent
+from .event import Template
+from .events import TABLE, Row, Table
+from .executors.base import Executor
+from .faults import describe, log, type_name
+from .handlers import Handler
+from .handlers.command import CommandHandler
+from .ids import new_id
+from .model import NOTHING_SAID, Outcome, Settings, make_outcome
+from .registry import Registry
 from .replies import Failure
-from .sprint import Sprint
+from .routes import Route, make_route
+from .run import Listener, Run
 
-__all__ = ["DEEPEST", "conduct"]
+__all__ = ["DEEPEST", "Engine", "Recorder"]
 
 DEEPEST = 8
 """How deep firings may be nested; one more is a deny."""
 
+_MOST_ROUTES = 4096
 
-async def conduct(firing: Firing, lanes: Lanes, waiting: Awaitable[None] | None = None) -> Outcome:
-    """Run every step where it belongs, the guards once more if need be, and say what the host must do.
 
-    ``waiting`` is the end of a lane that the firing has entered already.
+class Recorder(Protocol):
+    """Gets every outcome before the host does.
+
+    What it returns is awaited; if that has a method ``block()``, a host without an event loop calls it instead. If it
+    raises, the outcome says so; with a true attribute ``required`` the firing is denied. A method
+    ``record_background(outcome)`` is called for every hook that ran in the background.
     """
-    firing.lanes = lanes
-    if firing.depth > DEEPEST:
-        firing.refuse_all(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
-    while True:
-        if waiting is not None:
-            await waiting
-        while firing.position < len(firing.steps) and not firing.over:
-            waiting = lanes.enter(firing)
-            if waiting is not None:
-                await waiting
-        waiting = None
-        if firing.silent:
-            break
-        firing.skip_the_rest()
-        if not firing.second_round():
-            break
-    outcome = firing.outcome()
-    if firing.engine.recorder is None:
+
+    def __call__(self, outcome: Outcome, /) -> Awaitable[None] | None:
+        """Record an outcome."""
+
+
+class Engine:
+    """Fires events: finds the route, runs its steps, merges what was said."""
+
+    def __init__(self, settings: Settings, table: Table = TABLE, session_id: str | None = None) -> None:
+        self.settings = settings
+        self.table = table
+        self.session_id = session_id or new_id()
+        self.handlers: dict[str, Handler] = {"command": CommandHandler()}
+        """What runs hooks that are no Python callables, by their type."""
+        self.off = os.environ.get("INTERPOSE_OFF", "")
+        """Why enforcement is switched off, or nothing."""
+        self.notes: dict[str, str] = {}
+        """What every outcome says about the engine itself, such as a changed file that was not taken over."""
+        self.recorder: Recorder | None = None
+        self.listeners: tuple[Listener, ...] = ()
+        self.registry = Registry(settings.max_hooks_per_point, self.forget_routes)
+        self.late: dict[str, list[HookRun]] = {}
+        """What hooks in the background have said since the last firing, by session."""
+        self._loop_executor: Callable[[], Executor] | None = None
+        self.forget_routes()
+
+    async def fire(self, route: Route, fields: Mapping[str, Any], executor: Executor, *, round: int = 1) -> Outcome:
+        """Run the hooks of a route and say what the host must do."""
+        run = Run(route, fields, executor, self._finish_background, round=round)
+        if self.listeners:
+            run.listen(self.listeners)
+        if run.depth > DEEPEST:
+            run.refuse(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
+        try:
+            while run.unfinished():
+                waiting = executor.enter(run)
+                if waiting is not None:
+                    await waiting
+            outcome = run.outcome(self._extra(), self._late_for(run) if self.late else ())
+            if self.recorder is not None:
+                outcome = await self._record(self.recorder, run, outcome)
+        except BaseException:  # the host is cancelled or interrupted
+            run.break_off()
+            raise
+        run.end(outcome)
         return outcome
-    return await _recorded(firing, lanes, outcome)
+
+    async def _record(self, recorder: Recorder, run: Run, outcome: Outcome) -> Outcome:
+        """Give the outcome to the recorder before the host acts on it; a required record that is lost denies."""
+        try:
+            waiting = recorder(outcome)
+            if waiting is not None:
+                await run.executor.wait(waiting)
+        except Exception as error:
+            run.lose_record(describe(error), required=bool(getattr(recorder, "required", False)))
+            return run.outcome(self._extra())
+        return outcome
+
+    def _extra(self) -> Mapping[str, Any]:
+        """Return what every outcome says about the engine."""
+        return {"off": self.off, **self.notes} if self.off else self.notes
+
+    # Hooks in the background.
+
+    def _finish_background(self, run: Run) -> None:
+        """Keep what a background hook said for the session's next firing, and record what became of it."""
+        said = [one for one in run.spoken() if one.effect is not None]
+        if said:
+            self.late.setdefault(str(run.fields["session_id"]), []).extend(said)
+            self.quick.clear()  # the quick way does not look at this
+        record = getattr(self.recorder, "record_background", None)
+        try:
+            if record is not None:
+                template = run.route.template
+                record(make_outcome(template, run.fields, (run, run.ran, NOTHING_SAID)))
+        except Exception as error:
+            log("error", "what a hook did in the background is not in the record: %s", type_name(error))
+
+    def _late_for(self, run: Run) -> list[HookRun]:
+        # Where nothing can be said to the model, what was said for it waits for the next firing.
+        can_be_said = "context" in run.route.row.can
+        return self.late.pop(str(run.fields["session_id"]), []) if can_be_said else []
+
+    def take_late(self, session_id: str) -> tuple[list[str], list[str]]:
+        """Return what hooks in the background have said since: for the model, and for the person."""
+        effects = [run.effect for run in self.late.pop(session_id, ()) if run.effect is not None]
+        context = [text for effect in effects for text in effect.context]
+        return context, [text for effect in effects for text in effect.messages]
+
+    # Listeners and executors.
+
+    def listen(self, listener: Listener, on: bool) -> None:
+        """Tell a listener of every further run, or no longer."""
+        others = tuple(one for one in self.listeners if one is not listener)
+        self.listeners = (*others, listener) if on else others
+        self.forget_routes()
+
+    def executor(self) -> Executor:
+        """Return the executor of the running event loop; asyncio is loaded at the first call."""
+        find = self._loop_executor
+        if find is None:
+            from .executors.asyncio import running_executor
+
+            find = self._loop_executor = running_executor
+        return find()
+
+    # Routes.
+
+    def forget_routes(self) -> None:
+        """Forget every route: what they were made from has changed."""
+        self._routes: dict[tuple[str, str, str | None], Route] = {}
+        self._templates: dict[str, Template] = {}
+        self.quick: dict[str, tuple[str, dict[str, Route]]] = {}
+        """By event: the field that its matchers look at, and routes by the value of that field."""
+        self.wanted: dict[str, dict[str, bool]] = {}
+        """By event and subject: whether any hook would be looked at."""
+
+    @property
+    def observed(self) -> bool:
+        """Whether a firing without hooks has to be made known, or its outcome says something all the same."""
+        return bool(self.recorder or self.listeners or self.off or self.notes or self.late)
+
+    def route(self, event: str, fields: dict[str, Any]) -> Route:
+        """Find an event's route, and remember it; the host's mistakes are raised here."""
+        quick = self.quick  # taken first: if hooks are registered meanwhile, what is found here goes with the old
+        row = self._row(event)
+        for word, name in row.words.items():
+            if word in fields and name not in fields:
+                fields[name] = fields.pop(word)
+        subject = _subject(row, fields.get(row.subject) if row.subject else None)
+        scope = fields.get("agent_id")
+        if scope is not None and not isinstance(scope, str):
+            raise BadEvent(f"{row.name}: agent_id is {type(scope).__name__}, not text")
+        route = self._find(row, subject, scope or None)
+        plain = row.subject and not row.subject_is_path_end and not self.registry.snapshot.scopes
+        if subject and plain and (route.steps or not self.observed):
+            routes = quick.setdefault(event, (row.subject or "", {}))[1]
+            if len(routes) < _MOST_ROUTES:
+                routes[subject] = route
+        return route
+
+    def wants(self, event: str, subject: str, agent_id: str | None) -> bool:
+        """Say whether any hook would be looked at for this event and subject."""
+        wanted = self.wanted  # taken first, as in route()
+        row = self._row(event)
+        found = bool(self._find(row, _subject(row, subject), agent_id).steps)
+        known = wanted.setdefault(event, {})
+        if agent_id is None and len(known) < _MOST_ROUTES:
+            known[subject] = found
+        return found
+
+    def _find(self, row: Row, subject: str, scope: str | None) -> Route:
+        routes, key = self._routes, (row.name, subject, scope)
+        route = routes.get(key)
+        if route is None:
+            template = self._templates.get(row.name)
+            if template is None:
+                template = self._templates[row.name] = Template(row, self.session_id)
+            hooks = self.registry.snapshot.for_firing(row.name, scope)
+            enforced = self.settings.enforce and not self.off
+            route = make_route(template, hooks, subject, self.settings, self.handlers, native.read, enforced=enforced)
+            if len(routes) >= _MOST_ROUTES:
+                routes.clear()
+            routes[key] = route
+        return route
+
+    def _row(self, event: str) -> Row:
+        try:
+            return self.table[event]
+        except (KeyError, TypeError):
+            row, suffix = self.table.find(event)
+        raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
 
 
-async def _recorded(firing: Firing, lanes: Lanes, outcome: Outcome) -> Outcome:
-    """Give the outcome to the recorder before anybody acts on it; a required record that cannot be made denies."""
-    recorder = firing.engine.recorder
-    try:
-        waiting = _given_to(recorder, outcome, firing)
-        if waiting is not None:
-            await lanes.wait(waiting)
-    except Exception as error:
-        firing.note_lost_record(describe(error), required=bool(getattr(recorder, "required", False)))
-        return firing.outcome()
-    return outcome
-
-
-async def record_sprint(sprint: Sprint, lanes: Lanes) -> Outcome:
-    """Give a firing in which nobody spoke to the recorder; more is made of it only if that fails."""
-    recorder = sprint._route.engine.recorder
-    try:
-        waiting = _given_to(recorder, sprint, None)
-        if waiting is not None:
-            await lanes.wait(waiting)
-    except Exception as error:
-        firing = sprint._as_firing()
-        firing.note_lost_record(describe(error), required=bool(getattr(recorder, "required", False)))
-        return firing.outcome()
-    return sprint
-
-
-def _given_to(recorder: Any, outcome: Outcome, firing: Firing | None) -> Any:
-    """Show the outcome to the recorder, with its firing if the recorder has an eye for that."""
-    see = getattr(recorder, "see", None)
-    return recorder(outcome) if see is None else see(outcome, firing)
+def _subject(row: Row, value: object) -> str:
+    """Return what a matcher is compared with; nothing where the host gave nothing."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadEvent(
+            f"{row.name}: {row.subject} is {type(value).__name__}, not text", hint="a matcher is compared with it"
+        )
+    return os.path.basename(value) if row.subject_is_path_end else value

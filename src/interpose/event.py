@@ -1,4 +1,4 @@
-"""What a hook is told: the event, as its own copy.
+"""The event object that a hook is given: completed, the hook's own copy, read as attributes and as a mapping.
 
 Events are made on every firing, so they are built without a Python ``__init__``: an event is a dict with attributes.
 """
@@ -10,11 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from .events import Row
+from .forks import after_fork
 
-__all__ = ["Copiers", "Event", "Template", "Uncopyable", "copied", "copiers", "event_type", "flat_copy", "plain_copy"]
+__all__ = ["Completes", "Copiers", "Event", "Template", "Uncopyable", "copied_if_possible", "copiers", "event_of",
+           "plain_copy"]  # fmt: skip
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 
@@ -29,6 +31,14 @@ def own_copy(value: Any) -> Any:
         return copied(value)
     except Exception as error:
         raise Uncopyable(type(error).__name__) from None
+
+
+def copied_if_possible(value: Any) -> Any:
+    """Return a copy that shares nothing changeable with the original, or the original if it cannot be copied."""
+    try:
+        return copied(value)
+    except Exception:  # the host's own object, which no hook was given either
+        return value
 
 
 def copied(value: Any) -> Any:
@@ -75,13 +85,16 @@ def copiers(fields: Mapping[str, Any]) -> Copiers:
                 if type(item) is not str and type(item) not in _ATOMS:
                     break
             else:
-                copy = flat_copy
+                copy = dict.copy  # nothing changeable is in it
         found.append((name, copy, value))
     return found
 
 
-flat_copy: Copier = dict.copy
-"""Copies a dict that has nothing changeable in it."""
+class Completes(Protocol):
+    """Knows the fields of one firing that the host did not give and that cost something to find out."""
+
+    def rest(self) -> dict[str, str]:
+        """Return these fields; the same ones whenever it is asked."""
 
 
 class Event(dict[str, Any]):
@@ -92,11 +105,11 @@ class Event(dict[str, Any]):
     is filled in when it is read, or when the event is read as a whole.
     """
 
-    __slots__ = ("_rest", "encodings")
+    __slots__ = ("_source", "encodings")
     row: ClassVar[Row]
     encodings: dict[str, bytes]
-    """What it is on the wire, by dialect; made by the handler that needs it first."""
-    _rest: Callable[[], dict[str, str]] | None
+    """The event on the wire, by dialect; made by the handler that needs it first."""
+    _source: Completes | None
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -124,9 +137,9 @@ class Event(dict[str, Any]):
             return default
 
     def _fill(self) -> None:
-        rest, self._rest = self._rest, None
-        if rest is not None:
-            for name, value in rest().items():
+        source, self._source = self._source, None
+        if source is not None:
+            for name, value in source.rest().items():
                 dict.__setitem__(self, name, value)
 
     def __repr__(self) -> str:
@@ -170,6 +183,13 @@ def event_type(row: Row) -> type[Event]:
     return found
 
 
+def event_of(row: Row, fields: Mapping[str, Any]) -> Event:
+    """Return an event with exactly these fields."""
+    event = event_type(row)(fields)
+    event._source = None
+    return event
+
+
 FILLED_WHEN_READ = ("cwd", "tool_use_id")
 
 _numbers = itertools.count(1)
@@ -201,6 +221,15 @@ class Template:
                 fields[name] = kind()
         return fields
 
+    def event(self, fields: Mapping[str, Any], copiers: Copiers, source: Completes) -> Event:
+        """Return a hook's own copy of the input; ``source`` completes it when it is read."""
+        event = self.event_type()
+        event |= fields
+        event._source = source
+        for name, copy, value in copiers:
+            event[name] = copy(value)
+        return event
+
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Return the always-present fields that an input still lacks."""
         made = {"cwd": _current_directory, "tool_use_id": _call_id}
@@ -223,10 +252,7 @@ def _current_directory() -> str:
         return ""
 
 
-def _after_fork() -> None:
+@after_fork
+def _rename_process() -> None:
     global _process  # noqa: PLW0603 - the one thing here that tells two processes apart
     _process = f"{os.getpid():x}"
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -13,7 +13,7 @@ from typing import Any
 from .event import Uncopyable
 from .replies import Failure, HookFailed
 
-__all__ = ["describe", "is_awaitable", "is_one_of", "is_the_hosts", "log", "said", "type_name"]
+__all__ = ["describe", "is_awaitable", "is_one_of", "log", "raised_by_signal", "said", "type_name"]
 
 _LONGEST = 2000
 
@@ -87,8 +87,14 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         current = link if link is not None else None if suppressed(current) else context(current)
 
 
-def is_the_hosts(error: BaseException) -> bool:
-    """Say whether a signal made this exception, or the end of a coroutine, and no code of a hook."""
+def raised_by_signal(error: BaseException) -> bool:
+    """Say whether a signal made this exception, or the end of a coroutine, and no code of a hook.
+
+    A hook that raises KeyboardInterrupt has failed; a person who presses Ctrl-C interrupts the host. Python tells
+    the two apart nowhere: the exceptions are equal. But a signal strikes between two instructions, and a ``raise``
+    is an instruction of its own. So this looks at the instruction that the innermost frame has come to: the one thing
+    here that depends on the interpreter's bytecode, and tested on every version that is supported.
+    """
     innermost = trace = BaseException.__dict__["__traceback__"].__get__(error)
     in_main_thread = threading.current_thread() is threading.main_thread()
     handlers = _signal_handlers() if in_main_thread else set()  # signals strike the main thread only
@@ -104,7 +110,7 @@ def is_the_hosts(error: BaseException) -> bool:
         return False
     if is_one_of(error, GeneratorExit):
         return True
-    # What comes out of an await was put there by somebody; a signal strikes between two other instructions.
+    # What comes out of an await was raised elsewhere; a signal strikes at another instruction.
     after_await = operation in ("SEND", "YIELD_VALUE") or (operation == "RESUME" and code[at + 1] & 3 >= 2)
     return in_main_thread and not after_await
 
@@ -129,7 +135,7 @@ _logging: ContextVar[bool] = ContextVar("interpose_logging", default=False)
 
 
 def log(level: str, text: str, *arguments: Any, trace: str = "") -> None:
-    """Write to the ``interpose`` logger; a handler that breaks, or fires hooks itself, cannot break us."""
+    """Write to the ``interpose`` logger; a log handler that breaks, or fires hooks itself, breaks no firing."""
     if _logging.get():
         return  # a handler of the log fires hooks: what they do must not wait for that handler
     import logging

@@ -1,23 +1,25 @@
-"""Hooks, the public face: register, fire, observe. It has no rules of its own; it brings the parts together."""
+"""Hooks, the public face: register hooks, fire events, observe. It has an engine, and no rules of its own."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from .config.declare import declare
-from .config.mapping import read_mapping, read_scope, settings_from
+from .config.declare import HookOptions, declare
+from .config.mapping import SettingOptions, read_mapping, read_scope, settings_from
+from .driver import drive
+from .engine import Engine, Recorder
 from .errors import BadHook, InterposeError, Problem
 from .events import TABLE, Row, Table
+from .executors.blocking import blocking_executor
 from .handlers import Handler
-from .model import Hook, Settings
+from .model import Hook, Outcome, Settings, make_outcome
 from .records import replace
-from .switchboard import Recorder, Switchboard
-from .telemetry.lifecycle import Observer, Subscription
 
 if TYPE_CHECKING:
+    from opentelemetry.context import Context
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from .config.load import Loaded, Origin
     from .scripts import Commands
     from .session import Session, SyncSession
+    from .telemetry.lifecycle import Observer, Observers, Subscription
     from .telemetry.tracing import Tracing
 
 __all__ = ["Hooks"]
@@ -33,64 +36,73 @@ __all__ = ["Hooks"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class Hooks(Switchboard):
+class Hooks:
     """The hooks of one host: register them, fire events through them.
 
     Firing is safe from many tasks and threads at once; registering too, and takes effect at the next firing.
     """
 
     def __init__(
-        self,
-        *,
-        error_behavior: str = "log",
-        default_timeout: float = 0.0,
-        timeout_ceiling: float = 0.0,
-        total_timeout: float = 0.0,
-        max_hooks_per_point: int = 50,
-        enforce: bool = True,
-        redirect_output: bool = False,
-        session_id: str | None = None,
-        events: Table = TABLE,
+        self, *, events: Table = TABLE, session_id: str | None = None, **settings: Unpack[SettingOptions]
     ) -> None:
-        self.settings: Settings = settings_from(
-            error_behavior=error_behavior,
-            default_timeout=default_timeout,
-            timeout_ceiling=timeout_ceiling,
-            total_timeout=total_timeout,
-            max_hooks_per_point=max_hooks_per_point,
-            enforce=enforce,
-            redirect_output=redirect_output,
-        )
-        super().__init__(events, session_id)
+        self.engine = Engine(settings_from(**settings), events, session_id)
+        """What fires: its registry has the hooks."""
         self.show: Callable[[str], None] = _show
         """Shows a text to the person: what ``/notify`` in a script says."""
-        self._files: Files | None = None
-        self._from_files: list[Hook] = []
-        self._given: dict[str, Any] = {}
-        self._commands: Commands | None = None
         self.permissions: dict[str, str] = {}
         """What the configuration allows, denies and has asked about: for sessions, and for ``/perms check``."""
         self.audit: AuditStore | None = None
         """Where firings are recorded, if a configuration says so."""
-        self._audited: tuple[bool, Mapping[str, Any] | None] = (True, None)
         self.origins: tuple[Origin, ...] = ()
         """The files that hooks come from."""
         self.warnings: tuple[Problem, ...] = ()
         """What a configuration says that will have no effect, or another than it seems."""
-        if redirect_output:
+        self._files: Files | None = None
+        self._from_files: list[Hook] = []
+        self._given: SettingOptions = settings
+        self._commands: Commands | None = None
+        self._audited: tuple[bool, Mapping[str, Any] | None] = (True, None)
+        self._observers: Observers | None = None
+        if self.settings.redirect_output:
             from .telemetry.prints import redirect_prints
 
             redirect_prints()
 
+    def __repr__(self) -> str:
+        events = dict.fromkeys(hook.event for hook in self)
+        count = sum(1 for _ in self)
+        at = f" at {', '.join(events)}" if events else ""
+        files = f", from {', '.join(origin.source.path for origin in self.origins)}" if self.origins else ""
+        return f"<Hooks: {count} {'hook' if count == 1 else 'hooks'}{at}{files}>"
+
+    @property
+    def settings(self) -> Settings:
+        """What holds for all hooks: deadlines, limits, what a failure means."""
+        return self.engine.settings
+
+    @property
+    def events(self) -> Table:
+        """The table of events."""
+        return self.engine.table
+
+    # From configurations.
+
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any], *, events: Table = TABLE, **settings: Any) -> Hooks:
+    def from_mapping(
+        cls,
+        mapping: Mapping[str, Any],
+        *,
+        events: Table = TABLE,
+        session_id: str | None = None,
+        **settings: Unpack[SettingOptions],
+    ) -> Hooks:
         """Return hooks from a configuration as it stands in a file."""
         found = read_mapping(events, mapping)
-        hooks = cls(events=events, **{**found.settings, **settings})
+        hooks = cls(events=events, session_id=session_id, **{**found.settings, **settings})
         hooks.permissions = dict(found.permissions)
         if any(hook.type == "script" for hook in found.hooks):
             hooks._add_scripts(found.permissions)
-        hooks._registry.add(found.hooks, found.scopes)
+        hooks.engine.registry.add(found.hooks, found.scopes)
         hooks._audit_with(hooks._store_of(found.audit), found.audit)
         return hooks
 
@@ -104,13 +116,13 @@ class Hooks(Switchboard):
         lines: bool = True,
         audit: bool = True,
         events: Table = TABLE,
-        **settings: Any,
+        **settings: Unpack[SettingOptions],
     ) -> Hooks:
         """Return the hooks of configuration files, which are trusted by being named here.
 
         A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
-        ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change; without
-        ``audit`` nothing is recorded, whatever the files say.
+        ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change; ``lines``
+        keeps the line of every hook; without ``audit`` nothing is recorded, whatever the files say.
         """
         from .config.armed import Files
 
@@ -127,21 +139,20 @@ class Hooks(Switchboard):
         lines: bool = True,
         audit: bool = True,
         events: Table = TABLE,
-        **settings: Any,
+        **settings: Unpack[SettingOptions],
     ) -> Hooks:
         """Return the hooks that are found for a directory: the person's, the project's, the local ones.
 
-        Files that nobody has trusted (``interpose trust``) arm nothing; ``warnings`` names them.
+        Files that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
         """
         from .config.armed import Files
 
-        return cls._armed(
-            Files.around(os.fspath(cwd), dialect, commands, lines), commands, watch, audit, events, settings
-        )
+        files = Files.around(os.fspath(cwd), dialect, commands, lines)
+        return cls._armed(files, commands, watch, audit, events, settings)
 
     @classmethod
     def _armed(
-        cls, files: Files, commands: Commands | None, watch: bool, audit: bool, events: Table, given: dict[str, Any]
+        cls, files: Files, commands: Commands | None, watch: bool, audit: bool, events: Table, given: SettingOptions
     ) -> Hooks:
         loaded = files.read(events)
         hooks = cls(events=events, **{**loaded.settings, **given})
@@ -156,25 +167,24 @@ class Hooks(Switchboard):
         """Put what files say in the place of what they said before, all of it or nothing."""
         settings = settings_from(**{**loaded.settings, **self._given})
         store = self._store_of(loaded.audit)
-        files = self._files
-        switches = loaded.switches
+        engine, files, switches = self.engine, self._files, loaded.switches
         hooks = [
             replace(hook, enabled=switches[hook.name])
             if hook.name in switches and hook.layer != "code"  # a person at a terminal is above all files
             else hook
             for hook in loaded.hooks
         ]
-        before, scopes_before = self.handlers, files.loaded.scopes if files is not None else {}
+        before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
         if any(hook.type == "script" for hook in hooks):
             self._add_scripts(loaded.permissions)
         try:
-            self._from_files = self._registry.exchange(
+            self._from_files = engine.registry.exchange(
                 self._from_files, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
             )
         except InterposeError:
-            self.handlers = before
+            engine.handlers = before
             raise
-        self.settings = settings
+        engine.settings = settings
         self.permissions = dict(loaded.permissions)
         if files is not None:
             files.loaded = loaded
@@ -198,8 +208,7 @@ class Hooks(Switchboard):
         if store is not None:
             store.configured(self.origins)
         if store is not before:
-            self.recorder = store
-            self._forget()
+            self.record(store)
             if before is not None:
                 before.close()
 
@@ -208,7 +217,8 @@ class Hooks(Switchboard):
 
         # A host may set what shows texts later.
         world = World(permissions=permissions, fire=self.fire, show=self._show_later)
-        self.handlers = {**self.handlers, "script": ScriptHandler(self._commands or Commands(), world)}
+        handler = ScriptHandler(self._commands or Commands(), world)
+        self.engine.handlers = {**self.engine.handlers, "script": handler}
 
     def _show_later(self, text: str) -> None:
         self.show(text)
@@ -218,34 +228,82 @@ class Hooks(Switchboard):
 
         Every outcome says so too, in ``extra["reload"]``, until a reload succeeds.
         """
-        self.off = os.environ.get("INTERPOSE_OFF", "")
+        engine = self.engine
+        engine.off = os.environ.get("INTERPOSE_OFF", "")
         try:
             if self._files is not None:
-                self._arm(self._files.read_again(self._table))
+                self._arm(self._files.read_again(engine.table))
         except InterposeError as error:
-            self.notes = {"reload": f"a changed configuration was not taken over: {error}"}
+            engine.notes = {"reload": f"a changed configuration was not taken over: {error}"}
         else:
-            self.notes = {}
-        self._forget()
-        return not self.notes
+            engine.notes = {}
+        engine.forget_routes()
+        return not engine.notes
+
+    # Firing.
+
+    async def fire(self, event: str, /, **fields: Any) -> Outcome:
+        """Run the hooks that an event calls for and say what the host must do."""
+        engine = self.engine
+        try:
+            subject, routes = engine.quick[event]
+            route = routes[fields[subject]]
+        except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
+            route = engine.route(event, fields)
+            if engine.observed:
+                return await engine.fire(route, fields, engine.executor())
+        if route.steps:
+            return await engine.fire(route, fields, engine.executor())
+        return make_outcome(route.template, fields)
+
+    def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
+        """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
+        engine = self.engine
+        return drive(engine.fire(engine.route(event, fields), fields, blocking_executor))
+
+    async def fire_guards(self, event: str, /, **fields: Any) -> Outcome:
+        """Ask the guards only, about an input that was changed after their turn; what they change is void."""
+        engine = self.engine
+        return await engine.fire(engine.route(event, fields).for_guards(), fields, engine.executor(), round=2)
+
+    def fire_guards_sync(self, event: str, /, **fields: Any) -> Outcome:
+        """Ask the guards only, from code without an event loop."""
+        engine = self.engine
+        return drive(engine.fire(engine.route(event, fields).for_guards(), fields, blocking_executor, round=2))
+
+    def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
+        """Say whether any hook would be looked at for this event and subject."""
+        if agent_id is None:
+            try:
+                return self.engine.wanted[event][subject]
+            except KeyError:
+                pass
+        return self.engine.wants(event, subject, agent_id)
+
+    @property
+    def hook_set(self) -> object:
+        """The hooks as they are now: another object after every change."""
+        return self.engine.registry.snapshot
+
+    def take_late(self, session_id: str) -> tuple[list[str], list[str]]:
+        """Return what hooks in the background have said since: for the model, and for the person."""
+        return self.engine.take_late(session_id)
 
     # Registering.
 
-    def register(self, event: str, handler: Any = None, **options: Any) -> Hook:
-        """Add a hook and return it.
+    def register(self, event: str, handler: Any = None, **options: Unpack[HookOptions]) -> Hook:
+        """Add a hook and return it. A hook of the same name, layer, scope and event is replaced.
 
-        Options: ``name``, ``matcher``, ``if_``, ``priority`` (lower first, 100), ``timeout`` (seconds), ``on_error``
-        (``log``, ``skip``, ``abort``), ``enabled``, ``enforce``, ``locked``, ``parallel``, ``async_``, ``once``,
-        ``inline``, ``scope``, ``layer``, ``description``. With ``type="command"`` the handler is a program and its
-        arguments; ``command=`` is a line for the shell instead. Commands also take ``args``, ``env``, ``pass_env``,
-        ``inherit_env``, ``cwd``, ``isolation``, ``background`` and ``warm``. A hook of the same name, layer, scope
-        and event is replaced.
+        The handler is a callable, or the name of one (``module.function``). With ``type="command"`` it is a program
+        and its arguments; ``command=`` is a line for the shell instead. ``HookOptions`` says what the options mean.
         """
-        hook = declare(self._table, event, handler, types=tuple(self.handlers), **options)
-        return self._registry.add([hook])[0]
+        hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
+        return self.engine.registry.add([hook])[0]
 
-    def on(self, event: str, **options: Any) -> Callable[[_F], _F]:
+    def on(self, event: str, **options: Unpack[HookOptions]) -> Callable[[_F], _F]:
         """Register the decorated function; takes what ``register`` takes."""
+        if callable(event):
+            raise BadHook("@hooks.on needs an event", hint='write @hooks.on("PreToolUse")')
 
         def add(function: _F) -> _F:
             self.register(event, function, **options)
@@ -255,23 +313,23 @@ class Hooks(Switchboard):
 
     def unregister(self, hook: str | Hook, *, layer: str = "code") -> None:
         """Remove a hook, or every hook of a name that the layer may touch."""
-        self._registry.remove(hook, layer)
+        self.engine.registry.remove(hook, layer)
 
     def enable(self, name: str, *, layer: str = "code") -> None:
         """Switch every hook of a name on."""
-        self._registry.switch(name, True, layer)
+        self.engine.registry.switch(name, True, layer)
 
     def disable(self, name: str, *, layer: str = "code") -> None:
         """Switch every hook of a name off; it stays registered and keeps its place."""
-        self._registry.switch(name, False, layer)
+        self.engine.registry.switch(name, False, layer)
 
     def is_enabled(self, name: str) -> bool:
         """Say whether a hook of that name is switched on."""
-        return any(hook.enabled for hook in self._registry.named(name))
+        return any(hook.enabled for hook in self.engine.registry.named(name))
 
     def __iter__(self) -> Iterator[Hook]:
         """Go through everything that is registered, event by event, in the order of registration."""
-        return iter(self._registry.snapshot)
+        return iter(self.engine.registry.snapshot)
 
     def register_scoped(
         self, scope: str, hooks: Mapping[str, Any], parent: str | None = None, like: str | None = None
@@ -283,54 +341,44 @@ class Hooks(Switchboard):
         """
         if not isinstance(scope, str) or not scope:
             raise BadHook("a scope is named by text", hint="usually the agent's id")
-        found = read_scope(self._table, scope, hooks, parent, like)
-        return self._registry.add(found.hooks, found.scopes)
+        found = read_scope(self.engine.table, scope, hooks, parent, like)
+        return self.engine.registry.add(found.hooks, found.scopes)
 
     def unregister_scoped(self, scope: str) -> None:
         """Remove a scope with its hooks; a scope that is not there is no error."""
-        self._registry.remove_scope(scope)
+        self.engine.registry.remove_scope(scope)
 
     @contextmanager
     def scope(
         self, scope: str, hooks: Mapping[str, Any], parent: str | None = None, like: str | None = None
     ) -> Iterator[list[Hook]]:
         """Hold hooks for one agent as long as the block runs; what others registered for it stays."""
-        known = scope in self._registry.snapshot.scopes
+        known = scope in self.engine.registry.snapshot.scopes
         added = self.register_scoped(scope, hooks, parent, like)
         try:
             yield added
         finally:
             if known:
-                self._registry.discard(added)
+                self.engine.registry.discard(added)
             else:
                 self.unregister_scoped(scope)
 
     def add_event(self, row: Row) -> None:
         """Add a row to this engine's table of events."""
-        self._table = self._table.with_row(row)
-        self._forget()
-
-    @property
-    def events(self) -> Table:
-        """The table of events."""
-        return self._table
+        self.engine.table = self.engine.table.with_row(row)
+        self.engine.forget_routes()
 
     def add_handler(self, type: str, handler: Handler) -> None:
         """Add a kind of handler: a coroutine function of the hook, its event and its deadline; it returns the reply."""
         if not isinstance(type, str) or not type or type == "python":
             raise BadHook(f"type: {type!r} cannot be added", hint="choose another name")
-        self.handlers = {**self.handlers, type: handler}
-        self._forget()
+        self.engine.handlers = {**self.engine.handlers, type: handler}
+        self.engine.forget_routes()
+
+    # Sessions.
 
     def session(self, **options: Any) -> Session:
-        """Return a session: it fires the events of an agent's life in their order. Use it with ``async with``.
-
-        Options: ``session_id``, ``cwd``, ``agent_id``, ``agent_type``, ``model``, ``transcript_path``, ``source``
-        (``startup``, ``resume``), ``default`` (what happens to a call that no hook decides: ``allow`` or ``ask``),
-        ``mode`` (``default``, ``acceptEdits``, ``plan``, ``bypass``), ``rules`` (``{"Bash(git push *)": "ask"}``; the
-        configuration's permissions if not given), ``asker`` (is given a Question and says yes or no), ``show`` (tells
-        the person something), ``env_file``, ``most_keep_goings``, ``on_outcome`` (is told of every outcome).
-        """
+        """Return a session: it fires the events of an agent's life in their order. Use it with ``async with``."""
         from .session import Session
 
         return Session(self, **{"rules": self.permissions, "show": self._show_later, **options})
@@ -341,9 +389,15 @@ class Hooks(Switchboard):
 
         return SyncSession(self, **{"rules": self.permissions, "show": self._show_later, **options})
 
+    # Being told.
+
     def observe(self, observer: Observer) -> Subscription:
         """Tell a callable of every hook that starts, reports progress and answers."""
-        return self._observers.add(observer, self._forget)
+        if self._observers is None:
+            from .telemetry.lifecycle import Observers
+
+            self._observers = Observers(self.engine)
+        return self._observers.add(observer)
 
     def record(self, recorder: Recorder | None) -> None:
         """Give every outcome to one recorder before the host gets it; what it returns is waited for.
@@ -351,8 +405,8 @@ class Hooks(Switchboard):
         Unlike an observer it may make a firing wait. If it raises, the outcome says so; with a true attribute
         ``required`` it denies. An ``AuditStore`` is one; that of a configuration (``audit:``) gives way to another.
         """
-        self.recorder = recorder
-        self._forget()
+        self.engine.recorder = recorder
+        self.engine.forget_routes()
 
     def close(self) -> None:
         """Write what is left for the audit store, and let go of it; a later firing opens it again."""
@@ -365,17 +419,23 @@ class Hooks(Switchboard):
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
         redact: Callable[[str], str] | None = None,
+        outer: Context | None = None,
     ) -> Tracing:
         """Report every firing and every hook to OpenTelemetry (``interpose[otel]``): spans, counts and durations.
 
         They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
-        ends it. ``redact`` takes secrets out of reasons and errors, instead of the rules of the audit store.
+        ends it. ``redact`` takes secrets out of reasons and errors, instead of the rules of the audit store. ``outer``
+        is the context of firings for which the host has no span.
         """
         from .audit.redact import Redactor
         from .telemetry import start_tracing
 
         return start_tracing(
-            self, tracer_provider=tracer_provider, meter_provider=meter_provider, redact=redact or Redactor()
+            self.engine,
+            tracer_provider=tracer_provider,
+            meter_provider=meter_provider,
+            redact=redact or Redactor(),
+            outer=outer,
         )
 
 

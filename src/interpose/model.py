@@ -1,21 +1,24 @@
-"""The nouns: Hook, Result, Outcome. They are read, never changed, and decide nothing.
+"""The nouns: Hook, Binding, Result, Outcome, Decision. They are frozen, and decide nothing.
 
-Outcomes are made on every firing, so that of a firing in which nothing happened is two references; the rest is made
-when it is read.
+An outcome is made on every firing. So it holds references to what the firing wrote down, and makes results, lists and
+copies when they are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
-from .event import Event, Template
+from .event import Completes, Event, Template, copied_if_possible
 from .events import Row
 from .records import Record, made_by
 
 __all__ = [
+    "NOTHING_SAID",
+    "STRICTNESS",
     "Binding",
     "Decision",
+    "Facts",
     "Health",
     "Hook",
     "HookError",
@@ -25,13 +28,30 @@ __all__ = [
     "Result",
     "Seal",
     "Settings",
+    "Source",
     "Status",
+    "Verdict",
+    "facts_of",
+    "field_of",
+    "hooks_ran",
+    "make_outcome",
     "row_of",
+    "strictest",
     "subject_of",
 ]
 
 Decision = Literal["deny", "ask", "allow", "none"]
+STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
+"""The order of decisions: the strictest of several holds."""
+
 Status = Literal["ok", "failed", "timeout", "skipped"]
+
+
+def strictest(decisions: Iterable[str]) -> Decision:
+    """Return the strictest of several decisions; ``none`` if there are none."""
+    found: Any = max(decisions, key=STRICTNESS.__getitem__, default="none")
+    decision: Decision = found
+    return decision
 
 
 class Health:
@@ -142,46 +162,22 @@ class HookError(str):
         return HookError, (str(self), self.code, self.trace)
 
 
-class Injection:
+class Injection(Record, kw_only=False):
     """Text that a hook puts beside a tool's result, and the channel it goes through."""
 
-    __slots__ = ("content", "strategy")
-
-    def __init__(self, content: str, strategy: str = "tool_result") -> None:
-        self.content = content
-        self.strategy = strategy
-
-    def __repr__(self) -> str:
-        return f"Injection({self.content!r}, {self.strategy!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Injection) and (self.content, self.strategy) == (other.content, other.strategy)
-
-    def __hash__(self) -> int:
-        return hash((self.content, self.strategy))
+    content: str
+    strategy: str = "tool_result"
 
     def to_dict(self) -> dict[str, str]:
         """Return it as JSON has it."""
         return {"content": self.content, "strategy": self.strategy}
 
 
-class Ignored:
+class Ignored(Record, kw_only=False):
     """A wish of a hook that had no effect."""
 
-    __slots__ = ("hook", "wish")
-
-    def __init__(self, hook: str, wish: str) -> None:
-        self.hook = hook
-        self.wish = wish
-
-    def __repr__(self) -> str:
-        return f"Ignored({self.hook!r}, {self.wish!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ignored) and (self.hook, self.wish) == (other.hook, other.wish)
-
-    def __hash__(self) -> int:
-        return hash((self.hook, self.wish))
+    hook: str
+    wish: str
 
     def to_dict(self) -> dict[str, str]:
         """Return it as JSON has it."""
@@ -222,31 +218,77 @@ class Result(Record, kw_only=False):
         return shown
 
 
-class Outcome:
-    """All results of one firing, merged: what the host does.
-
-    This class is the outcome of a firing in which nothing was said; the engine fills a subclass otherwise.
-    The final fields of the event read as attributes (``outcome.tool_input``).
-    """
-
-    __slots__ = ("_given", "_template")
-    _template: Template
-    _given: dict[str, Any]
+class Verdict(Record):
+    """What all hooks of a firing said, merged. The default is a firing in which no hook said anything."""
 
     decision: Decision = "none"
     reason: str = ""
     granted: bool = False
+    context: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    inject: tuple[Injection, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    extra: Mapping[str, Any] = made_by(factory=dict)
     suppress_output: bool = False
     keep_going: bool = False
     continue_: bool = True
     stop_reason: str = ""
     interrupt: bool = False
-    shadow: Outcome | None = None
+    shadow: Verdict | None = None
+    """What would hold if every hook were enforced, if that is something else."""
+
+
+NOTHING_SAID = Verdict()
+
+
+class Source(Completes, Protocol):
+    """The firing that an outcome comes from."""
+
+    @property
+    def given(self) -> dict[str, Any] | None:
+        """The fields before the first change; None if no hook changed any."""
+
+    @property
+    def depth(self) -> int:
+        """How many firings it ran inside of, itself included."""
+
+    @property
+    def background(self) -> bool:
+        """Whether it ran a hook in the background, which decides nothing."""
+
+    def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
+        """Return what the firing wrote down about its hooks as a host reads it."""
+
+
+class Outcome:
+    """All results of one firing, merged: what the host does. It cannot be changed, and is compared by its value.
+
+    The final fields of the event read as attributes (``outcome.tool_input``). Every list and mapping is a copy: what
+    a caller does to it changes nothing here.
+    """
+
+    __slots__ = ("_fields", "_said", "_template", "_whole")
+    _template: Template
+    _fields: dict[str, Any]
+    _whole: dict[str, Any]
+    """The completed fields; set when they are first read."""
+    _said: tuple[Source, Sequence[Any], Verdict] | None
+    """The firing, what became of its hooks, and the verdict; None if no hook ran."""
 
     @property
     def event(self) -> str:
         """The name of the event that was fired."""
         return self._template.row.name
+
+    @property
+    def decision(self) -> Decision:
+        """``deny``, ``ask``, ``allow``, or ``none`` if no hook decided."""
+        return "none" if self._said is None else self._said[2].decision
+
+    @property
+    def reason(self) -> str:
+        """Why: the reasons of the hooks that decided."""
+        return self._verdict.reason
 
     @property
     def allowed(self) -> bool:
@@ -259,53 +301,103 @@ class Outcome:
         return self.decision == "deny"
 
     @property
+    def granted(self) -> bool:
+        """True only if a hook allowed the action in words that grant: then no question is needed."""
+        return self._verdict.granted
+
+    @property
     def input(self) -> dict[str, Any]:
         """The final fields of the event."""
-        given = self._given
-        if "hook_event_name" not in given or "cwd" not in given:
-            given = self._given = self._template.complete(given)
-        return given
+        return {name: copied_if_possible(value) for name, value in self._complete().items()}
 
-    # Lists are made when read here: an outcome of nothing stays two references.
     @property
     def context(self) -> list[str]:
         """Texts for the model."""
-        return []
+        return list(self._verdict.context)
 
     @property
     def messages(self) -> list[str]:
         """Texts for the person."""
-        return []
+        return list(self._verdict.messages)
 
     @property
     def inject(self) -> list[Injection]:
         """Texts beside the tool's result, each with its channel."""
-        return []
+        return list(self._verdict.inject)
+
+    @property
+    def suppress_output(self) -> bool:
+        """True if the tool's output is kept from the model."""
+        return self._verdict.suppress_output
+
+    @property
+    def keep_going(self) -> bool:
+        """True if the agent, which wants to stop, goes on; the reason says what is left to do."""
+        return self._verdict.keep_going
+
+    @property
+    def continue_(self) -> bool:
+        """False if the agent's turn ends, with ``stop_reason``."""
+        return self._verdict.continue_
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the turn ends."""
+        return self._verdict.stop_reason
+
+    @property
+    def interrupt(self) -> bool:
+        """True if a denied permission request also interrupts the agent."""
+        return self._verdict.interrupt
 
     @property
     def ignored(self) -> list[Ignored]:
         """Wishes that had no effect."""
-        return []
-
-    @property
-    def results(self) -> Sequence[Result]:
-        """Every hook's fate, in the order they ran."""
-        return ()
+        return list(self._verdict.ignored)
 
     @property
     def extra(self) -> dict[str, Any]:
         """What hooks said that the engine has no meaning for, and what the host should know."""
-        return {}
+        return {key: copied_if_possible(value) for key, value in self._verdict.extra.items()}
+
+    @property
+    def shadow(self) -> Outcome | None:
+        """What would hold if every hook were enforced; None if all are."""
+        shadow = self._verdict.shadow
+        if self._said is None or shadow is None:
+            return None
+        return make_outcome(self._template, self._fields, (*self._said[:2], shadow))
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Every hook's fate, in the order they ran."""
+        if self._said is None:
+            return ()
+        source, entries, _ = self._said
+        return source.results(entries)
+
+    @property
+    def _verdict(self) -> Verdict:
+        return NOTHING_SAID if self._said is None else self._said[2]
+
+    def _complete(self) -> dict[str, Any]:
+        """Return all fields, completed once: a field that is found out when it is read stays the same."""
+        try:
+            return self._whole
+        except AttributeError:
+            fields = self._fields
+            completed = self._template.complete(fields) if self._said is None else {**fields, **self._said[0].rest()}
+            self._whole = completed
+            return completed
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        given = self.input
-        if name in given:
-            return given[name]
+        fields = self._complete()
         row = self._template.row
-        if name in row.words:
-            return given[row.words[name]]
+        field = row.words.get(name, name)
+        if field in fields:
+            return copied_if_possible(fields[field])
         if name in row.optional:
             return None
         raise AttributeError(f"the outcome of {row.name} has no {name!r}")
@@ -313,6 +405,19 @@ class Outcome:
     def __repr__(self) -> str:
         because = f", reason={self.reason!r}" if self.reason else ""
         return f"<Outcome of {self.event}: {self.decision}{because}, {len(self.results)} hooks>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Outcome):
+            return NotImplemented
+        same_input = self.event == other.event and self._complete() == other._complete()
+        return same_input and self._verdict == other._verdict and self.results == other.results
+
+    def __hash__(self) -> int:
+        return hash((self.event, self.decision, self.reason))
+
+    def __reduce__(self) -> Any:
+        facts = facts_of(self)
+        return _remake, (facts.row, self.input, self._verdict, self.results, facts.given, facts.depth, facts.background)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``interpose fire --json`` prints it."""
@@ -341,7 +446,70 @@ class Outcome:
         return shown
 
 
+def make_outcome(
+    template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Verdict] | None = None
+) -> Outcome:
+    """Return the outcome of a firing: its input and, if hooks ran, the firing, its list of runs and the verdict."""
+    outcome = Outcome()
+    outcome._template = template
+    outcome._fields = fields
+    outcome._said = said
+    return outcome
+
+
+class _Unpickled(Record):
+    """The firing of an outcome that was copied or unpickled: the entries of its list are results."""
+
+    given: dict[str, Any] | None
+    depth: int
+    background: bool
+
+    def rest(self) -> dict[str, str]:
+        return {}
+
+    def results(self, entries: Sequence[Result]) -> tuple[Result, ...]:
+        return tuple(entries)
+
+
+def _remake(row: Row, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...], *firing: Any) -> Outcome:
+    given, depth, background = firing
+    source = _Unpickled(given=given, depth=depth, background=background)
+    return make_outcome(Template(row, ""), fields, (source, results, verdict))
+
+
 # Functions and no attributes of an outcome: those are the fields of its event.
+
+
+class Facts(NamedTuple):
+    """What an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing."""
+
+    row: Row
+    fields: dict[str, Any]
+    entries: Sequence[Any]
+    """One entry per run of a hook, as ``decide`` has them."""
+    verdict: Verdict
+    given: dict[str, Any] | None
+    depth: int
+    background: bool
+
+
+def facts_of(outcome: Outcome) -> Facts:
+    """Return what an outcome was made of."""
+    row, fields, said = outcome._template.row, outcome._complete(), outcome._said
+    if said is None:
+        return Facts(row, fields, (), NOTHING_SAID, None, 1, False)
+    source, entries, verdict = said
+    return Facts(row, fields, entries, verdict, source.given, source.depth, source.background)
+
+
+def hooks_ran(outcome: Outcome) -> bool:
+    """Say whether the firing had any hooks."""
+    return outcome._said is not None and bool(outcome._said[1])
+
+
+def field_of(outcome: Outcome, name: str) -> Any:
+    """Return a final field of the event itself, not a copy: the host's own object if no hook changed it."""
+    return outcome._complete()[name]
 
 
 def row_of(outcome: Outcome) -> Row:
@@ -352,5 +520,5 @@ def row_of(outcome: Outcome) -> Row:
 def subject_of(outcome: Outcome) -> str:
     """Return what a matcher is compared with at that event, as hooks have left it; nothing where there is none."""
     row = row_of(outcome)
-    subject = outcome.input.get(row.subject) if row.subject else None
+    subject = outcome._complete().get(row.subject) if row.subject else None
     return subject if isinstance(subject, str) else ""

@@ -7,13 +7,12 @@ go through one lock, from any thread.
 from __future__ import annotations
 
 import itertools
-import os
 import threading
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .errors import BadHook, TooManyHooks, UnknownHook, nearest
+from .forks import after_fork
 from .model import Hook
 from .records import Record, made_by, replace
 
@@ -83,12 +82,16 @@ class Registry:
     """The one place where hooks are added, replaced, switched and removed."""
 
     def __init__(self, limit: int, changed: Callable[[], None]) -> None:
-        self._lock = threading.RLock()
-        _registries.add(self)
+        self._reset_lock()
+        after_fork(self._reset_lock)
         self._numbers = itertools.count(1)
         self._limit = limit
         self._changed = changed
         self.snapshot = Snapshot({}, {})
+
+    def _reset_lock(self) -> None:
+        """Make a new lock: after a fork a thread of the parent may have held the old one."""
+        self._lock = threading.RLock()
 
     def add(self, hooks: Iterable[Hook], scopes: Mapping[str, Scope] | None = None) -> list[Hook]:
         """Add hooks and scopes, all or none; a hook of the same name, layer, scope and event is replaced."""
@@ -210,19 +213,6 @@ class Registry:
         merged = {**self.snapshot.hooks, **{event: tuple(listed) for event, listed in hooks.items()}}
         self.snapshot = Snapshot({event: listed for event, listed in merged.items() if listed}, dict(scopes))
         self._changed()
-
-
-_registries: weakref.WeakSet[Registry] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    # A thread of the parent may have held a lock; it is not here to let go of it.
-    for registry in list(_registries):
-        registry._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _with_scopes(known: Mapping[str, Scope], added: Mapping[str, Scope]) -> dict[str, Scope]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from .model import HookError, Injection
+from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
 
 __all__ = [
@@ -132,7 +132,7 @@ class Reply(Record):
 
     def __add__(self, other: Reply) -> Reply:
         """Say both: ``modify(prompt=...) + context("...")``. The stricter decision holds."""
-        first, second = sorted((self, other), key=lambda reply: _STRICTNESS[reply.decision])
+        first, second = sorted((self, other), key=lambda reply: -STRICTNESS[reply.decision or "none"])
         return Reply(
             decision=first.decision,
             grants=self.grants or other.grants,
@@ -150,9 +150,6 @@ class Reply(Record):
             extra={**self.extra, **other.extra},
             ignored=self.ignored + other.ignored,
         )
-
-
-_STRICTNESS = {"deny": 0, "ask": 1, "allow": 2, None: 3}
 
 
 def _both(one: bool | None, other: bool | None) -> bool | None:

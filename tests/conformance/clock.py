@@ -28,7 +28,7 @@ class Clock:
 
 def modules_with_a_clock() -> list[ModuleType]:
     """Return the engine's modules that read the time."""
-    importlib.import_module("interpose.loop")  # loaded at the first firing otherwise
+    importlib.import_module("interpose.executors.asyncio")  # loaded at the first firing otherwise
 
     return [
         module

@@ -225,7 +225,7 @@ def test_a_background_hook_decides_nothing_and_its_context_comes_later(tmp_path:
 
     async def host() -> list[list[str]]:
         first = await hooks.fire("PreToolUse", **CALL)
-        while not hooks.late:  # noqa: ASYNC110 - nobody announces it
+        while not hooks.engine.late:  # noqa: ASYNC110 - nobody announces it
             await asyncio.sleep(0.001)
         second = await hooks.fire("PreToolUse", **CALL)
         return [first.context, second.context]

@@ -459,7 +459,7 @@ def test_a_background_command_reaches_the_next_firing_of_its_session(tmp_path: P
     async def host() -> list[list[str]]:
         said = [(await hooks.fire("PreToolUse", **CALL)).context]
         await asyncio.to_thread((tmp_path / "go").write_text, "")
-        while not hooks.late:  # noqa: ASYNC110 - nobody announces it
+        while not hooks.engine.late:  # noqa: ASYNC110 - nobody announces it
             await asyncio.sleep(0.001)
         hooks.unregister(next(iter(hooks)))
         said.append((await hooks.fire("PreToolUse", session_id="another", **CALL)).context)

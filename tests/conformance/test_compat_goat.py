@@ -246,7 +246,7 @@ def test_a_result_has_the_answer_as_it_was_given(answer):
     """S2-84: nothing of it is lost."""
     [result] = fire(runner_of(says(answer)))
 
-    assert result.raw is answer
+    assert result.raw == answer
 
 
 @pytest.mark.parametrize(

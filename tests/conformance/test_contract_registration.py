@@ -409,7 +409,7 @@ def test_camel_case_is_canonical_and_snake_case_is_read_too(camel, snake):
 
 
 def test_the_options_of_a_hook_in_a_mapping_are_those_of_register():
-    options = {
+    options: dict[str, Any] = {
         "name": "guard", "matcher": "Bash", "if": "Bash", "priority": 7, "timeout": 2.5, "onError": "abort",
         "enabled": False, "enforce": False, "locked": True, "parallel": True, "once": True, "description": "why",
     }  # fmt: skip

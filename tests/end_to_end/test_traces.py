@@ -344,7 +344,7 @@ def twice(event: Any) -> Any:
     return context(current_id()) if event.get("async_phase") == 2 else {"async": True}
 
 
-SEES = {
+SEES: dict[str, tuple[Any, dict[str, Any]]] = {
     "in a thread": (lambda event: context(current_id()), {}),
     "in the caller's task": (lambda event: context(current_id()), {"inline": True}),
     "in a task": (asynchronous, {}),
@@ -398,7 +398,7 @@ def told(outcome: Outcome) -> list[str]:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("isolation", ["group", "tree", None])
 def test_a_command_finds_the_span_of_its_hook(telemetry: Telemetry, way: str, isolation: str | None) -> None:
-    options = {"isolation": isolation} if isolation else {}
+    options: dict[str, Any] = {"isolation": isolation} if isolation else {}
     if isolation == "tree" and sys.platform != "linux":
         pytest.skip("trees need Linux")
     hooks = Hooks()
@@ -703,7 +703,7 @@ def test_a_receiver_in_trouble_changes_no_outcome_and_keeps_no_program_from_endi
 # A host that is interrupted.
 
 
-INTERRUPTED: dict[str, dict[str, bool]] = {
+INTERRUPTED: dict[str, dict[str, Any]] = {
     "in a thread": {},
     "in a task": {},
     "in the caller's task": {"inline": True},
@@ -755,7 +755,7 @@ PROGRAM = """
 
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: deny("no"), name="guard")
-    close = configure_from_environment(hooks, redact=str)
+    close = configure_from_environment(hooks)
     assert hooks.fire_sync("PreToolUse", tool_name="Bash").denied
     close()
     assert not hooks.tracing

@@ -12,7 +12,7 @@ import pytest
 from tests.faults.hosts import eventually, kept_before, kept_now
 
 from interpose import Hooks
-from interpose.lanes import kept
+from interpose.executors.base import kept
 
 LONGEST_TEST = 10.0
 MOST_IDLE_THREADS = 8

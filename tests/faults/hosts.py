@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 import interpose
 from interpose import Hooks, Outcome
-from interpose.lanes import kept
+from interpose.executors.base import kept
 
 T = TypeVar("T")
 

@@ -199,7 +199,7 @@ print("parent", fire_in_all_ways())
 def test_a_child_forked_in_the_middle_of_a_firing_works() -> None:
     """Fault 147: the hook itself forks, in its thread; a hung hook of the parent is not counted in the child."""
     ended = program(f"""{FORK}
-from interpose.lanes import kept
+from interpose.executors.base import kept
 release, codes = threading.Event(), []
 hooks.register("Stop", lambda event: release.wait(20), timeout=0.05, on_error="skip")
 hooks.fire_sync("Stop")

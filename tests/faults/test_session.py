@@ -482,7 +482,7 @@ class TestCrowds:
         assert wrong == []
         got = [text for system in model.systems for text in system.split("\n") if text]
         assert sorted(got) == sorted(f"{thread}-{n}" for thread in range(8) for n in range(50))
-        assert not hooks._registry.snapshot.scopes
+        assert not hooks.engine.registry.snapshot.scopes
 
     def test_sessions_at_the_same_time_do_not_mix(self) -> None:
         hooks = Hooks()

@@ -12,8 +12,8 @@ from tests.faults.conftest import MOST_IDLE_THREADS, hook_threads, open_descript
 from tests.faults.hosts import eventually, kept_now, until, within
 
 from interpose import Hooks, allow, deny, modify
-from interpose.firing import Firing
-from interpose.lanes import MOST_KEPT
+from interpose.executors.base import MOST_KEPT
+from interpose.run import Run
 
 LONGEST_TEST = 60.0
 
@@ -150,7 +150,7 @@ def in_threads(population: Population, firings: int) -> Counter[str]:
 def firings_in_memory() -> int:
     """How many firings somebody still holds."""
     gc.collect()
-    return sum(type(thing) is Firing for thing in gc.get_objects())
+    return sum(type(thing) is Run for thing in gc.get_objects())
 
 
 @pytest.mark.parametrize(("host", "firings"), [(on_one_loop, 10_000), (in_threads, 3_000)], ids=["one loop", "threads"])

@@ -35,7 +35,7 @@ def test_every_input_becomes_one_line_of_strict_json_with_the_columns_that_follo
     fields = {"tool_name": name, "tool_input": {"value": value}, "session_id": session}
     outcome = hooks.fire_sync("PreToolUse", **fields)
 
-    entry = entry_of(outcome, None, "", 1, REDACTOR)
+    entry = entry_of(outcome, "", REDACTOR)
 
     body = json.loads(entry.text, parse_constant=lambda _: 1 / 0)
     assert entry.text.isascii()

@@ -9,7 +9,7 @@ from tests.properties.strategies import ALPHABET, things
 
 from interpose import ConfigError
 from interpose.errors import Problem
-from interpose.event import Event, Template
+from interpose.event import Event, Template, event_of
 from interpose.events import TABLE
 from interpose.replies import HookFailed, clean
 from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, fill, parse
@@ -51,9 +51,7 @@ def problems(text: str) -> tuple[Problem, ...]:
 
 def tool_event(tool_input: Any) -> Event:
     template = Template(TABLE["pre:tool"], "session")
-    made = template.event_type(template.complete({"tool_name": "shell", "tool_input": tool_input}))
-    made._rest = None
-    return made
+    return event_of(template.row, template.complete({"tool_name": "shell", "tool_input": tool_input}))
 
 
 @given(scripts)

@@ -121,4 +121,4 @@ def test_a_session_keeps_its_order_and_loses_nothing(
     # Whoever was started was stopped, and is gone.
     spawned = names(world, "SubagentStart", "post:agent:complete")
     assert spawned == ["SubagentStart", "post:agent:complete"] * (len(spawned) // 2)
-    assert not world.hooks._registry.snapshot.scopes
+    assert not world.hooks.engine.registry.snapshot.scopes

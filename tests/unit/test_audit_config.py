@@ -62,20 +62,20 @@ def test_without_a_path_the_store_is_the_persons_own(audit, required, tmp_path):
 
     assert hooks.audit is not None
     assert (hooks.audit.path, hooks.audit.required) == (str(tmp_path / "home" / "interpose" / "audit.db"), required)
-    assert hooks.recorder is hooks.audit
+    assert hooks.engine.recorder is hooks.audit
 
 
 @pytest.mark.parametrize("audit", [None, False])
 def test_nothing_is_recorded_unless_it_is_asked_for(audit, tmp_path):
     hooks = Hooks.load(written(tmp_path, audit))
 
-    assert (hooks.audit, hooks.recorder) == (None, None)
+    assert (hooks.audit, hooks.engine.recorder) == (None, None)
 
 
 def test_a_host_can_do_without(tmp_path):
     hooks = Hooks.load(written(tmp_path, True), audit=False)
 
-    assert (hooks.audit, hooks.recorder) == (None, None)
+    assert (hooks.audit, hooks.engine.recorder) == (None, None)
 
 
 def test_nothing_is_made_before_something_is_recorded(tmp_path):
@@ -202,7 +202,7 @@ def test_a_reload_keeps_the_store_or_exchanges_it(tmp_path):
     path.write_text("{}")
     hooks.reload()
 
-    assert (kept, exchanged, hooks.audit, hooks.recorder) == (True, True, None, None)
+    assert (kept, exchanged, hooks.audit, hooks.engine.recorder) == (True, True, None, None)
     with open_store(tmp_path / "one.db") as reader:
         found = list(reader.firings())
     assert len({one.configuration for one in found}) == len(found) == 2
@@ -217,7 +217,7 @@ def test_a_reload_that_fails_keeps_the_store(tmp_path):
     path.write_text('{"audit": {"path": 3}}')
 
     assert not hooks.reload()
-    assert hooks.audit is hooks.recorder is before
+    assert hooks.audit is hooks.engine.recorder is before
 
 
 def test_another_recorder_takes_the_place_of_the_files_store(tmp_path):

@@ -11,6 +11,7 @@ from interpose.decide import Effect, on_failure, weigh
 from interpose.dialects import claude
 from interpose.dialects.claude import LONGEST_TEXT, answers, environment, write
 from interpose.event import Event, Template
+from interpose.event import event_of as make_event
 from interpose.events import TABLE, Row
 from interpose.model import Hook
 from interpose.replies import Ended, Failure
@@ -742,9 +743,7 @@ def test_a_rewritten_input_replaces_the_whole_input():
 
 def event_of(name: str, **fields: Any) -> Event:
     template = Template(row_of(name), "session-1")
-    made = template.event_type(template.complete({"cwd": "/work", **fields}))
-    made._rest = None
-    return made
+    return make_event(template.row, template.complete({"cwd": "/work", **fields}))
 
 
 def test_a_hook_is_told_the_event_as_the_client_tells_it():

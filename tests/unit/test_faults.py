@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interpose.faults import describe, is_the_hosts, log
+from interpose.faults import describe, log, raised_by_signal
 from interpose.replies import HookFailed
 
 
@@ -105,15 +105,15 @@ def test_a_raise_statement_is_on_purpose() -> None:
 
     seen: list[str] = []
 
-    assert not is_the_hosts(caught(lambda: fail_with(KeyboardInterrupt())))
-    assert not is_the_hosts(caught(again))
-    assert not is_the_hosts(KeyboardInterrupt())  # never raised at all
+    assert not raised_by_signal(caught(lambda: fail_with(KeyboardInterrupt())))
+    assert not raised_by_signal(caught(again))
+    assert not raised_by_signal(KeyboardInterrupt())  # never raised at all
 
 
 def test_a_signal_is_not_on_purpose() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        assert is_the_hosts(caught(interrupted_by_a_signal))
+        assert raised_by_signal(caught(interrupted_by_a_signal))
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -132,7 +132,7 @@ def test_the_end_of_a_coroutine_is_not_on_purpose() -> None:
     next(running)
     running.close()
 
-    assert is_the_hosts(seen[0])
+    assert raised_by_signal(seen[0])
 
 
 # The log.

@@ -13,7 +13,7 @@ import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
 from interpose.config.script_files import PRIORITY
-from interpose.event import Event, Template
+from interpose.event import Event, Template, event_of
 from interpose.events import TABLE, Row
 from interpose.model import Hook
 from interpose.records import replace
@@ -50,9 +50,7 @@ def problems(text: str, commands: Commands | None = None) -> list[str]:
 
 def make_event(name: str, /, **fields: Any) -> Event:
     template = Template(TABLE[name], "session-1")
-    made = template.event_type(template.complete(fields))
-    made._rest = None
-    return made
+    return event_of(template.row, template.complete(fields))
 
 
 def hook_of(handler: Any) -> Hook:

@@ -188,7 +188,7 @@ def test_what_a_hook_in_the_background_adds_reaches_the_next_model_call(kind: st
         async with hooks.session() as session:
             await session.prompt("hi")
             async with asyncio.timeout(10):
-                while not hooks.late:  # noqa: ASYNC110 - nobody announces it
+                while not hooks.engine.late:  # noqa: ASYNC110 - nobody announces it
                     await asyncio.sleep(0)
             await session.message("hi", model, system="s")
             await session.message("hi", model, system="s")
@@ -210,7 +210,7 @@ def test_what_was_said_in_the_background_before_a_subagent_began_is_not_for_it()
         async with hooks.session() as session:
             await session.prompt("hi")
             async with asyncio.timeout(10):
-                while not hooks.late:  # noqa: ASYNC110 - nobody announces it
+                while not hooks.engine.late:  # noqa: ASYNC110 - nobody announces it
                     await asyncio.sleep(0)
             await session.spawn("explorer", run)
             await session.message("hi", model, system="boss")

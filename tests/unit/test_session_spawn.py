@@ -23,7 +23,7 @@ def names(hooks: Hooks) -> list[Any]:
 
 def scopes(hooks: Hooks) -> set[str]:
     """Every agent that has a scope."""
-    return set(hooks._registry.snapshot.scopes)
+    return set(hooks.engine.registry.snapshot.scopes)
 
 
 class TestBeforeItRuns:

@@ -14,10 +14,11 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as ge
 from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE
 
 from interpose import Hooks, UsageError
-from interpose.decide import Effect, Ran
+from interpose.decide import Effect, HookRun
+from interpose.dialects import native
 from interpose.events import TABLE
 from interpose.model import HookError
-from interpose.step import Step
+from interpose.routes import Step
 from interpose.telemetry import start_tracing
 from interpose.telemetry.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
 from interpose.telemetry.configure import asked_for, configure_from_environment
@@ -127,7 +128,7 @@ def test_a_hook_says_where_it_comes_from() -> None:
     hooks = Hooks()
     hook = hooks.register("Stop", unchanged, name="tidy", scope="agent-7", priority=3, enforce=False, layer="user")
 
-    said = of_hook(Step(hooks, hook), "s-1", 2, True, Words(unchanged))
+    said = of_hook(Step(hook, hooks.settings, {}, native.read, enforced=True), "s-1", 2, True, Words(unchanged))
 
     assert said == {
         "gen_ai.conversation.id": "s-1",
@@ -148,7 +149,7 @@ def test_a_run_that_failed_says_its_code_and_not_its_text() -> None:
     effect = Effect()
     effect.decision, effect.reason = "deny", "because"
 
-    said = of_run(Ran(hook, "failed", 0.1, effect, HookError("long story", "bad_output")), Words(str.upper))
+    said = of_run(HookRun(hook, "failed", 0.1, effect, HookError("long story", "bad_output")), Words(str.upper))
 
     assert said == {
         "interpose.status": "failed",
@@ -167,8 +168,8 @@ def test_names_that_a_host_makes_up_as_it_goes_do_not_become_series_without_end(
     hook = Hooks().register("Stop", unchanged)
 
     for number in range(MOST_SERIES + 50):
-        metrics.ran("Stop", f"hook-{number}", Ran(hook, "failed", 0.1, None, HookError("", f"code-{number}")))
-    metrics.ran("Stop", "hook-0", Ran(hook, "ok", 0.1))
+        metrics.ran("Stop", f"hook-{number}", HookRun(hook, "failed", 0.1, None, HookError("", f"code-{number}")))
+    metrics.ran("Stop", "hook-0", HookRun(hook, "ok", 0.1))
 
     data = reader.get_metrics_data()
     assert data is not None
@@ -250,10 +251,10 @@ def test_what_is_asked_for_and_not_offered_is_an_error(more: dict[str, str], say
     hooks = Hooks()
 
     with pytest.raises(UsageError) as error:
-        configure_from_environment(hooks, {**ENDPOINT, **more}, redact=str)
+        configure_from_environment(hooks, {**ENDPOINT, **more})
 
     assert str(error.value) == says
-    assert hooks.tracing is None
+    assert hooks.engine.listeners == ()
 
 
 def test_a_signals_own_protocol_counts_more_than_that_of_all() -> None:
@@ -265,9 +266,9 @@ def test_a_signals_own_protocol_counts_more_than_that_of_all() -> None:
 def test_where_nothing_is_asked_for_nothing_is_traced_and_closing_is_no_error() -> None:
     hooks = Hooks()
 
-    configure_from_environment(hooks, {}, redact=str)()
+    configure_from_environment(hooks, {})()
 
-    assert hooks.tracing is None
+    assert hooks.engine.listeners == ()
 
 
 # Starting and ending.
@@ -278,9 +279,9 @@ def test_what_is_no_provider_is_refused(name: str) -> None:
     hooks = Hooks()
 
     with pytest.raises(UsageError, match=f"^{name} is str, which has no get_"):
-        start_tracing(hooks, redact=str, **{name: "http://127.0.0.1:4318"})  # type: ignore[arg-type]
+        start_tracing(hooks.engine, redact=str, **{name: "http://127.0.0.1:4318"})  # type: ignore[arg-type]
 
-    assert hooks.tracing is None
+    assert hooks.engine.listeners == ()
 
 
 def test_a_second_tracing_takes_the_place_of_the_first_which_then_closes_nothing() -> None:
@@ -288,10 +289,10 @@ def test_a_second_tracing_takes_the_place_of_the_first_which_then_closes_nothing
     first, second = hooks.trace(), hooks.trace()
 
     first.close()
-    assert hooks.tracing is second
+    assert list(hooks.engine.listeners) == [second]
 
     second.close()
-    assert hooks.tracing is None
+    assert not list(hooks.engine.listeners)
 
 
 def run(program: str) -> str:
@@ -311,7 +312,7 @@ def test_without_the_package_the_error_says_what_to_install() -> None:
         from interpose.telemetry.configure import configure_from_environment
 
         hooks = Hooks()
-        for start in (hooks.trace, lambda: configure_from_environment(hooks, {"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, redact=str)):
+        for start in (hooks.trace, lambda: configure_from_environment(hooks, {"OTEL_EXPORTER_OTLP_ENDPOINT": "x"})):
             try:
                 start()
             except UsageError as error:

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any
 
 from interpose.records import Record
-from interpose.step import Engine
 
 from .markdown import code, plain, table
 
@@ -84,11 +83,11 @@ def _public(value: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in _own_bases(value):
         found |= {name: member for name, member in vars(base).items() if not name.startswith("_")}
-    return {name: member for name, member in found.items() if name not in vars(Engine)}
+    return found
 
 
 def _own_bases(value: type) -> list[type]:
-    return [base for base in reversed(value.__mro__) if base.__module__.startswith("interpose") and base is not Engine]
+    return [base for base in reversed(value.__mro__) if base.__module__.startswith("interpose")]
 
 
 def _signature(name: str, value: Any) -> str:

@@ -11,9 +11,9 @@ from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore
 from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
-from ..decide import Ran, _Spoken
-from ..faults import is_the_hosts
-from ..model import Outcome, Result
+from ..decide import HookRun
+from ..faults import raised_by_signal
+from ..model import NOTHING_SAID, Decision, Outcome, Verdict, facts_of
 from .odd import plain, shortened
 from .schema import DECISIONS, NO_COLUMNS, Columns, Run, columns_of, storable, what_of
 
@@ -71,37 +71,26 @@ class Entry:
         self.columns = columns_of(body)
 
 
-def entry_of(
-    outcome: Outcome,
-    given: dict[str, Any] | None,
-    configuration: str,
-    depth: int,
-    redact: Callable[[str], str],
-    *,
-    background: bool = False,
-) -> Entry:
-    """Return the record of an outcome. ``given`` are the fields as they were before hooks changed some of them."""
-    fields = outcome.input
-    row = outcome._template.row
+def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str]) -> Entry:
+    """Return the record of an outcome."""
+    row, fields, entries, verdict, given, depth, background = facts_of(outcome)
     document: dict[str, Any] = {"event": row.name, "input": fields}
     subject = fields.get(row.subject) if row.subject else None
     if subject:
         document["subject"] = subject
     session = fields.get("session_id")
-    decision = 0
     if configuration:
         document["config"] = configuration
     if depth > 1:
         document["depth"] = depth
     if background:
         document["background"] = True
-    ran = getattr(outcome, "_ran", ())
     runs: list[Run] = []
-    if ran:
-        _add_runs(document, ran, runs)
-    if isinstance(outcome, _Spoken):
-        _add_what_was_said(document, outcome)
-        decision = DECISIONS.index(outcome.decision)
+    if entries:
+        _add_runs(document, entries, runs)
+    if verdict is not NOTHING_SAID:
+        _add_what_was_said(document, verdict)
+    decision = DECISIONS.index(verdict.decision)
     if given is not None:
         before = {name: value for name, value in given.items() if fields.get(name) is not value}
         if before:
@@ -109,7 +98,7 @@ def entry_of(
     try:
         text = encode(document)
     except BaseException as error:
-        if is_the_hosts(error):
+        if raised_by_signal(error):
             raise
     else:
         if len(text) <= LONGEST and (subject is None or type(subject) is str) and type(session) is str:
@@ -123,20 +112,20 @@ def entry_of(
     return Entry(text, columns_of(document))
 
 
-def _add_runs(document: dict[str, Any], ran: Any, runs: list[Run]) -> None:
+def _add_runs(document: dict[str, Any], entries: Any, runs: list[Run]) -> None:
     """Add every hook's fate, and the time that the hooks took: of those side by side, the longest."""
     listed = document["runs"] = []
     took = beside = 0
-    for run in ran:
-        if isinstance(run, Ran):
+    for step, run in entries:
+        if isinstance(run, HookRun):
             hook, us = run.hook, int(run.duration * 1e6)
             shown: dict[str, Any] = {"hook": hook.label, "us": us}
             what = _add_fate(shown, run)
         else:
-            hook, us = run[0].hook, int(run[1] * 1e6)
+            hook, us = step.hook, int(run * 1e6)
             shown = {"hook": hook.label, "us": us}
             what = 0
-            if not run[0].enforced:
+            if not step.enforced:
                 shown["enforced"], what = False, 16
         if hook.type != "python":
             shown["type"] = hook.type
@@ -149,45 +138,47 @@ def _add_runs(document: dict[str, Any], ran: Any, runs: list[Run]) -> None:
     document["us"] = took + beside
 
 
-def _add_fate(shown: dict[str, Any], run: Ran) -> int:
-    result: Result = run.result()
-    if result.status != "ok":
-        shown["status"] = result.status
-    if result.decision != "none":
-        shown["decision"] = result.decision
-    if result.reason:
-        shown["reason"] = result.reason
-    if result.error is not None:
-        shown["error"] = {"code": result.error.code, "text": str(result.error)}
-    if result.round != 1:
-        shown["round"] = result.round
-    if not result.enforced:
+def _add_fate(shown: dict[str, Any], run: HookRun) -> int:
+    decision: Decision = "none"
+    if run.status != "ok":
+        shown["status"] = run.status
+    if run.effect is not None:
+        decision = run.effect.decision or "none"
+        if decision != "none":
+            shown["decision"] = decision
+        if run.effect.reason:
+            shown["reason"] = run.effect.reason
+    if run.error is not None:
+        shown["error"] = {"code": run.error.code, "text": str(run.error)}
+    if run.round != 1:
+        shown["round"] = run.round
+    if not run.enforced:
         shown["enforced"] = False
-    if result.evidence:
-        shown["evidence"] = dict(result.evidence)
-    return what_of(result.status, result.decision, result.round, result.enforced)
+    if run.evidence:
+        shown["evidence"] = dict(run.evidence)
+    return what_of(run.status, decision, run.round, run.enforced)
 
 
 _FLAGS = ("granted", "keep_going", "suppress_output", "interrupt")
 _TEXTS = ("reason", "stop_reason", "context", "messages", "extra")
 
 
-def _add_what_was_said(document: dict[str, Any], outcome: Outcome) -> None:
+def _add_what_was_said(document: dict[str, Any], verdict: Verdict) -> None:
     """Add what is not as it is when nothing was said."""
-    if outcome.decision != "none":
-        document["decision"] = outcome.decision
+    if verdict.decision != "none":
+        document["decision"] = verdict.decision
     for name in _FLAGS:
-        if getattr(outcome, name):
+        if getattr(verdict, name):
             document[name] = True
     for name in _TEXTS:
-        value = getattr(outcome, name)
+        value = getattr(verdict, name)
         if value:
             document[name] = value
-    if not outcome.continue_:
+    if not verdict.continue_:
         document["continue"] = False
-    if outcome.inject:
-        document["inject"] = [item.to_dict() for item in outcome.inject]
-    if outcome.ignored:
-        document["ignored"] = [item.to_dict() for item in outcome.ignored]
-    if outcome.shadow is not None:
-        document["shadow"] = {"decision": outcome.shadow.decision, "reason": outcome.shadow.reason}
+    if verdict.inject:
+        document["inject"] = [item.to_dict() for item in verdict.inject]
+    if verdict.ignored:
+        document["ignored"] = [item.to_dict() for item in verdict.ignored]
+    if verdict.shadow is not None:
+        document["shadow"] = {"decision": verdict.shadow.decision, "reason": verdict.shadow.reason}

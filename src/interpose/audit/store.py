@@ -11,13 +11,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from ..decide import quiet
-from ..faults import log, type_name
-from ..lanes import BlockingLanes
 from ..model import Outcome
 from .chain import load_key
 from .desk import Options
@@ -26,9 +23,6 @@ from .redact import Redactor
 from .retention import Retention
 from .tickets import StoreDown, Ticket
 from .writer import Health, Writer
-
-if TYPE_CHECKING:
-    from ..firing import Firing
 
 __all__ = ["AuditStore", "configured_store"]
 
@@ -84,18 +78,13 @@ class AuditStore:
 
     # Recording.
 
-    def __call__(self, outcome: Outcome) -> Coroutine[Any, Any, None] | None:
+    def __call__(self, outcome: Outcome) -> _Recorded | None:
         """Record an outcome; what is returned has to be waited for. Raises if it cannot be recorded."""
-        return self.see(outcome, None)
-
-    def see(self, outcome: Outcome, firing: Firing | None) -> Coroutine[Any, Any, None] | None:
-        """Record an outcome, and what its firing knows beside it: the same, for the engine."""
         writer = self._current()
         if writer.down and self.required:
             writer.count_lost(writer.down, denied=True)
             raise StoreDown(writer.down)
-        given, depth = (firing.given, firing.depth) if firing is not None else (None, 1)
-        entry = entry_of(outcome, given, self._configuration[0], depth, self._cut)
+        entry = entry_of(outcome, self._configuration[0], self._cut)
         if self.required or self.durable:
             entry.ticket = Ticket()
         full = writer.is_full()
@@ -106,45 +95,16 @@ class AuditStore:
         elif writer.down:
             writer.count_lost(writer.down)
             raise StoreDown(f"{writer.down}; this firing is not in the record")
-        if firing is not None and isinstance(firing.lanes, BlockingLanes):
-            self._block(writer, entry, full)
-            return None
-        return self._wait(writer, entry, full)
+        return _Recorded(writer, entry, full, self._patience, self.required)
 
-    def see_background(self, firing: Firing) -> None:
-        """Record what became of a hook that ran in the background. It decides nothing, and nobody waits for it."""
-        try:
-            writer = self._current()
-            outcome = quiet(firing.template, firing.fields, firing.ran, firing)
-            entry = entry_of(outcome, None, self._configuration[0], firing.depth, self._cut, background=True)
-            if writer.down and writer.is_full():
-                writer.count_lost(writer.down)
-            else:
-                writer.put(entry)
-        except Exception as error:
-            log("error", "audit: what a hook did in the background is not in the record: %s", type_name(error))
-
-    def _block(self, writer: Writer, entry: Entry, full: bool) -> None:
-        try:
-            if full:
-                writer.room().block(self._patience)
-                writer.put(entry)
-            if entry.ticket is not None:
-                entry.ticket.block(self._patience)
-        except StoreDown as error:
-            writer.count_lost(str(error), denied=self.required)
-            raise
-
-    async def _wait(self, writer: Writer, entry: Entry, full: bool) -> None:
-        try:
-            if full:
-                await writer.room().wait(self._patience)
-                writer.put(entry)
-            if entry.ticket is not None:
-                await entry.ticket.wait(self._patience)
-        except StoreDown as error:
-            writer.count_lost(str(error), denied=self.required)
-            raise
+    def record_background(self, outcome: Outcome) -> None:
+        """Record what became of a hook that ran in the background. It decides nothing, and no firing waits for it."""
+        writer = self._current()
+        entry = entry_of(outcome, self._configuration[0], self._cut)
+        if writer.down and writer.is_full():
+            writer.count_lost(writer.down)
+        else:
+            writer.put(entry)
 
     def _cut(self, text: str) -> str:
         """Redact the part of a long text that is kept."""
@@ -221,6 +181,45 @@ class AuditStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Recorded:
+    """A record that is not written yet: to be awaited, or blocked on in a thread without an event loop."""
+
+    __slots__ = ("_entry", "_full", "_patience", "_required", "_writer")
+
+    def __init__(self, writer: Writer, entry: Entry, full: bool, patience: float, required: bool) -> None:
+        self._writer = writer
+        self._entry = entry
+        self._full = full
+        self._patience = patience
+        self._required = required
+
+    def block(self) -> None:
+        """Wait in this thread."""
+        try:
+            if self._full:
+                self._writer.room().block(self._patience)
+                self._writer.put(self._entry)
+            if self._entry.ticket is not None:
+                self._entry.ticket.block(self._patience)
+        except StoreDown as error:
+            self._writer.count_lost(str(error), denied=self._required)
+            raise
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> None:
+        try:
+            if self._full:
+                await self._writer.room().wait(self._patience)
+                self._writer.put(self._entry)
+            if self._entry.ticket is not None:
+                await self._entry.ticket.wait(self._patience)
+        except StoreDown as error:
+            self._writer.count_lost(str(error), denied=self._required)
+            raise
 
 
 def configured_store(audit: Mapping[str, Any]) -> AuditStore:

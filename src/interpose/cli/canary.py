@@ -10,9 +10,9 @@ from ..events import Row
 from ..hooks import Hooks
 from ..matching.names import is_glob
 from ..model import Health, Hook, Outcome, Result
-from ..plan import deadline
 from ..records import replace
 from ..replay.marks import marked, with_mark
+from ..routes import deadline
 from .outputs import collected
 
 __all__ = ["LONGEST", "SLOW", "Run", "canary", "run_once"]
@@ -117,10 +117,10 @@ def run_once(hooks: Hooks, hook: Hook) -> Run:
 def _engine_of(hooks: Hooks, hook: Hook) -> Hooks:
     """Return an engine with this hook alone, which runs whatever its matcher, its condition and its switch say."""
     engine = Hooks(error_behavior=hooks.settings.error_behavior, events=hooks.events)
-    engine.handlers = hooks.handlers
+    engine.engine.handlers = hooks.engine.handlers
     alone = replace(
         with_mark(hook, MARK), timeout=min(deadline(hook, hooks.settings), LONGEST), matches=None, judge=None,
         enabled=True, enforce=True, once=False, background=False, parallel=False, scope=None, health=Health(),
     )  # fmt: skip
-    engine._registry.add([alone])
+    engine.engine.registry.add([alone])
     return engine

@@ -13,7 +13,7 @@ from ..config.state import state_path
 from ..handlers.command import ISOLATIONS
 from ..hooks import Hooks
 from ..model import Hook, Result
-from ..plan import error_policy
+from ..routes import error_policy
 from .canary import LONGEST, SLOW, Run, run_once
 from .doubts import doubts_about
 from .reasons import isolation_of

@@ -12,8 +12,8 @@ from typing import Any
 from ..errors import Problem, nearest
 from ..matching.names import is_glob
 from ..model import Hook, Settings
-from ..plan import DEFAULT_TIMEOUT, DEFAULT_TOTAL, deadline, error_policy
 from ..registry import LAYERS
+from ..routes import DEFAULT_TIMEOUT, DEFAULT_TOTAL, deadline, error_policy
 from .runnable import flaws_of
 
 __all__ = ["KNOWN_TOOLS", "Doubt", "doubts_about", "misspelt"]

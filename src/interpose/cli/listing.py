@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook
-from ..plan import deadline, error_policy, is_guard, make_plan
+from ..routes import deadline, error_policy, in_order, is_guard
 from . import options
 from .audited import Store, ago, opened
 from .loading import hooks_of
@@ -93,8 +93,8 @@ def rows_of(hooks: Hooks) -> Iterator[dict[str, Any]]:
     for hook in hooks:
         events.setdefault(hook.event, []).append(hook)
     for listed in events.values():
-        plan = make_plan([hook for hook in listed if hook.enabled], "", hooks.settings)
-        order = {hook.sequence: number for number, group in enumerate(plan.groups, 1) for hook in group}
+        groups = in_order([hook for hook in listed if hook.enabled], "")
+        order = {hook.sequence: number for number, group in enumerate(groups, 1) for hook in group}
         for hook in sorted(listed, key=lambda hook: (hook.sequence not in order, order.get(hook.sequence, 0))):
             yield _row(hooks, hook, order.get(hook.sequence))
 

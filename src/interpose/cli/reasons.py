@@ -13,9 +13,9 @@ from ..events import Row
 from ..handlers.command import command_of
 from ..hooks import Hooks
 from ..model import Hook
-from ..plan import DEFAULT_TIMEOUT, deadline, error_policy, is_guard, make_plan
 from ..records import replace
 from ..registry import Snapshot
+from ..routes import DEFAULT_TIMEOUT, deadline, error_policy, in_order, is_guard, total_time
 
 __all__ = ["Explanation", "HookFacts", "Predicate", "explain", "isolation_of"]
 
@@ -70,19 +70,18 @@ class Explanation:
 
 def explain(hooks: Hooks, row: Row, fields: Mapping[str, Any]) -> Explanation:
     """Return why each hook of an event would run or not."""
-    snapshot = hooks._registry.snapshot
+    snapshot = hooks.engine.registry.snapshot
     scope = fields.get("agent_id") or None
     subject = _subject(row, fields)
     everything = snapshot.hooks.get(row.name, ())
     holding = _holding(snapshot, row.name, scope)
-    whole = Template(row, hooks.session_id).complete(fields)
+    whole = Template(row, hooks.engine.session_id).complete(fields)
     looked_at = [
         (hook, _predicates(hook, row, subject, whole, _scope_says(hook, scope, snapshot, hook.sequence in holding)))
         for hook in everything
     ]
     running = [hook for hook, predicates in looked_at if all(predicate.holds for predicate in predicates)]
-    plan = make_plan(running, subject, hooks.settings)
-    order = {hook.sequence: number for number, group in enumerate(plan.groups, 1) for hook in group}
+    order = {hook.sequence: at for at, group in enumerate(in_order(running, subject), 1) for hook in group}
     # The total is that of all who are called, also of those whose `if` turns out not to hold.
     called = snapshot.for_firing(row.name, scope)
     facts = [_facts(hooks, hook, predicates, order.get(hook.sequence)) for hook, predicates in looked_at]
@@ -90,8 +89,8 @@ def explain(hooks: Hooks, row: Row, fields: Mapping[str, Any]) -> Explanation:
         event=row.name,
         subject=subject,
         agent=scope,
-        total_deadline=make_plan(called, subject, hooks.settings).total,
-        off=hooks.off,
+        total_deadline=total_time((hook for group in in_order(called, subject) for hook in group), hooks.settings),
+        off=hooks.engine.off,
         hooks=tuple(sorted(facts, key=lambda fact: (fact.order is None, fact.order or 0, fact.priority))),
     )
 
@@ -172,7 +171,7 @@ def _facts(hooks: Hooks, hook: Hook, predicates: tuple[Predicate, ...], order: i
         deadline_from=_deadline_from(hooks, hook),
         on_error=error_policy(hook, settings),
         guard=is_guard(hook, settings),
-        enforced=hook.enforce and settings.enforce and not hooks.off,
+        enforced=hook.enforce and settings.enforce and not hooks.engine.off,
         isolation=isolation_of(hook),
         layer=hook.layer,
         scope=hook.scope,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypedDict
 
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
@@ -19,15 +19,70 @@ from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, make_command
 
-__all__ = ["ERROR_BEHAVIORS", "declare", "seconds"]
+__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "seconds"]
 
 _LONGEST = 10 * 365 * 24 * 3600.0
 
 ERROR_BEHAVIORS = ("log", "skip", "abort")
-_OPTIONS = (
-    "type", "name", "matcher", "if_", "priority", "timeout", "on_error", "enabled", "enforce", "locked", "parallel",
-    "async_", "once", "inline", "scope", "layer", "source", "description", "isolate", "dialect", *COMMAND_OPTIONS,
-)  # fmt: skip
+
+
+class HookOptions(TypedDict, total=False):
+    """The options of a hook: keywords of ``hooks.register()`` and ``hooks.on()``."""
+
+    name: str | None
+    """Names it in results and messages; a hook of the same name, layer, scope and event is replaced."""
+    matcher: str | None
+    """Compared with the event's subject: ``Bash``, ``Edit|Write``, ``mcp__*``, ``re:^Notebook``."""
+    if_: str | None
+    """A permission rule such as ``Bash(git push *)``: the hook runs only if it holds."""
+    priority: int
+    """Lower runs earlier; 100 if not given."""
+    timeout: float | None
+    """Seconds; the engine's if not given."""
+    on_error: str | None
+    """What a failure means: ``log``, ``skip`` or ``abort``; the engine's ``error_behavior`` if not given."""
+    enabled: bool
+    enforce: bool
+    """False records what the hook would have decided and applies nothing."""
+    locked: bool
+    """Lower layers cannot switch it off or override it, and it must see the final input."""
+    parallel: bool
+    """Runs side by side with its parallel neighbours of the same priority."""
+    async_: bool
+    """Runs in the background: it decides nothing, and its context reaches the next firing."""
+    once: bool
+    inline: bool
+    """Runs a trusted function in the caller's own task or thread."""
+    isolate: str | None
+    """``process`` runs a function in a process of its own, which can be killed."""
+    scope: str | None
+    """The agent that it holds for."""
+    layer: str
+    """Where it was written: ``code``, ``user``, ``project`` or ``local``."""
+    description: str
+    source: str
+    """Where it was written, as ``file:line``."""
+    type: str | None
+    """The kind of handler: ``python``, ``command``, ``script``, or one added with ``add_handler()``."""
+    dialect: str
+    command: str | None
+    """A line for the shell, in the place of a handler."""
+    args: Sequence[str] | None
+    """Arguments of the command, which is then run without a shell."""
+    shell: str | None
+    env: Mapping[str, str] | None
+    """Variables that the command is given beside those that every command gets."""
+    pass_env: Sequence[str] | None
+    """Variables of the host that the command gets too."""
+    inherit_env: bool
+    cwd: str | None
+    """The directory that the command runs in; the event's if not given."""
+    isolation: str | None
+    """How the command's processes are held together: ``group``, ``tree`` or ``namespace``."""
+    background: str | None
+    """``keep`` leaves processes alone that the command leaves behind."""
+    warm: bool
+    """Starts a Python script from a process that has imported its modules."""
 
 
 def declare(
@@ -84,7 +139,9 @@ def declare(
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
     if unknown := command_options.keys() - set(COMMAND_OPTIONS):
-        raise BadHook(f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), _OPTIONS))
+        raise BadHook(
+            f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), HookOptions.__annotations__)
+        )
     if type == "command" or command_options.get("command") is not None:
         _check_command(type, types, isolate, inline)
         kind = "command"

@@ -14,9 +14,9 @@ from typing import Any
 from ..errors import ConfigError, Problem
 from ..events import Table
 from ..model import Hook, Settings
-from ..plan import deadline
 from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
+from ..routes import deadline
 from . import compiled
 from .claude import read_settings, without_copies
 from .digests import sha256

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
@@ -20,8 +20,18 @@ from .declare import ERROR_BEHAVIORS, declare, seconds
 from .script_files import PRIORITY, ScriptReader
 
 __all__ = [
-    "GROUP_KEYS", "HOOK_KEYS", "SETTINGS", "SNAKE", "SPELLED", "TOP_LEVEL", "UNITS", "Configuration", "read_mapping",
-    "read_scope", "settings_from",
+    "GROUP_KEYS",
+    "HOOK_KEYS",
+    "SETTINGS",
+    "SNAKE",
+    "SPELLED",
+    "TOP_LEVEL",
+    "UNITS",
+    "Configuration",
+    "SettingOptions",
+    "read_mapping",
+    "read_scope",
+    "settings_from",
 ]  # fmt: skip
 
 HOOK_KEYS = {
@@ -322,8 +332,29 @@ def duration(key: str, value: Any) -> float:
     return seconds(key, value) or 0.0
 
 
-def settings_from(**given: Any) -> Settings:
+class SettingOptions(TypedDict, total=False):
+    """The settings of an engine, as keywords of ``Hooks()`` and ``Hooks.load()``: they win over those of a file."""
+
+    error_behavior: str
+    """What a failure means for a hook without ``on_error``: ``log``, ``skip`` or ``abort``."""
+    default_timeout: float
+    """Seconds that a hook has; 0 means 30."""
+    timeout_ceiling: float
+    """Seconds that no hook may exceed; 0 means no ceiling."""
+    total_timeout: float
+    """Seconds that a firing has as a whole; 0 means 120, or the longest deadline in it."""
+    max_hooks_per_point: int
+    """How many hooks one event may have; 0 means no limit."""
+    enforce: bool
+    """False records what would have been decided and applies nothing."""
+    redirect_output: bool
+    """Sends what Python hooks print to the log."""
+
+
+def settings_from(**given: Unpack[SettingOptions]) -> Settings:
     """Return checked settings."""
+    for name in given.keys() - SettingOptions.__annotations__.keys():
+        raise BadHook(f"{name}: no such setting", hint=nearest(name, SettingOptions.__annotations__))
     settings = Settings(**given)
     if settings.error_behavior not in ERROR_BEHAVIORS:
         raise BadHook(f"errorBehavior: {settings.error_behavior!r} is not a choice",

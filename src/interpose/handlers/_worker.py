@@ -78,8 +78,7 @@ class Worker:
             return self._json.encode({"failed": ["bad_reply", why, ""]})
 
     def _value(self, request: dict[str, Any]) -> Any:
-        event = self._event.event_type(self._rows[request["event"]])(request["fields"])
-        event._rest = None
+        event = self._event.event_of(self._rows[request["event"]], request["fields"])
         value = self._call(event)
         if value is None or not self._faults.is_awaitable(value):
             return value

@@ -124,9 +124,9 @@ def prepared(hooks: Hooks) -> Hooks:
     commands are told that this is one.
     """
     hooks.record(None)
-    hooks.off = ""
+    hooks.engine.off = ""
     everything = list(hooks)
-    hooks._registry.exchange(
+    hooks.engine.registry.exchange(
         everything, [with_mark(hook, MARK) for hook in everything], {}, {}, hooks.settings.max_hooks_per_point
     )
     return hooks

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..event import copied
-from ..model import Injection, Outcome
+from ..model import Injection, Outcome, field_of, hooks_ran
 from ..replies import Reply, clean
 from .answers import Answer, Question
 from .permission import judge, kind_of
@@ -53,7 +53,7 @@ class Call:
         """Take the call from its first event to its last."""
         before = await self._fire("PreToolUse")
         self.decided_by = before
-        unfit = self._changed(before.tool_input) if _spoken(before) and not before.denied else ""
+        unfit = self._changed(field_of(before, "tool_input")) if _spoken(before) and not before.denied else ""
         refused = unfit or await self._permit(before)
         if refused:
             return self._refuse(refused)
@@ -182,7 +182,7 @@ class Call:
 
 def _spoken(outcome: Outcome) -> bool:
     """Whether a hook ran: without one nothing has changed, and nothing need be looked for."""
-    return type(outcome) is not Outcome
+    return hooks_ran(outcome)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -218,7 +218,7 @@ def _understood(said: object) -> Said:
 
 def _shown(after: Outcome) -> Any:
     """Return what the model gets to see of a result, after hooks changed it, withheld it or added to it."""
-    shown = WITHHELD if after.suppress_output else after.tool_response
+    shown = WITHHELD if after.suppress_output else field_of(after, "tool_response")
     added = [item for item in after.inject if item.strategy == "tool_result" and item.content]
     return _with(shown, added) if added else shown
 

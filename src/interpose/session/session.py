@@ -10,7 +10,7 @@ from typing import Any, Self
 from ..errors import UsageError
 from ..faults import log, type_name
 from ..ids import new_id
-from ..model import Outcome
+from ..model import Outcome, field_of, hooks_ran
 from .answers import Answer
 from .calls import Call
 from .carried import Carried
@@ -286,7 +286,7 @@ class Session:
     async def render(self, view: str, data: Any) -> Answer:
         """Return what to draw: pre:view:render may change the data of a view."""
         outcome = await self._fire("pre:view:render", view=view, data=data)
-        return self._done(outcome, content=outcome.data, input=data)
+        return self._done(outcome, content=field_of(outcome, "data"), input=data)
 
     async def notify(self, message: str, *, title: str | None = None, notification_type: str = "info") -> Answer:
         """Tell the person something: Notification, then ``show``."""
@@ -340,7 +340,7 @@ class Session:
         outcome = await firing
         if self.on_outcome is not None:
             self.on_outcome(outcome)
-        if type(outcome) is not Outcome:  # hooks ran
+        if hooks_ran(outcome):
             self._carried.hear(outcome)
             for text in outcome.messages:
                 self._tell(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..engine import Engine
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-    from ..switchboard import Switchboard
     from .tracing import Tracing
 
 __all__ = ["start_tracing"]
 
 
 def start_tracing(
-    engine: Switchboard,
+    engine: Engine,
     *,
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,

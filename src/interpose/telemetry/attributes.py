@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..decide import Ran
+from ..decide import HookRun
 from ..events import Row
 from ..model import Outcome
 from ..replies import clean
-from ..step import Step
+from ..routes import Step
 
 __all__ = ["Words", "of_firing", "of_hook", "of_outcome", "of_run"]
 
@@ -118,7 +118,7 @@ def of_hook(step: Step, session: object, round: int, background: bool, words: Wo
     return said
 
 
-def of_run(ran: Ran, words: Words) -> Attributes:
+def of_run(ran: HookRun, words: Words) -> Attributes:
     """Return what became of a hook."""
     effect = ran.effect
     said: Attributes = {

@@ -9,16 +9,14 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import UsageError
 from ..faults import log
-from . import needs_the_extra, start_tracing
+from . import needs_the_extra
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
-
-    from ..switchboard import Switchboard
 
 __all__ = ["asked_for", "configure_from_environment"]
 
@@ -27,16 +25,22 @@ CLOSING = 3.0
 PROTOCOL = "http/protobuf"
 
 
+class Traceable(Protocol):
+    """What can be traced: ``Hooks``."""
+
+    def trace(self, *, tracer_provider: Any, meter_provider: Any, outer: Any) -> Any:
+        """Report every firing to these providers; ``close()`` of what is returned ends it."""
+
+
 def asked_for(environ: Mapping[str, str]) -> tuple[bool, bool]:
     """Say whether the environment asks for traces, and for metrics. What it cannot have is a UsageError."""
     return _wanted("TRACES", environ), _wanted("METRICS", environ)
 
 
 def configure_from_environment(
-    hooks: Switchboard,
+    hooks: Traceable,
     environ: Mapping[str, str] = os.environ,
     *,
-    redact: Callable[[str], str],
     closing: float = CLOSING,
 ) -> Callable[[], None]:
     """Trace to where the environment says; return what sends the rest and ends it, within ``closing`` seconds.
@@ -55,11 +59,9 @@ def configure_from_environment(
         meter_provider = _meter_provider(environ) if metrics else _no_metrics()
     except ModuleNotFoundError as error:
         raise needs_the_extra(error) from None
-    tracing = start_tracing(
-        hooks,
+    tracing = hooks.trace(
         tracer_provider=tracer_provider,
         meter_provider=meter_provider,
-        redact=redact,
         outer=context_from(environ),
     )
 

@@ -1,4 +1,4 @@
-"""Lifecycle messages: what hooks are doing, told to anyone who listens.
+"""Lifecycle messages: what hooks are doing, told to observers.
 
 Messages have the shape of Claude Code's stream. An observer has a queue and a thread of its own: one that blocks,
 raises or never reads loses messages (counted), and cannot slow or break a firing.
@@ -6,16 +6,21 @@ raises or never reads loses messages (counted), and cannot slow or break a firin
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
 
+from ..decide import HookRun
+from ..engine import Engine
+from ..forks import after_fork
 from ..ids import new_id
+from ..model import Outcome
+from ..replies import Ended
+from ..routes import Step
+from ..run import Run
 
-__all__ = ["Observers", "Subscription"]
+__all__ = ["Observer", "Observers", "Subscription"]
 
 MOST_WAITING = 10_000
 """How many messages may wait for one observer before further ones are dropped."""
@@ -89,33 +94,38 @@ def _complain(observer: Observer, error: BaseException) -> None:
 
 
 class Observers:
-    """Everyone who listens to one engine."""
+    """The observers of one engine. It listens to the engine as long as there is one."""
 
-    def __init__(self) -> None:
-        self.forget()
-        _all_observers.add(self)
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._reset()
+        after_fork(self.reset)
 
-    def forget(self) -> None:
-        """Listen to nobody: after a fork the observers' threads are the parent's."""
+    def _reset(self) -> None:
         self._subscriptions: tuple[Subscription, ...] = ()
         self._lock = threading.Lock()
 
-    def __bool__(self) -> bool:
-        return bool(self._subscriptions)
+    def reset(self) -> None:
+        """Drop all observers: after a fork their threads are the parent's."""
+        self._reset()
+        self._engine.listen(self, False)
 
-    def add(self, observer: Observer, on_change: Callable[[], None]) -> Subscription:
+    def add(self, observer: Observer) -> Subscription:
         """Connect an observer."""
-
-        def closed(subscription: Subscription) -> None:
-            with self._lock:
-                self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
-            on_change()
-
-        subscription = Subscription(observer, closed)
+        subscription = Subscription(observer, self._remove)
         with self._lock:
             self._subscriptions = (*self._subscriptions, subscription)
-        on_change()
+            self._engine.listen(self, True)
         return subscription
+
+    def _remove(self, subscription: Subscription) -> None:
+        with self._lock:
+            self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
+            self._engine.listen(self, bool(self._subscriptions))
+
+    def run_begins(self, run: Run) -> _ObservedRun:
+        """Send messages about the hooks of a run."""
+        return _ObservedRun(self, run)
 
     def tell(self, message: dict[str, Any]) -> None:
         """Send a message to all of them."""
@@ -123,16 +133,58 @@ class Observers:
             subscription.put(dict(message))
 
 
-_all_observers: weakref.WeakSet[Observers] = weakref.WeakSet()
+class _ObservedRun:
+    """Is told of one run, and sends a message for every hook that starts, writes and answers."""
 
+    def __init__(self, observers: Observers, run: Run) -> None:
+        self._observers = observers
+        self._run = run
+        self._hook_id = ""
+        """Names the current run of a hook in its messages."""
 
-def _after_fork() -> None:
-    for observers in list(_all_observers):
-        observers.forget()
+    def part_begins(self, part: Run) -> _ObservedRun:
+        """Send messages about a hook that runs beside others, or in the background."""
+        return _ObservedRun(self._observers, part)
 
+    def hook_begins(self, step: Step) -> None:
+        """Say that a hook starts; once, although it may go on in another place."""
+        if not self._hook_id:
+            self._hook_id = new_id()
+            self._send("hook_started", step)
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    def hook_writes(self, step: Step, stream: str, text: str) -> None:
+        """Say what a command has written."""
+        self.hook_begins(step)
+        self._send("hook_progress", step, **{"stdout": "", "stderr": "", stream: text, "output": text})
+
+    def hook_ends(self, step: Step, run: HookRun, ended: Ended | None) -> None:
+        """Say what became of a hook; every hook that ends has started."""
+        if run.status == "skipped":
+            return
+        self.hook_begins(step)
+        wrote: dict[str, Any] = {}
+        if ended is not None:
+            stdout = ended.stdout.decode("utf-8", "replace")
+            status = None if ended.failure is not None else ended.status
+            output = stdout + ended.stderr
+            wrote = {"stdout": stdout, "stderr": ended.stderr, "output": output, "exit_code": status}
+        self._send("hook_response", step, **wrote, outcome="success" if run.status == "ok" else "error")
+        self._hook_id = ""
+
+    def record_lost(self, code: str) -> None:
+        """Say nothing: the record is no hook."""
+
+    def run_ends(self, outcome: Outcome) -> None:
+        """Say nothing: every hook was told of."""
+
+    def run_breaks_off(self) -> None:
+        """Say nothing: the host itself is interrupted."""
+
+    def _send(self, subtype: str, step: Step, **more: Any) -> None:
+        self._observers.tell(message(
+            subtype, hook_id=self._hook_id, hook_name=step.hook.label, event=self._run.route.row.name,
+            session_id=str(self._run.fields["session_id"]), **more,
+        ))  # fmt: skip
 
 
 def message(subtype: str, *, hook_id: str, hook_name: str, event: str, session_id: str, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..decide import Ran
+from ..decide import HookRun
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
@@ -53,7 +53,7 @@ class Metrics:
         self._decisions.add(1, {"interpose.event": event, "interpose.decision": decision})
         self._firing_duration.record(seconds, {"interpose.event": event})
 
-    def ran(self, event: str, hook: str, ran: Ran) -> None:
+    def ran(self, event: str, hook: str, ran: HookRun) -> None:
         """Count a hook that has ended."""
         hook = self._hooks.known(hook)
         self._hook_duration.record(

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from opentelemetry.context import Context, attach, get_current
 from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_span_in_context
 
-from ..decide import Ran
-from ..engine import conduct
+from ..decide import HookRun
+from ..engine import Engine
 from ..faults import log, type_name
 from ..handlers._environment import trace_context
-from ..lanes import Lanes
 from ..model import Outcome
-from ..step import Route, Step
+from ..replies import Ended
+from ..routes import Step
+from ..run import Run
 from . import attributes
-from .firing import TracedFiring
 from .metrics import Metrics
 from .propagation import current_variables
 
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
 
-    from ..switchboard import Switchboard
-
-__all__ = ["HookRun", "Tracing"]
+__all__ = ["Tracing"]
 
 
-class HookRun:
-    """One hook on its way: its span, and the context that it runs in. Both are missing if no span could be made."""
+class _HookSpan:
+    """The span of one hook, and the context that it runs in. Both are missing if no span could be made."""
 
     __slots__ = ("context", "span")
 
@@ -50,11 +48,66 @@ class HookRun:
         trace_context.set(current_variables)
 
 
+class _TracedRun:
+    """Is told of one run: makes a span for each of its hooks, inside the span of the firing."""
+
+    def __init__(self, tracing: Tracing, run: Run, span: Span | None, context: Context | None, began: float) -> None:
+        self._tracing = tracing
+        self._run = run
+        self._span = span
+        self._context = context
+        self._began = began
+        # By round and step: a thread that was given up may still begin a span that no run ends.
+        self._open: dict[tuple[int, Step], _HookSpan] = {}
+
+    def part_begins(self, part: Run) -> _TracedRun:
+        """Trace a hook that runs beside others, or in the background, inside the same span."""
+        return _TracedRun(self._tracing, part, None, self._context, self._began)
+
+    def hook_begins(self, step: Step) -> None:
+        """Begin the span of a hook, or enter it again."""
+        key = (self._run.round, step)
+        if key not in self._open:
+            self._open[key] = self._tracing.begin_hook(step, self._run, self._context)
+        self._open[key].enter()
+
+    def hook_writes(self, step: Step, stream: str, text: str) -> None:
+        """Leave out what commands write."""
+
+    def hook_ends(self, step: Step, run: HookRun, ended: Ended | None) -> None:
+        """End the span of a hook, or count a failure that has none."""
+        event = self._run.route.row.name
+        span = self._open.pop((run.round, step), None)
+        if span is None and run.status == "skipped":
+            if run.error is not None:
+                self._tracing.count_failure(event, run.hook.label, run.error.code)
+            return
+        if span is None and step.hook.background and run.error is None:
+            return  # it has only been sent to the background; its own part tells how it goes
+        self._tracing.end_hook(span or self._tracing.begin_hook(step, self._run, self._context), event, run)
+
+    def record_lost(self, code: str) -> None:
+        """Count a record that was lost."""
+        self._tracing.count_failure(self._run.route.row.name, "recorder", code)
+
+    def run_ends(self, outcome: Outcome) -> None:
+        """End the span of the firing."""
+        self._tracing.end_firing(self._span, outcome, len(self._run.ran), monotonic() - self._began)
+
+    def run_breaks_off(self) -> None:
+        """End the spans of the firing and of hooks that the host does not wait for any more."""
+        spans = [one.span for one in self._open.values()]
+        self._open.clear()
+        for span in (*spans, self._span):
+            if span is not None:
+                self._tracing.interrupt(span)
+
+
 class Tracing:
     """An engine's connection to OpenTelemetry; ``close()`` ends it, ``failed`` counts what broke in there."""
 
     def __init__(
-        self, engine: Switchboard, tracer: Tracer, meter: Meter, redact: Callable[[str], str], outer: Context | None
+        self, engine: Engine, tracer: Tracer, meter: Meter, redact: Callable[[str], str], outer: Context | None
     ) -> None:
         self.failed = 0
         self._engine = engine
@@ -62,12 +115,14 @@ class Tracing:
         self._metrics = Metrics(meter)
         self._words = attributes.Words(redact)
         self._outer = outer
-        engine.trace_with(self)
+        for other in engine.listeners:
+            if isinstance(other, Tracing):
+                other.close()
+        engine.listen(self, True)
 
     def close(self) -> None:
         """Trace no further firings; what was traced is the providers' business."""
-        if self._engine.tracing is self:
-            self._engine.trace_with(None)
+        self._engine.listen(self, False)
 
     def __enter__(self) -> Self:
         return self
@@ -75,36 +130,22 @@ class Tracing:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def conduct(self, route: Route, fields: dict[str, Any], lanes: Lanes, round: int = 1) -> Outcome:
-        """Fire an event as the engine does, within a span."""
-        began = monotonic()
-        firing = TracedFiring(route, fields)
-        firing.round = round
-        span, context = self._begin_firing(firing)
-        firing.trace(self, context)
-        try:
-            outcome = await conduct(firing, lanes)
-        except BaseException:  # the host's own: it was cancelled, or interrupted
-            if span is not None:
-                self.interrupt(span)
-            raise
-        self._end_firing(span, outcome, len(firing.ran), monotonic() - began)
-        return outcome
-
-    def _begin_firing(self, firing: TracedFiring) -> tuple[Span | None, Context | None]:
-        row = firing.row
+    def run_begins(self, run: Run) -> _TracedRun:
+        """Begin the span of a firing."""
+        row, began = run.route.row, monotonic()
         try:
             context = get_current()
             if self._outer is not None and not get_current_span(context).get_span_context().is_valid:
                 context = self._outer
-            said = attributes.of_firing(row, {**firing.fields, **firing()}, self._words)
+            said = attributes.of_firing(row, {**run.fields, **run.rest()}, self._words)
             span = self._tracer.start_span(f"hooks {row.name}", context, attributes=said)
-            return span, set_span_in_context(span, context)
+            return _TracedRun(self, run, span, set_span_in_context(span, context), began)
         except Exception as error:
             self._complain(error)
-            return None, None
+            return _TracedRun(self, run, None, None, began)
 
-    def _end_firing(self, span: Span | None, outcome: Outcome, hooks: int, seconds: float) -> None:
+    def end_firing(self, span: Span | None, outcome: Outcome, hooks: int, seconds: float) -> None:
+        """End the span of a firing, and count its decision."""
         try:
             self._metrics.decided(outcome.event, outcome.decision, seconds)
         except Exception as error:
@@ -117,45 +158,44 @@ class Tracing:
         except Exception as error:
             self._complain(error)
 
-    def begin(self, firing: TracedFiring, step: Step) -> HookRun:
+    def begin_hook(self, step: Step, run: Run, context: Context | None) -> _HookSpan:
         """Begin the span of a hook whose turn has come."""
         try:
             name = self._words.name(step.hook.label)
-            session, context = firing.fields["session_id"], firing.context
-            said = attributes.of_hook(step, session, firing.round, firing.detached, self._words)
+            said = attributes.of_hook(step, run.fields["session_id"], run.round, run.background, self._words)
             span = self._tracer.start_span(f"hook {name}", context, attributes=said)
-            return HookRun(span, set_span_in_context(span, context))
+            return _HookSpan(span, set_span_in_context(span, context))
         except Exception as error:
             self._complain(error)
-            return HookRun(None, firing.context)
+            return _HookSpan(None, context)
 
-    def end(self, run: HookRun, event: str, ran: Ran) -> None:
+    def end_hook(self, traced: _HookSpan, event: str, run: HookRun) -> None:
         """End the span of a hook, and count what became of it. A deny is an answer; only a failure is an error."""
-        span = run.span
+        span = traced.span
         try:
-            self._metrics.ran(event, self._words.name(ran.hook.label), ran)
+            self._metrics.ran(event, self._words.name(run.hook.label), run)
         except Exception as error:
             self._complain(error)
         try:
             if span is not None:
                 if span.is_recording():
-                    span.set_attributes(attributes.of_run(ran, self._words))
-                    if ran.error is not None:
-                        text = self._words.text(str(ran.error))
-                        span.set_status(Status(StatusCode.ERROR, f"{ran.error.code}: {text}"))
+                    span.set_attributes(attributes.of_run(run, self._words))
+                    if run.error is not None:
+                        text = self._words.text(str(run.error))
+                        span.set_status(Status(StatusCode.ERROR, f"{run.error.code}: {text}"))
                 span.end()
         except Exception as error:
             self._complain(error)
 
     def count_failure(self, event: str, hook: str, code: str) -> None:
-        """Count a failure that has no run: of a hook that was not waited for, or of the recorder."""
+        """Count a failure that has no span: of a hook that was not waited for, or of the recorder."""
         try:
             self._metrics.failed(event, self._words.name(hook), code)
         except Exception as error:
             self._complain(error)
 
     def interrupt(self, span: Span) -> None:
-        """End the span of something that the host would not wait for any longer."""
+        """End the span of a firing or a hook that the host does not wait for any longer."""
         try:
             span.set_attribute("interpose.status", "cancelled")
             span.end()

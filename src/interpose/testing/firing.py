@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..errors import BadEvent, UnknownEvent
-from ..event import Event, Template
+from ..event import Event, Template, event_of
 from ..events import TABLE, Table
 from ..hooks import Hooks
 from ..model import Hook, Outcome
@@ -42,7 +42,7 @@ def engine_of(target: Target, event: str) -> Hooks:
     if isinstance(target, Hook):
         _check_event(target, event)
         # As it was declared: with its matcher, its condition and its switch.
-        hooks._registry.add([target])
+        hooks.engine.registry.add([target])
     elif isinstance(target, os.PathLike):
         # One word: a path with a space in it is not split.
         path = os.path.abspath(os.fspath(target))
@@ -67,10 +67,7 @@ def event(name: str, /, *, events: Table = TABLE, **fields: Any) -> Event:
     for word, meant in row.words.items():
         if word in fields and meant not in fields:
             fields[meant] = fields.pop(word)
-    template = Template(row, SESSION)
-    made = template.event_type(template.complete(fields))
-    made._rest = None  # nothing is left to fill in
-    return made
+    return event_of(row, Template(row, SESSION).complete(fields))
 
 
 class Recorder:
@@ -103,7 +100,7 @@ class Recorder:
         return [outcome for outcome in self.outcomes if outcome.event == row.name]
 
     def __enter__(self) -> Self:
-        self._before = self._hooks.recorder
+        self._before = self._hooks.engine.recorder
         self._hooks.record(self._record)
         self._subscription = self._hooks.observe(self._messages.append)
         return self

@@ -278,7 +278,7 @@ def test_a_silent_firing_tells_of_every_hook(inline: bool) -> None:
         ("a", "ok", "none"), ("b", "ok", "none"), ("c", "ok", "none"),
     ]  # fmt: skip
     assert all(0 <= result.duration < 5 for result in outcome.results)
-    assert outcome.results is outcome.results
+    assert outcome.results == outcome.results
 
 
 @pytest.mark.parametrize("inline", [False, True])

@@ -8,59 +8,60 @@ from typing import Any
 import pytest
 from tests.faults.hosts import CALL
 
-from interpose import Hooks, deny, loop
-from interpose.hop import MOMENT, Hop
+from interpose import Hooks, deny
+from interpose.executors import asyncio as executor
+from interpose.executors.asyncio import MOMENT, ThreadEnd
 
 
 def test_a_thread_that_has_ended_is_not_waited_for() -> None:
     async def main() -> tuple[bool, bool]:
-        hop = Hop(asyncio.get_running_loop())
-        hop.ring()
-        return hop.is_over(0.0), hop.waiter.done()
+        end = ThreadEnd(asyncio.get_running_loop())
+        end.tell()
+        return end.within(0.0), end.waiter.done()
 
     assert asyncio.run(main()) == (True, False)
 
 
 def test_a_thread_that_ends_within_the_moment_is_waited_for_on_the_spot() -> None:
     async def main() -> tuple[bool, bool]:
-        hop = Hop(asyncio.get_running_loop())
-        threading.Thread(target=hop.ring).start()
-        return hop.is_over(10.0), hop.waiter.done()
+        end = ThreadEnd(asyncio.get_running_loop())
+        threading.Thread(target=end.tell).start()
+        return end.within(10.0), end.waiter.done()
 
     assert asyncio.run(main()) == (True, False)
 
 
 def test_a_thread_that_ends_later_is_waited_for_through_the_loop() -> None:
     async def main() -> bool:
-        hop = Hop(asyncio.get_running_loop())
-        assert not hop.is_over(0.0)
-        threading.Thread(target=hop.ring).start()
-        await asyncio.wait_for(hop.waiter, 10)
-        return hop.waiter.done()
+        end = ThreadEnd(asyncio.get_running_loop())
+        assert not end.within(0.0)
+        threading.Thread(target=end.tell).start()
+        await asyncio.wait_for(end.waiter, 10)
+        return end.waiter.done()
 
     assert asyncio.run(main())
 
 
-def test_a_thread_that_ends_just_when_the_moment_is_over_is_not_waited_for() -> None:
+def test_a_thread_that_ends_just_when_the_moment_within_is_not_waited_for() -> None:
     async def main() -> bool:
-        hop = Hop(asyncio.get_running_loop())
-        hop._claim.pop()  # it has decided to tell the host on the spot, and has not done so yet
-        return hop.is_over(0.0)
+        end = ThreadEnd(asyncio.get_running_loop())
+        end._claim.pop()  # it has decided to tell the host on the spot, and has not done so yet
+        return end.within(0.0)
 
     assert asyncio.run(main())
 
 
 def test_a_thread_that_ends_after_its_loop_harms_nobody() -> None:
-    async def main() -> Hop:
-        hop = Hop(asyncio.get_running_loop())
-        assert not hop.is_over(0.0)
-        return hop
+    async def main() -> ThreadEnd:
+        end = ThreadEnd(asyncio.get_running_loop())
+        assert not end.within(0.0)
+        return end
 
-    hop = asyncio.run(main())
+    end = asyncio.run(main())
 
-    hop.ring()
+    end.tell()
 
-    assert not hop.waiter.done()
+    assert not end.waiter.done()
 
 
 def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swift_again(
@@ -68,15 +69,15 @@ def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swi
 ) -> None:
     patience: list[float] = []
 
-    class Watched(Hop):
+    class Watched(ThreadEnd):
         __slots__ = ()
 
-        def is_over(self, seconds: float) -> bool:
+        def within(self, seconds: float) -> bool:
             patience.append(seconds)
-            return super().is_over(10.0 if seconds and not slow else seconds)  # a busy machine is not the hook's fault
+            return super().within(10.0 if seconds and not slow else seconds)  # a busy machine is not the hook's fault
 
     slow = True
-    monkeypatch.setattr(loop, "Hop", Watched)
+    monkeypatch.setattr(executor, "ThreadEnd", Watched)
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: time.sleep(0.05) if slow else None)
 
@@ -85,7 +86,7 @@ def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swi
         await hooks.fire("PreToolUse", **CALL)
         await hooks.fire("PreToolUse", **CALL)
         slow = False
-        monkeypatch.setattr(loop, "MOMENT", 10.0)
+        monkeypatch.setattr(executor, "MOMENT", 10.0)
         await hooks.fire("PreToolUse", **CALL)
         await hooks.fire("PreToolUse", **CALL)
 

@@ -1,4 +1,4 @@
-"""Hooks and an event to the ordered calls of one firing."""
+"""Hooks and an event to the ordered steps of one firing."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from interpose.events import TABLE
 from interpose.matching import compile_matcher
 from interpose.model import Hook, Settings
-from interpose.plan import deadline, error_policy, is_guard, make_plan, under_ceiling
+from interpose.routes import deadline, error_policy, in_order, is_guard, total_time, under_ceiling
 
 
 def hook(name: str, matcher: str = "", **options: Any) -> Hook:
@@ -16,8 +16,8 @@ def hook(name: str, matcher: str = "", **options: Any) -> Hook:
     )
 
 
-def order(*hooks: Hook, subject: str = "Bash", settings: Settings | None = None) -> list[list[str]]:
-    return [[hook.label for hook in group] for group in make_plan(hooks, subject, settings or Settings()).groups]
+def order(*hooks: Hook, subject: str = "Bash") -> list[list[str]]:
+    return [[hook.label for hook in group] for group in in_order(hooks, subject)]
 
 
 def test_lower_priority_runs_earlier() -> None:
@@ -58,7 +58,7 @@ def test_parallel_hooks_of_different_priorities_do_not_form_a_group() -> None:
     assert order(hook("a", parallel=True, priority=1), hook("b", parallel=True, priority=2)) == [["a"], ["b"]]
 
 
-def test_the_plan_of_nothing_is_empty() -> None:
+def test_the_route_of_nothing_is_empty() -> None:
     assert order() == []
 
 
@@ -101,7 +101,7 @@ def test_a_firing_has_120_seconds_or_its_longest_deadline_or_what_the_settings_s
 ) -> None:
     hooks = [hook(f"{seconds}", timeout=seconds) for seconds in timeouts]
 
-    assert make_plan(hooks, "Bash", settings).total == total
+    assert total_time(hooks, settings) == total
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,160 @@
+"""The protocol between a run and the executor that runs its steps; and the count of what hung hooks keep."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import Any, Protocol
+
+from ..faults import raised_by_signal
+from ..forks import after_fork
+from ..replies import Failure
+from ..routes import Place, Step
+
+__all__ = ["GRACE", "MOST_KEPT", "Chain", "Executor", "Kept", "Work", "kept"]
+
+GRACE = 0.1
+"""Seconds that a hook has to end after it was cancelled."""
+
+MOST_KEPT = 100
+"""How many tasks and threads hung hooks may keep; beyond that a hook fails at once."""
+
+
+class Work(Protocol):
+    """A run, as an executor sees it."""
+
+    def next_place(self, has_loop: bool) -> Place:
+        """Return where the next step runs, and begin its time."""
+
+    def step(self) -> Step:
+        """Return the step that the run is at."""
+
+    def advance(self, chain: Chain) -> Coroutine[Any, Any, None]:
+        """Return the coroutine that runs steps one after another, as long as they belong in the chain's place."""
+
+    def unfinished(self) -> bool:
+        """Say whether a step is left to run."""
+
+    def deadline(self) -> float:
+        """Return when the step that the run is at is late, on the monotonic clock."""
+
+    def fail(self, failure: Failure) -> None:
+        """Fail the step that the run is at, and go on to the next."""
+
+    def time_out(self, due: float) -> None:
+        """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
+
+    def give_up(self) -> None:
+        """Run no further step: the host itself is interrupted."""
+
+    def resume(self) -> None:
+        """Go on although the run was given up: it was not the host that was interrupted."""
+
+    def parts(self) -> Sequence[Work]:
+        """Return a run for each hook of the group that the run is at."""
+
+    def join(self, parts: Sequence[Any]) -> None:
+        """Take over what these runs wrote down, and go on to the next step."""
+
+    def conclude_background(self) -> None:
+        """Keep what a background hook said for the next firing."""
+
+
+class Chain:
+    """One pass through steps in one place. This class is for the caller's own thread, without an event loop."""
+
+    __slots__ = ("abandoned", "due", "waiter", "work")
+    place: Place = "inline"
+    awaits = False
+    """Whether it may await what a hook returns."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.abandoned = False
+        """Whether the run goes on without it: it must not touch the run any more."""
+        self.due: float | None = None
+        """The deadline at which the current hook was cancelled, if it was."""
+        self.waiter: Any = None
+        """The future that the host waits for, if it waits."""
+
+    def passes_on(self, error: BaseException) -> bool:
+        """Say whether an exception out of a hook is meant for the host."""
+        return raised_by_signal(error)
+
+    def settle(self) -> None:
+        """Take back the cancellation of the current hook, which has ended."""
+
+    def wake(self) -> None:
+        """Tell the host that the chain has come to its end, or that the run goes on without it."""
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+
+class Executor(Protocol):
+    """What runs the steps of a run."""
+
+    def enter(self, work: Work) -> Awaitable[None] | None:
+        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
+
+    async def wait(self, awaitable: Awaitable[None]) -> None:
+        """Wait for something that is not a hook."""
+
+    def detach(self, work: Work) -> None:
+        """Run this beside the host, without waiting for it."""
+
+
+class Kept:
+    """Counts the tasks and threads that hung hooks keep."""
+
+    def __init__(self) -> None:
+        self.reset()
+        after_fork(self.reset)
+
+    def reset(self) -> None:
+        """Start anew: after a fork the parent's threads and tasks are not in the child."""
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._tasks: set[Any] = set()
+        self.crowded = False
+        """Whether there may be too many; ``count`` looks whether they still run."""
+
+    def add_thread(self) -> None:
+        """Count a thread that a hook keeps."""
+        with self._lock:
+            self._threads += 1
+            self._update()
+
+    def drop_thread(self) -> None:
+        """Count it no longer: its hook has ended after all."""
+        with self._lock:
+            self._threads -= 1
+            self._update()
+
+    def add_task(self, task: Any) -> None:
+        """Count a task that a hook keeps, until the task or its event loop ends."""
+        with self._lock:
+            self._tasks.add(task)
+            self._update()
+        task.add_done_callback(self._drop_task)
+
+    def _drop_task(self, task: Any) -> None:
+        with self._lock:
+            self._tasks.discard(task)
+            self._update()
+        if not task.cancelled():
+            task.exception()  # read, so that asyncio does not complain about it
+
+    @property
+    def count(self) -> int:
+        """How many there are; a task whose loop was closed does not count."""
+        if self._tasks:
+            with self._lock:
+                self._tasks = {task for task in self._tasks if not task.get_loop().is_closed()}
+                self._update()
+        return self._threads + len(self._tasks)
+
+    def _update(self) -> None:
+        self.crowded = self._threads + len(self._tasks) >= MOST_KEPT
+
+
+kept = Kept()

@@ -1,0 +1,98 @@
+"""The executor of a host without an event loop: it waits in the caller's own thread.
+
+What needs a loop runs on one in a background thread; asyncio is loaded when the first step needs it.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+from collections.abc import Awaitable
+from contextvars import copy_context
+from functools import partial
+from time import monotonic
+
+from ..driver import drive
+from ..replies import Failure, HookFailed
+from .base import Chain, Work
+from .threads import ThreadChain, workers
+
+__all__ = ["BlockingExecutor", "blocking_executor"]
+
+_TICK = 0.02
+
+
+class BlockingExecutor:
+    """Runs steps while the caller's thread waits."""
+
+    def enter(self, work: Work) -> None:
+        """Run steps until their place ends or a hook is given up."""
+        place = work.next_place(False)
+        if place == "inline":
+            copy_context().run(drive, work.advance(Chain(work)))
+        elif place == "thread":
+            self._in_thread(work)
+        else:
+            _on_background_loop(work)
+
+    def _in_thread(self, work: Work) -> None:
+        chain, over = ThreadChain(work), allocate_lock()
+        over.acquire()
+        try:
+            workers.run(partial(chain.run, copy_context()), over.release)
+        except HookFailed as error:
+            work.fail(error.failure)
+            return
+        try:
+            while not over.acquire(timeout=_TICK):
+                # Looked at again and again: the next hook of the same thread may have an earlier deadline.
+                due = work.deadline()
+                if monotonic() >= due and chain.abandon():
+                    work.time_out(due)
+                    return
+        except BaseException:  # the host is interrupted
+            chain.abandon()
+            chain.abandoned = True
+            work.give_up()
+            raise
+        if chain.broken is not None:
+            raise chain.broken
+
+    async def wait(self, awaitable: Awaitable[None]) -> None:
+        """Wait in this thread if the awaitable can do that (it has ``block()``), else on the background loop."""
+        block = getattr(awaitable, "block", None)
+        if block is not None:
+            block()
+            return
+        from .asyncio import background_loop
+
+        async def wait() -> None:
+            await awaitable
+
+        background_loop.run(wait())
+
+    def detach(self, work: Work) -> None:
+        """Run this on the background loop, without waiting for it."""
+        from .asyncio import background_loop, running_executor
+
+        background_loop.start(lambda: running_executor().detach(work), copy_context())
+
+
+def _on_background_loop(work: Work) -> None:
+    from .asyncio import CancelledError, background_loop, running_executor
+
+    async def enter() -> None:
+        waiting = running_executor().enter(work)
+        if waiting is not None:
+            await waiting
+
+    try:
+        background_loop.run(enter())
+    except HookFailed as error:
+        work.fail(error.failure)
+    except CancelledError:
+        # Not by this host, which has no task: a hook has cancelled everything on the loop.
+        work.resume()
+        work.fail(Failure("hook_crash", "cancelled the loop that it runs on"))
+
+
+blocking_executor = BlockingExecutor()

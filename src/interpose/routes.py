@@ -1,0 +1,186 @@
+"""The route of an event: its hooks in order, each as a step with everything that a run needs to know about it.
+
+A route is made once for an event, a subject and a scope, and kept until the registry changes: during a firing nothing
+about a hook is looked up again. Pure; the engine brings hooks, settings and handlers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
+from typing import Any, Literal
+
+from .event import Template
+from .events import Row
+from .model import Binding, Hook, Result, Settings
+from .records import replace
+from .replies import Failure, Reply
+
+__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_TOTAL", "Place", "Read", "Route", "Step", "deadline", "error_policy", "in_order",
+           "is_guard", "make_route", "total_time", "under_ceiling"]  # fmt: skip
+
+DEFAULT_TIMEOUT = 30.0
+DEFAULT_TOTAL = 120.0
+"""Seconds that a hook has, and a firing as a whole, if nothing else is said."""
+
+ENDING = 0.25
+"""Seconds that a handler has, after the deadline, to end what it runs, before it counts as hung itself."""
+
+Read = Callable[[Row, object], Reply | Failure]
+
+Place = Literal["task", "thread", "inline", "group"]
+"""Where a step runs: a task of the run, a daemon thread, the caller's own task or thread; or several side by side."""
+
+
+def deadline(hook: Hook, settings: Settings) -> float:
+    """Return how many seconds a hook has: its own, its engine's or 30, never above the ceiling."""
+    return under_ceiling(hook.timeout or settings.default_timeout or DEFAULT_TIMEOUT, settings)
+
+
+def total_time(hooks: Iterable[Hook], settings: Settings) -> float:
+    """Return how many seconds a firing of these hooks has: the engine's, or 120, or the longest single deadline."""
+    longest = max((deadline(hook, settings) for hook in hooks), default=0.0)
+    return settings.total_timeout or max(DEFAULT_TOTAL, longest)
+
+
+def under_ceiling(seconds: float, settings: Settings) -> float:
+    """Return the time, cut to the ceiling if there is one."""
+    return min(seconds, settings.timeout_ceiling) if settings.timeout_ceiling else seconds
+
+
+def error_policy(hook: Hook, settings: Settings) -> str:
+    """Return ``abort``, ``log`` or ``skip``: the hook's own word, else the engine's."""
+    return hook.on_error or settings.error_behavior
+
+
+def is_guard(hook: Hook, settings: Settings) -> bool:
+    """Say whether a hook is a guard: it must see the final input."""
+    return hook.locked or error_policy(hook, settings) == "abort"
+
+
+def in_order(hooks: Iterable[Hook], subject: str) -> list[tuple[Hook, ...]]:
+    """Keep the hooks whose matcher matches, in order: priority, shared before scoped, registration.
+
+    Hooks that run side by side are a group of several; every other hook is a group of its own.
+    """
+    chosen = sorted(
+        (hook for hook in hooks if hook.matches is None or not subject or hook.matches(subject)),
+        key=lambda hook: (hook.priority, hook.rewrites_in_group, hook.scope is not None, hook.sequence),
+    )
+    groups: list[tuple[Hook, ...]] = []
+    for (parallel, *_), run in groupby(chosen, key=lambda h: (h.parallel, h.priority, h.rewrites_in_group)):
+        members = tuple(run)
+        groups.extend([members] if parallel else [(hook,) for hook in members])
+    return groups
+
+
+class Step:
+    """A hook, or a group of hooks side by side, as a run goes through it."""
+
+    __slots__ = ("blocking", "call", "ceiling", "detached", "ending", "enforced", "guard", "handler", "health", "hook",
+                 "members", "places", "policy", "quick", "read", "short", "timeout")  # fmt: skip
+
+    def __init__(
+        self,
+        hook: Hook,
+        settings: Settings,
+        handlers: Mapping[str, Any],
+        read: Read,
+        *,
+        enforced: bool,
+        members: tuple[Step, ...] = (),
+    ) -> None:
+        binding: Binding = hook.binding
+        self.hook = hook
+        self.health = hook.health
+        self.members = members
+        self.handler = binding.handler or handlers.get(hook.type)
+        self.call: Callable[..., Any] = binding.call or _cannot_be_called
+        self.read: Read = binding.read or read
+        self.blocking = None if members else getattr(self.handler, "blocking", None)
+        """The handler as a plain function, for hosts without an event loop."""
+        alone = replace(hook, background=False, judge=None, once=False, parallel=True) if hook.background else None
+        self.detached = Step(alone, settings, handlers, read, enforced=enforced) if alone is not None else None
+        """The step that runs in the background, if the hook does: this one only sends it there."""
+        self.places = self._places(binding)
+        """Where it runs without an event loop, and with one: indexed by whether there is a loop."""
+        self.timeout = deadline(hook, settings)
+        self.ceiling = settings.timeout_ceiling
+        self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0
+        """What its handler may take beyond the deadline to end what it runs."""
+        self.policy = error_policy(hook, settings)
+        self.guard = is_guard(hook, settings)
+        self.enforced = hook.enforce and enforced
+        self.quick = self._is_quick()
+        """Whether it need only be called, and is done with if it returns None in time."""
+        self.short = True
+        """Whether it took no longer than a moment when it last ran in a thread."""
+
+    def _places(self, binding: Binding) -> tuple[Place, Place]:
+        if self.members:
+            return "group", "group"
+        if self.detached is not None:
+            return "inline", "inline"
+        awaits = self.handler is not None or binding.awaits
+        if self.hook.inline:
+            return "task" if binding.awaits else "inline", "inline"
+        with_loop: Place = "task" if awaits else "thread"
+        return "inline" if self.blocking is not None else with_loop, with_loop
+
+    def _is_quick(self) -> bool:
+        special = self.hook.judge is not None or self.hook.once or self.hook.background or self.handler is not None
+        return self.places[True] in ("inline", "task") and not special
+
+    def must_be_awaited(self) -> None:
+        """Run it on an event loop from now on: a function that looked synchronous turned out to be async."""
+        self.places = ("task", "inline" if self.hook.inline else "task")
+        self.quick = self._is_quick()
+
+    def result(self, duration: float) -> Result:
+        """Return the result of a run in which it said nothing."""
+        hook = self.hook
+        return Result(hook.label, hook.type, "ok", duration=duration, enforced=self.enforced, source=hook.source)
+
+
+def _cannot_be_called(event: object) -> None:
+    raise TypeError("a hook without a callable has no handler either")
+
+
+class Route:
+    """The way of one event and subject through its hooks."""
+
+    __slots__ = ("row", "steps", "sure", "template", "total")
+
+    def __init__(self, template: Template, steps: tuple[Step, ...], total: float) -> None:
+        self.template = template
+        self.row = template.row
+        self.steps = steps
+        self.total = total
+        times = [step.timeout for step in steps]
+        self.sure = min(*times, total - max(times)) if times else 0.0
+        """For so many seconds from the beginning no step is late, or begins with less time than its own."""
+
+    def for_guards(self) -> Route:
+        """Return the same route with the guards only, one after another."""
+        members = [member for step in self.steps for member in step.members or (step,)]
+        return Route(self.template, tuple(step for step in members if step.guard), self.total)
+
+
+def make_route(
+    template: Template,
+    hooks: Iterable[Hook],
+    subject: str,
+    settings: Settings,
+    handlers: Mapping[str, Any],
+    read: Read,
+    *,
+    enforced: bool,
+) -> Route:
+    """Return the route of an event through these hooks."""
+
+    def step(hook: Hook, members: tuple[Step, ...] = ()) -> Step:
+        return Step(hook, settings, handlers, read, enforced=enforced, members=members)
+
+    groups = in_order(hooks, subject)
+    steps = [step(group[0], tuple(map(step, group)) if len(group) > 1 else ()) for group in groups]
+    return Route(template, tuple(steps), total_time((hook for group in groups for hook in group), settings))

@@ -1,0 +1,542 @@
+"""One firing: the loop over its steps, and the only object that changes during it.
+
+``Run.advance`` is the loop. It runs hooks one after another, each on its own copy of what the one before it left. It is
+a coroutine that needs no event loop; an executor decides where it runs. Most hooks return None most of the time, and
+every action waits for them: for a plain hook that does so in time, the loop writes down how long it took, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from time import monotonic
+from types import CoroutineType
+from typing import Any, Protocol
+
+from .decide import Effect, HookRun, merge, on_failure, only_stricter, weigh
+from .event import Event, copiers
+from .executors.base import MOST_KEPT, Chain, Executor, kept
+from .executors.threads import ThreadChain, claimed
+from .faults import describe, is_awaitable, log, type_name
+from .handlers import depth, progress
+from .model import NOTHING_SAID, Hook, Outcome, Result, Status, make_outcome
+from .replies import Ended, Failure, Reply
+from .routes import Place, Route, Step
+
+__all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "RunListener"]
+
+BREAKER_FAILURES = 10
+BREAKER_SECONDS = 30.0
+"""A hook that fails so often in a row is not waited for again for so long."""
+
+Entry = tuple[Step | None, "HookRun | float"]
+"""What a run writes down about a step: all of it, or only how long it took if it said nothing. A recorder has none."""
+
+
+class Listener(Protocol):
+    """Is told of every run, and changes nothing. It must not raise."""
+
+    def run_begins(self, run: Run) -> RunListener:
+        """Return what is told of the hooks of this run."""
+
+
+class RunListener(Protocol):
+    """Is told of one run."""
+
+    def part_begins(self, part: Run) -> RunListener:
+        """Return what is told of a hook that runs beside others, or in the background."""
+
+    def hook_begins(self, step: Step) -> None:
+        """Take note that a hook is called; again if it goes on in another place. Runs in the hook's context."""
+
+    def hook_writes(self, step: Step, stream: str, text: str) -> None:
+        """Take note of what a running command wrote."""
+
+    def hook_ends(self, step: Step, run: HookRun, ended: Ended | None) -> None:
+        """Take note of what became of a hook; ``ended`` is how its command ended, if it is one."""
+
+    def record_lost(self, code: str) -> None:
+        """Take note that the record of the run was lost."""
+
+    def run_ends(self, outcome: Outcome) -> None:
+        """Take note of the outcome."""
+
+    def run_breaks_off(self) -> None:
+        """Take note that the host was interrupted: hooks that still run are left alone."""
+
+
+class Run:
+    """The state of one firing. One chain at a time changes it."""
+
+    __slots__ = ("_allowance", "_copiers", "_ended", "_finish", "_listeners", "_pending", "_phase", "_position",
+                 "_rest", "_shared", "_spoken", "_step_began", "_sure", "_versions", "background", "depth", "executor",
+                 "fields", "given", "now", "over", "ran", "round", "route", "steps", "total_deadline")  # fmt: skip
+
+    def __init__(
+        self,
+        route: Route,
+        given: Mapping[str, Any],
+        executor: Executor,
+        finish: Callable[[Run], None],
+        *,
+        round: int = 1,
+    ) -> None:
+        self.route = route
+        self.steps = route.steps
+        self.executor = executor
+        self.fields = route.template.begin(given)
+        """The input as it stands."""
+        self.given: dict[str, Any] | None = None
+        """The input before the first change; None if there was none."""
+        self.round = round
+        """2 while the guards look again at an input that changed after their turn."""
+        self.over = False
+        """Whether a hook has ended the firing: no further step runs."""
+        self.ran: list[Entry] = []
+        self.background = False
+        self.depth = depth.get() + 1
+        self.now = now = monotonic()
+        """When the last step ended."""
+        self.total_deadline = now + route.total
+        self._sure = now + route.sure
+        """Until then no step is late."""
+        self._step_began = now
+        self._position = 0
+        self._copiers = copiers(given)  # what the host did not give cannot be changed from outside
+        self._rest: dict[str, str] | None = None
+        self._spoken = False
+        """Whether a hook said anything or failed."""
+        self._versions = 0
+        """How often the input was changed."""
+        self._phase = 1
+        """2 during the second call of a hook that answered async."""
+        self._allowance = 0.0
+        """Seconds that a hook has for its second call, or for what is left of it in another place."""
+        self._pending: Any = None
+        """What a hook returned in a place that cannot await it."""
+        self._ended: Ended | None = None
+        self._shared: tuple[dict[str, Any], Event] | None = None
+        """The event that handlers which only read are given, and the fields that it was made of."""
+        self._finish = finish
+        self._listeners: tuple[RunListener, ...] = ()
+
+    def listen(self, listeners: Sequence[Listener]) -> None:
+        """Tell these of everything that happens."""
+        self._listeners = tuple(listener.run_begins(self) for listener in listeners)
+
+    # The loop.
+
+    async def advance(self, chain: Chain) -> None:  # noqa: C901, PLR0912 - one loop, with every way a hook can end
+        """Run steps one after another, as long as they belong in the chain's place."""
+        place, awaits = chain.place, chain.awaits
+        thread = chain if isinstance(chain, ThreadChain) else None
+        template = self.route.template
+        may_be_quick = not self._listeners and self.round == 1 and not kept.crowded
+        depth.set(self.depth)
+        self.now = monotonic()
+        try:
+            while self._position < len(self.steps) and not self.over:
+                step = self.steps[self._position]
+                if self._pending is None and step.places[awaits] != place:
+                    return
+                quick = may_be_quick and step.quick and not self._allowance
+                quick = quick and not step.health.failures and self.now < self._sure
+                if not quick and not self._may_begin(step):
+                    continue
+                self._step_began = self.now
+                if thread is not None:
+                    thread.begin_hook()
+                try:
+                    if quick:
+                        value = step.call(template.event(self.fields, self._copiers, self))
+                    else:
+                        value = self._call(step, awaits)
+                    if awaits and (type(value) is CoroutineType or (value is not None and is_awaitable(value))):
+                        value = await value
+                        if type(value) is CoroutineType:
+                            value = await value  # a hook that forgot an await
+                except BaseException as error:
+                    if chain.abandoned and thread is None:
+                        return
+                    if chain.passes_on(error):
+                        raise
+                    value = describe(error)
+                if thread is not None and not thread.hook_answered(value):
+                    return
+                if chain.abandoned:
+                    return  # the run has gone on without this chain
+                self.now = now = monotonic()
+                if quick and value is None and now < self._sure:
+                    self.ran.append((step, now - self._step_began))
+                    self._position += 1
+                elif not awaits and value is not None and is_awaitable(value):
+                    self._hand_over(value, step)
+                    return
+                else:
+                    self._conclude(step, value, chain)
+        finally:
+            if thread is None and not chain.abandoned:
+                chain.wake()
+
+    def _may_begin(self, step: Step) -> bool:
+        """Look at everything that can keep a hook from running at its turn; write down why."""
+        hook, health = step.hook, step.health
+        if self._allowance:
+            return True  # it has begun already
+        self._step_began = self.now
+        if self.now >= self.total_deadline:
+            self.time_out(self.now, "the firing's total time was used up before its turn")
+        elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
+            self._write(step, "skipped", evidence={"if": hook.condition})
+        elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
+            self._break_off(step)
+        elif hook.once and self.round == 1 and not claimed(health.once):
+            self._write(step, "skipped", evidence={"once": "it has run"})
+        elif kept.count >= MOST_KEPT:
+            self.fail(Failure("kept_limit", f"{MOST_KEPT} tasks and threads are kept by hooks that hang"))
+        elif step.detached is not None:
+            part = self._part(step.detached, background=True)
+            part.total_deadline = self.now + step.timeout + 1
+            self._write(step, "ok", evidence={"background": True})
+            self.executor.detach(part)
+        else:
+            self.now = monotonic()
+            return True
+        return False
+
+    def _call(self, step: Step, has_loop: bool) -> Any:
+        """Call a hook with its own copy of the input, or go on with what it has returned elsewhere."""
+        for listener in self._listeners:
+            listener.hook_begins(step)
+        if self._pending is not None:
+            value, self._pending = self._pending, None
+            return value
+        handler = step.handler
+        if handler is None:
+            return step.call(self._event())
+        progress.set(partial(self._report, step) if self._listeners else None)
+        if not getattr(handler, "only_reads", False) or self._phase == 2:
+            event = self._event()
+        elif self._shared is not None and self._shared[0] is self.fields:
+            event = self._shared[1]  # so that it is encoded once per firing
+        else:
+            event = self._event()
+            self._shared = (self.fields, event)
+        run = handler if has_loop or step.blocking is None else step.blocking
+        return run(step.hook, event, self.deadline() - step.ending)
+
+    def _event(self) -> Event:
+        """Return a copy of the input as it stands."""
+        event = self.route.template.event(self.fields, self._copiers, self)
+        if self._phase == 2:
+            event["async_phase"] = 2
+        return event
+
+    def _report(self, step: Step, stream: str, text: str) -> None:
+        for listener in self._listeners:
+            listener.hook_writes(step, stream, text)
+
+    def _hand_over(self, value: Any, step: Step) -> None:
+        """Keep what a hook that looked synchronous returned for a place with an event loop, which can await it."""
+        self._pending = value
+        self._allowance = max(0.001, self.deadline() - self.now)
+        if getattr(step.call, "awaits", False):
+            step.must_be_awaited()  # now that it is imported
+
+    # What becomes of a step.
+
+    def _conclude(self, step: Step, value: Any, chain: Chain) -> None:
+        """Read a hook's answer and let it take effect."""
+        late, due = chain.due is not None, self.deadline() if chain.due is None else chain.due
+        chain.settle()
+        if late or self.now > due:
+            self.time_out(due)
+            return
+        self._ended = value if type(value) is Ended else None
+        if value is None:
+            step.health.failures = 0
+            if self._listeners or self.round == 2:
+                self._write(step, "ok", silent=True)
+            else:
+                self.ran.append((step, self.now - self._step_began))
+                self._next()
+            return
+        reply = value if type(value) is Failure else self._read(step, value)
+        if isinstance(reply, Failure):
+            self._fail(step, reply)
+        elif reply.again is None:
+            self._take_effect(step, reply)
+        elif self._phase == 2:
+            self._fail(step, Failure("bad_output", "answered async a second time"))
+        else:
+            ceiling = step.ceiling or reply.again
+            self._phase, self._allowance = 2, min(reply.again, ceiling)
+
+    def _read(self, step: Step, value: Any) -> Reply | Failure:
+        try:
+            return step.read(self.route.row, value)
+        except BaseException as error:  # an answer whose own methods break
+            return Failure("bad_reply", f"the answer cannot be read: {type_name(error)}")
+
+    def _take_effect(self, step: Step, reply: Reply) -> None:
+        hook, problem = step.hook, reply.problem
+        may_change = self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
+        try:
+            effect = weigh(self.route.row, reply, may_change=may_change)
+        except BaseException as error:  # a reply with rubbish in it
+            self._fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"))
+            return
+        step.health.failures = 0
+        self._write(
+            step,
+            "ok" if problem is None else "timeout" if problem.kind == "late" else "failed",
+            effect=effect if self.round == 1 else only_stricter(effect),
+            error=None if problem is None else problem.error,
+            reply=reply,
+            evidence=reply.evidence,
+        )
+
+    def _fail(self, step: Step, failure: Failure) -> None:
+        """Do what the failure of a hook means: deny, or go on."""
+        hook, health, error = step.hook, step.health, failure.error
+        health.failures += 1
+        health.open_until = self.now + BREAKER_SECONDS
+        if hook.once and not health.once:
+            health.once.append(None)
+        effect = on_failure(self.route.row, hook, failure, step.policy)
+        health.denied_last = effect is not None
+        level = "debug" if step.policy == "skip" else "error"
+        event = self.route.row.name
+        log(level, "hook %s at %s failed (%s): %s", hook.label, event, error.code, error, trace=error.trace)
+        status: Status = "timeout" if failure.kind == "late" else "failed"
+        self._write(step, status, effect=effect, error=error, evidence=failure.evidence)
+
+    def _break_off(self, step: Step) -> None:
+        """Do at once what this hook's failures have meant so far: deny, or go on without it."""
+        hook, health = step.hook, step.health
+        failure = Failure("breaker_open", f"failed {health.failures} times in a row; not waited for")
+        denies = health.denied_last or step.policy == "abort"
+        effect = on_failure(self.route.row, hook, failure, "abort") if denies else None
+        self._write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
+
+    def _write(self, step: Step, status: Status, *, silent: bool = False, **what: Any) -> None:
+        """Write down what became of a step, tell of it, and go on to the next."""
+        duration = self.now - self._step_began
+        run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
+        ended = self._ended
+        if silent:
+            self.ran.append((step, run))
+        else:
+            self._note(step, run)
+        self._next()
+        for listener in self._listeners:
+            listener.hook_ends(step, run, ended)
+
+    def _note(self, step: Step | None, run: HookRun) -> None:
+        """Write down a run in which a hook said something, and let it take effect."""
+        self.ran.append((step, run))
+        self._spoken = True
+        effect: Effect | None = run.effect
+        if effect is None or not run.enforced:
+            return
+        if effect.changes:
+            self.given = self.given or self.fields
+            self.fields = {**self.fields, **effect.changes}
+            self._copiers = copiers(self.fields)
+            self._versions += 1
+        self.over = self.over or effect.ends
+
+    def _next(self) -> None:
+        self._position += 1
+        self._phase, self._allowance, self._ended = 1, 0.0, None
+
+    # What an executor asks and says.
+
+    def next_place(self, has_loop: bool) -> Place:
+        """Return where the next step runs, and begin its time."""
+        self._step_began = self.now
+        return "task" if self._pending is not None else self.steps[self._position].places[has_loop]
+
+    def step(self) -> Step:
+        """Return the step that the run is at."""
+        return self.steps[self._position]
+
+    def deadline(self) -> float:
+        """Return when the step that the run is at is late, on the monotonic clock."""
+        if self._position >= len(self.steps):
+            return self.total_deadline
+        step = self.steps[self._position]
+        return min(self._step_began + (self._allowance or step.timeout), self.total_deadline) + step.ending
+
+    def unfinished(self) -> bool:
+        """Say whether a step is left to run, in the first round or in the second."""
+        if self._position < len(self.steps):
+            if not self.over:
+                return True
+            self._skip_the_rest()
+        return self._versions > 0 and not self.over and self._begin_second_round()
+
+    def _skip_the_rest(self) -> None:
+        """Write down the hooks whose turn never came."""
+        for step in self.steps[self._position :]:
+            for one in step.members or (step,):
+                self.ran.append((one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)))
+        self._position = len(self.steps)
+
+    def _begin_second_round(self) -> bool:
+        """Prepare the one extra round, in which guards judge an input that changed after their turn."""
+        row = self.route.row
+        if self.round == 2 or not row.can & {"deny", "ask"}:
+            return False
+        subject = str(self.fields.get(row.subject or "", ""))
+        version, seen = 0, dict[Step, int]()
+        for step, run in self.ran:
+            if isinstance(run, HookRun) and run.changes:
+                version += 1
+            if step is not None and step.guard:
+                seen[step] = version  # after its own change: the guard that made the final input has seen it
+        self.round, self._position = 2, 0
+        self.steps = tuple(
+            step
+            for step, last in seen.items()
+            if last < version and (step.hook.matches is None or not subject or step.hook.matches(subject))
+        )
+        return bool(self.steps)
+
+    def fail(self, failure: Failure) -> None:
+        """Fail the step that the run is at, which could not begin, and go on to the next."""
+        if self._position < len(self.steps):
+            self._step_began = self.now
+            self._fail(self.steps[self._position], failure)
+
+    def time_out(self, due: float, text: str = "") -> None:
+        """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
+        step = self.steps[self._position]
+        self.now = monotonic()
+        seconds = due - step.ending - self._step_began
+        self._fail(step, Failure("timeout", text or f"no answer within {seconds:.3g} s"))
+
+    def refuse(self, failure: Failure) -> None:
+        """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
+        while not self.over and self._position < len(self.steps):
+            step = self.steps[self._position]
+            effect = on_failure(self.route.row, step.hook, failure, "abort")
+            self._write(step, "failed", effect=effect, error=failure.error)
+
+    def give_up(self) -> None:
+        """Run no further step: the host itself is interrupted."""
+        self.over = True
+
+    def resume(self) -> None:
+        """Go on although the run was given up: it was not the host that was interrupted."""
+        self.over = False
+
+    # Hooks beside others.
+
+    def _part(self, step: Step, *, background: bool = False) -> Run:
+        """Return a run of one step on the current input, to run beside this one."""
+        part = Run(self.route, self.fields, self.executor, self._finish, round=self.round)
+        part.steps, part.depth, part.background = (step,), self.depth, background
+        part.total_deadline, part._sure = self.total_deadline, 0.0
+        part._rest = self.rest()  # the same call id for all of them
+        if self._shared is None and step.handler is not None:
+            self._shared = (self.fields, self._event())
+        if self._shared is not None and self._shared[0] is self.fields:
+            part._shared = (part.fields, self._shared[1])
+        part._listeners = tuple(listener.part_begins(part) for listener in self._listeners)
+        return part
+
+    def parts(self) -> list[Run]:
+        """Return a run for each hook of the group that the run is at."""
+        return [self._part(step) for step in self.steps[self._position].members]
+
+    def join(self, parts: Sequence[Run]) -> None:
+        """Take over what these runs wrote down, in their order, and go on to the next step."""
+        self.now = monotonic()
+        changed_by: dict[str, HookRun] = {}
+        for part in parts:
+            for step, run in part.ran:
+                if not isinstance(run, HookRun):
+                    self.ran.append((step, run))
+                    continue
+                for name in run.changes:
+                    before = changed_by.get(name)
+                    if before is not None and before.effect is not None:
+                        before.effect.ignored.append(f"modify {name}: overwritten by {run.hook.label}")
+                    changed_by[name] = run
+                self._note(step, run)
+        self._next()
+
+    def conclude_background(self) -> None:
+        """Keep what a background hook said for the next firing."""
+        self._finish(self)
+
+    # The end.
+
+    def rest(self) -> dict[str, str]:
+        """Return the fields that the host did not give and that cost something to find out: found out once."""
+        if self._rest is None:
+            self._rest = self.route.template.rest(self.fields)
+        return self._rest
+
+    def spoken(self) -> list[HookRun]:
+        """Return the runs in which a hook said something, failed, or did not run."""
+        return [run for _, run in self.ran if isinstance(run, HookRun)]
+
+    def outcome(self, extra: Mapping[str, Any], late: Sequence[HookRun] = ()) -> Outcome:
+        """Merge what was said. ``late`` are runs of background hooks of earlier firings."""
+        verdict = NOTHING_SAID
+        if self._spoken or extra or late:
+            if self._versions:
+                self._void_grants()
+            verdict = merge(self.route.row, self.spoken(), extra=extra, late=late)
+        return make_outcome(self.route.template, self.fields, (self, self.ran, verdict))
+
+    def _void_grants(self) -> None:
+        """Take back what was granted for an input that is no longer the one that would run."""
+        version = 0
+        for run in self.spoken():
+            version += bool(run.changes)
+            granted = run.effect is not None and run.effect.granted and run.enforced
+            if granted and run.effect is not None and version < self._versions:
+                run.effect.granted = False
+                run.effect.ignored.append("allow: the input changed afterwards")
+
+    def lose_record(self, failure: Failure, *, required: bool) -> None:
+        """Write down that the record of this run was lost; a deny if it is required."""
+        row = self.route.row
+        recorder = Hook(row=row, handler=None, type="recorder", label="recorder")
+        effect = on_failure(row, recorder, failure, "abort") if required else None
+        self.ran = [*self.ran]  # the recorder has the outcome with the list as it was
+        self._note(None, HookRun(recorder, "failed", 0.0, effect, failure.error))
+        for listener in self._listeners:
+            listener.record_lost(failure.code)
+
+    def results(self, entries: Sequence[Entry]) -> tuple[Result, ...]:
+        """Return what was written down as a host reads it."""
+        made: list[Result] = []
+        for step, run in entries:
+            if isinstance(run, HookRun):
+                made.append(run.result())
+            elif step is not None:
+                made.append(step.result(run))
+        return tuple(made)
+
+    def end(self, outcome: Outcome) -> None:
+        """Tell listeners of the outcome."""
+        for listener in self._listeners:
+            listener.run_ends(outcome)
+
+    def break_off(self) -> None:
+        """Tell listeners that the host was interrupted."""
+        for listener in self._listeners:
+            listener.run_breaks_off()
+
+
+def _judged(hook: Hook, fields: dict[str, Any]) -> bool:
+    """Judge a hook's ``if``; what cannot be judged counts as true."""
+    try:
+        return hook.judge is None or bool(hook.judge(fields))
+    except Exception as error:
+        log("warning", "if %s of hook %s cannot be judged: %s", hook.condition, hook.label, type(error).__name__)
+        return True
