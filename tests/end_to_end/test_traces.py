@@ -758,7 +758,7 @@ PROGRAM = """
     close = configure_from_environment(hooks)
     assert hooks.fire_sync("PreToolUse", tool_name="Bash").denied
     close()
-    assert not hooks.tracing
+    assert not hooks.engine.listeners
 """
 
 

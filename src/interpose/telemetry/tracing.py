@@ -59,10 +59,15 @@ class _TracedRun:
         self._began = began
         # By round and step: a thread that was given up may still begin a span that no run ends.
         self._open: dict[tuple[int, Step], _HookSpan] = {}
+        self._parts: list[_TracedRun] = []
+        """The hooks that run beside others, and end with this run."""
 
     def part_begins(self, part: Run) -> _TracedRun:
         """Trace a hook that runs beside others, or in the background, inside the same span."""
-        return _TracedRun(self._tracing, part, None, self._context, self._began)
+        traced = _TracedRun(self._tracing, part, None, self._context, self._began)
+        if not part.background:
+            self._parts.append(traced)
+        return traced
 
     def hook_begins(self, step: Step) -> None:
         """Begin the span of a hook, or enter it again."""
@@ -96,6 +101,8 @@ class _TracedRun:
 
     def run_breaks_off(self) -> None:
         """End the spans of the firing and of hooks that the host does not wait for any more."""
+        for part in self._parts:
+            part.run_breaks_off()
         spans = [one.span for one in self._open.values()]
         self._open.clear()
         for span in (*spans, self._span):
