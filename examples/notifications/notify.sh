@@ -1,5 +1,5 @@
 #!/bin/sh
-# Notify a person on the desktop, else with a bell, and in a chat if NOTIFY_WEBHOOK is its URL.
+# Notify a person on the desktop, else with a bell, and in a chat if NOTIFY_WEBHOOK is set to its URL.
 set -u
 
 event=$(cat)
