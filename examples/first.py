@@ -1,4 +1,4 @@
-"""The program of the README's first screen."""
+"""The first program of the README."""
 
 import asyncio
 

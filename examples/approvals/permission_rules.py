@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Answer questions about commands that only look, so that nobody has to. What no rule knows is left to the person.
+"""Allow commands that only read, so that no person is asked. If no rule matches, the person decides.
 
-A rule has to cover the whole line: letters that mean something to a shell are in none of them.
+A rule must match the whole line. No rule allows a character that has a meaning for the shell.
 """
 
 import json
 import re
 import sys
 
-WORD = r" [\w@%+:,./][\w@%+:,./~^=-]*"  # no option, nothing for the shell
+WORD = r" [\w@%+:,./][\w@%+:,./~^=-]*"  # no option, and no character that the shell interprets
 PATHS = rf"(?:{WORD})*(?: --(?:{WORD})+)?"
 ALLOWED = [
     rf"git (?:status|diff|log|show)(?: --(?:cached|oneline|short|stat|staged))*(?: -\d+)?{PATHS}",

@@ -1,4 +1,4 @@
-"""Add one line of JSON for every event to a file that only its owner can read."""
+"""Append one line of JSON for each event to a file that only its owner can read."""
 
 import json
 import os
@@ -8,20 +8,20 @@ FIELDS = [
     "session_id", "agent_id", "tool_name", "tool_use_id", "tool_input", "tool_response", "error", "prompt", "source",
     "reason", "cwd",
 ]  # fmt: skip
-"""What is recorded, where an event has it."""
+"""The fields that are recorded, if an event has them."""
 
 LONGEST = 2_000
-"""Longer values are cut: a record is there to be read."""
+"""The maximum length of a value; longer values are cut."""
 
 
 def write(event):
-    """Record an event. Raises if it cannot: whether that denies is for `onError` to say."""
+    """Record an event. Raises if the line cannot be written; `onError` says whether that denies."""
     record = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event.hook_event_name}
     record |= {name: _cut(event[name]) for name in FIELDS if event.get(name)}
     line = json.dumps(record, ensure_ascii=False, default=repr).encode("utf-8", "backslashreplace") + b"\n"
     opened = os.open(_file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        # One write: lines of several processes never get mixed up. It is short only if the disk is full.
+        # One write, so that lines of several processes do not mix. The write is partial only if the disk is full.
         if os.write(opened, line) != len(line):
             raise OSError(f"{_file()}: only a part of the record could be written")
     finally:

@@ -1,7 +1,7 @@
-"""Stop a session that has cost enough: in money, or in tokens where nobody knows the price.
+"""Stop a session that has reached a limit: in US dollars, or in tokens if the price is unknown.
 
-Every answer of the model adds one line to the session's file, in one write, so that processes never get in each
-other's way; what was spent is the sum of the lines.
+Every answer of the model adds one line to the session's file, in one write, so that several processes can write at the
+same time. The cost of the session is the sum of the lines.
 """
 
 import hashlib
@@ -14,11 +14,11 @@ MOST_USD = 5.00
 MOST_TOKENS = 5_000_000
 
 PRICES = {"*opus*": (5.0, 25.0), "*sonnet*": (3.0, 15.0), "*haiku*": (1.0, 5.0)}
-"""US dollars for a million tokens, in and out, by the model's name. Yours may differ."""
+"""US dollars for a million tokens, input and output, by the model's name. Your prices may differ."""
 
 
 def spend(event):
-    """Add up what an answer has cost: as the host says, else by its tokens, else by the length of its text."""
+    """Add the cost of an answer: as the host passes it, else from its tokens, else from the length of its text."""
     usage = event.get("usage") or {}
     tokens_in = usage.get("input_tokens", len(event.prompt) // 4)
     tokens_out = usage.get("output_tokens", len(event.output) // 4)
@@ -31,7 +31,7 @@ def spend(event):
 
 
 def check(event):
-    """Deny once a limit is reached."""
+    """Deny if a limit is reached."""
     with _opened(event) as file:
         file.seek(0)
         spent = [line.split() for line in file]
@@ -43,13 +43,13 @@ def check(event):
 
 
 def begin(event):
-    """Forget what a session of this name has spent before."""
+    """Empty the file of a session, so that it starts at zero."""
     with _opened(event) as file:
         file.truncate(0)
 
 
 def _opened(event):
-    """Open the file of a session, for reading and adding; a folder that cannot be written to is a failure."""
+    """Open the file of a session for reading and appending. Raises if the folder is not writable."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = os.path.join(state, "interpose", "cost-limit")
     os.makedirs(folder, mode=0o700, exist_ok=True)

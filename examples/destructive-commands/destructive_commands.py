@@ -1,7 +1,7 @@
-"""Deny shell commands that destroy what cannot be brought back; ask where it cannot be told.
+"""Deny shell commands that destroy what cannot be restored; ask if the effect of a command is unknown.
 
-Deleting is for what lies below the working directory or in a folder for temporary files, and never for either of them
-as a whole. A line is read as a shell would read it, by the reader that `if` rules use.
+A command can delete files below the working directory or in a folder for temporary files, but not one of these folders
+as a whole. A line is parsed as a shell would parse it, by the parser of `if` rules.
 """
 
 import os
@@ -10,7 +10,7 @@ import re
 from interpose import ask, deny, shell_commands
 
 NEVER = ["mkfs", "mke2fs", "wipefs", "blkdiscard", "sgdisk", "parted", "git clean"]
-"""Commands that are denied: the first word is the command, and the others stand somewhere in it."""
+"""Commands that are denied. The first word is the program; the others are among its arguments."""
 
 ASK = [
     "git reset --hard", "git checkout --force", "git checkout -f", "git checkout .", "git restore .", "git stash clear",
@@ -21,7 +21,7 @@ ASK = [
     "rsync --delete", "crontab -r", "dropdb", "terraform destroy", "kubectl delete", "docker system prune",
     "docker volume rm", "docker volume prune",
 ]  # fmt: skip
-"""Commands that a person is asked about."""
+"""Commands that a person is asked about, in the same form."""
 
 DELETE = {"rm", "rmdir", "unlink", "shred", "truncate"}
 TEMPORARY = ["/tmp", "/var/tmp", os.environ.get("TMPDIR") or "/tmp"]
@@ -29,20 +29,20 @@ KEPT = {".git"}
 """Folders that are never deleted, nor anything in them."""
 
 FILTERS = {"-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-mtime", "-mmin", "-newer", "-size"}
-"""What find has to be told before it may delete below the working directory."""
+"""Options of find. At least one of them is needed to delete below the working directory."""
 
 _DISK = re.compile(r"/dev/(?:[hsv]d[a-z]|xvd|nvme|mmcblk|r?disk\d|mapper/|md\d|dm-)")
 _ONTO_DISK = re.compile(rf"(?:>[>|&]*|\bof=)\s*[\"']?{_DISK.pattern}")
-_EVERYTHING = re.compile(r"(?<![^\s/])\*+(?=/?(?:[\s;&|)]|$))")  # the last part of a path, when it is a star alone
+_EVERYTHING = re.compile(r"(?<![^\s/])\*+(?=/?(?:[\s;&|)]|$))")  # the last part of a path, if it is only a star
 _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
-_MADE_LATER = re.compile(r"[$`]|\{(?!\})|\bxargs\b")  # a line with words that are made while it runs
+_MADE_LATER = re.compile(r"[$`]|\{(?!\})|\bxargs\b")  # a line with words that are computed while it runs
 _NOT_ONLY_AND = re.compile(r"[;|()\n]|(?<!&)&(?!&)")
 
 
 def check(event):
-    """Look at one call of the shell."""
+    """Check one call of the shell."""
     command = event.tool_input["command"]
-    # Everything in a folder is the folder: /* is read as /., and * as a dot. A star in quotes is left alone.
+    # Everything in a folder counts as the folder: /* is read as /., and * as a dot. A star in quotes is left alone.
     line = _EVERYTHING.sub(".", _HOME.sub(os.path.expanduser("~"), command))
     if _ONTO_DISK.search(line):
         return deny(f"Destructive: writes onto a disk: {command}")
@@ -57,18 +57,18 @@ def check(event):
 
 
 class _Line:
-    """One command line: where its commands run, as far as that can be told, and what they would do."""
+    """One command line: the directories in which its commands can run, and what they would do."""
 
     def __init__(self, cwd, line):
         self.here = os.path.realpath(cwd or "/")
         self.home = os.path.realpath(os.path.expanduser("~"))
         self.places = {self.here}
         self.is_lost = False
-        self.follows = not _NOT_ONLY_AND.search(line)  # after `cd x && …` we are there; after `cd x; …` who knows
+        self.follows = not _NOT_ONLY_AND.search(line)  # `cd x && …` runs in x; `cd x; …` can run in either directory
         self.is_made_later = bool(_MADE_LATER.search(line))
 
     def doubts(self, commands):
-        """Yield what speaks against the line: deny or ask, and why."""
+        """Yield each objection to the line: deny or ask, and the reason."""
         for first, *rest in commands:
             name = os.path.basename(first.text)
             words = [word.text for word in rest]
@@ -95,7 +95,7 @@ class _Line:
                 yield from self.replaces(name, rest)
 
     def move(self, words):
-        """Follow a cd: to one more place where the rest may run, or nobody knows where."""
+        """Follow a cd: add a directory in which the rest can run, or note that the directory is unknown."""
         target = next((word for word in words if not word.text.startswith("-")), None)
         if target is None or not target.known or len(self.places) > 8:
             self.is_lost = True
@@ -104,7 +104,7 @@ class _Line:
         self.places = moved if self.follows else self.places | moved
 
     def deletes(self, words, *, recursive, whole=False):
-        """Judge what a command deletes, or with ``whole`` what it changes from top to bottom."""
+        """Check what a command deletes, or with ``whole`` what it changes recursively."""
         for word in words:
             path = os.path.expanduser(word.text)
             folder, _, begun = path.rpartition("/")
@@ -132,18 +132,18 @@ class _Line:
                 yield deny, f"{target} is not below {self.here}"
 
     def is_root(self, target):
-        """Say whether a folder holds everything here, or everything of this person."""
+        """Return whether a folder contains the working directory or the home directory."""
         return _holds(target, self.here) or _holds(target, self.home)
 
     def free(self, target):
-        """Return the folders below which things may be deleted; a home is none, wherever it lies."""
+        """Return the folders below which files can be deleted; the home directory is never one of them."""
         if not _holds(self.home, target):
             yield from map(os.path.realpath, TEMPORARY)
         if self.here not in ("/", self.home):
             yield self.here
 
     def finds(self, words):
-        """Judge where a find begins that deletes; here itself, if it looks for something in particular."""
+        """Check where a find that deletes begins. It can begin in the working directory if it has a filter."""
         texts = [word.text for word in words]
         until = next((at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!")), len(texts))
         pairs = zip(texts, [*texts[1:], ""], strict=True)
@@ -155,7 +155,7 @@ class _Line:
             yield from self.touches(os.path.join(os.path.expanduser(root), inner))
 
     def replaces(self, name, words):
-        """Judge what is written over or moved away."""
+        """Check what is overwritten or moved away."""
         for word in words:
             target = os.path.realpath(os.path.join(self.here, os.path.expanduser(word.text)))
             if _DISK.match(word.text):
@@ -165,7 +165,7 @@ class _Line:
 
 
 def _rule_for(rules, name, words):
-    """Return the first rule whose words are all in the command; mkfs is mkfs.ext4 too."""
+    """Return the first rule whose words are all in the command; mkfs also matches mkfs.ext4."""
     for rule in rules:
         first, *rest = rule.split()
         if (name == first or name.startswith(f"{first}.")) and all(_is_among(part, words) for part in rest):
@@ -178,18 +178,18 @@ def _is_among(part, words):
         return any(part[1] in word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
     if not part.startswith("--"):
         return part in words
-    # A long option may be shortened, have a value, or be one of several that begin alike (--delete-after).
+    # A long option can be shortened, have a value, or be the beginning of a longer one (--delete-after).
     return any(len(word) > 3 and word.startswith("--") and (part.startswith(word) or word.startswith(part))
                for word in words)  # fmt: skip
 
 
 def _begins_kept(begun):
-    """Say whether a folder that is kept has a name that begins like this, before a star or its like."""
+    """Return whether the name of a kept folder begins with this text, which stands before a wildcard."""
     return any(name.startswith(begun.casefold()) for name in KEPT)
 
 
 def _has(words, letters, long):
-    """Say whether an option is there: alone, among others as in -rf, or by its long name, which may be shortened."""
+    """Return whether an option is given: alone, with others as in -rf, or by its long name, which can be shortened."""
     return any(
         len(word) > 2 and long.startswith(word) if word.startswith("--") else set(word[1:]) & set(letters)
         for word in words
@@ -198,5 +198,5 @@ def _has(words, letters, long):
 
 
 def _holds(folder, path):
-    """Say whether a path is the folder or lies below it."""
+    """Return whether a path is the folder or is below it."""
     return path == folder or path.startswith(os.path.join(folder, ""))

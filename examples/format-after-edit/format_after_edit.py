@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Format a file that was just written, and tell the model if that changed it."""
+"""Format a file that was just written, and tell the model if the formatter changed it."""
 
 import json
 import os
@@ -17,11 +17,11 @@ FORMATTERS = {
     **{ending: ["prettier", "--write"] for ending in WEB.split()},
 }
 PLACES = [".venv/bin", "node_modules/.bin"]
-"""Where a project keeps its own programs; they come before those on PATH."""
+"""Directories with the project's own programs; they come before PATH."""
 
 
 def main():
-    """Read the event, format, and answer with context where there is something to say."""
+    """Read the event, format the file, and add context if the file changed or could not be formatted."""
     event = json.load(sys.stdin)
     project = Path(event["cwd"]).resolve()
     file = (project / event["tool_input"]["file_path"]).resolve()
@@ -36,7 +36,7 @@ def main():
             capture_output=True, text=True, errors="replace", check=False,
         )  # fmt: skip
     except FileNotFoundError:
-        return  # not installed here, so nobody formats these
+        return  # the formatter is not installed
     if done.returncode != 0:
         say(event, f"{formatter[0]} cannot format {file.name}: {(done.stderr or done.stdout).strip()[-500:]}")
     elif file.read_bytes() != before:
@@ -44,7 +44,7 @@ def main():
 
 
 def say(event, text):
-    """Add text for the model to read."""
+    """Answer with context for the model."""
     print(json.dumps({"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": text}}))
 
 

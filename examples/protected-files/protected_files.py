@@ -1,4 +1,4 @@
-"""Deny changes to files that are not the agent's: keys, settings, the files of git and of the hooks themselves."""
+"""Deny changes to protected files: keys, settings, and the files of git and of the hooks themselves."""
 
 import os
 import re
@@ -9,20 +9,20 @@ from interpose import ask, deny
 NAMES = [
     ".env", ".env.*", "*.pem", "?*.key", "*.p12", "id_rsa*", "id_ed25519*", ".npmrc", ".pypirc", ".netrc", "*.tfstate",
 ]  # fmt: skip
-"""Files by their names, in small letters."""
+"""Names of protected files, in lower case."""
 
 FOLDERS = [".git", ".interpose", ".claude", ".ssh", ".aws", ".gnupg", ".kube"]
-"""Folders in which nothing is changed, wherever they are."""
+"""Names of folders in which all files are protected."""
 
 FREE = [".env.example", ".env.sample", ".env.template"]
-"""Names that are free although they look like the others."""
+"""Names that are not protected although they match NAMES."""
 
 _KEYS = ("file_path", "notebook_path", "path")
 _BETWEEN_WORDS = re.compile(r"[\s;&|<>()`={},:@]+")
 
 
 def check(event):
-    """Look at the file that a tool would write."""
+    """Deny a tool that would write a protected file."""
     paths = [event.tool_input[key] for key in _KEYS if key in event.tool_input]
     if not paths:
         return deny(f"{event.tool_name} names no file that could be looked at")
@@ -32,8 +32,8 @@ def check(event):
 
 
 def check_command(event):
-    """Look for such a file in a command line: as a word, and as a target of > or of an option."""
-    # Quotes and backslashes may stand anywhere within a word.
+    """Ask about a command line that names a protected file: as a word, or as the target of > or of an option."""
+    # Quotes and backslashes can be anywhere within a word.
     plain = re.sub(r"[\"'\\]", "", event.tool_input["command"])
     for word in _BETWEEN_WORDS.split(plain):
         if word and (found := _protected(word, event.cwd)):
@@ -41,10 +41,10 @@ def check_command(event):
 
 
 def _protected(path, cwd):
-    """Return what protects a path, if anything does: as it is named, and as what links make of it."""
+    """Return the name or folder that protects a path, as written or with links resolved; None if there is none."""
     named = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     for form in dict.fromkeys((named, os.path.realpath(named))):
-        # Many file systems take .ENV for .env, so we do everywhere.
+        # Many file systems treat .ENV as .env, so case is ignored everywhere.
         *folders, name = form.casefold().split(os.sep)
         if folder := next((part for part in (*folders, name) if part in FOLDERS), None):
             return folder

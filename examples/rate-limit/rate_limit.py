@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Deny a tool that was called too often lately. Counts per session, safely for any number of processes at once."""
+"""Deny a tool that was called too often. Counts per session; any number of processes can run this at once."""
 
 import fcntl
 import hashlib
@@ -14,7 +14,7 @@ LIMITS = {
     "mcp__*": (60, 60),
     "Web*": (30, 60),
 }
-"""At most so many calls in so many seconds. The first that fits a tool's name holds, for all that it fits together."""
+"""The maximum of calls, and in how many seconds. The first pattern that matches applies; its tools count together."""
 
 
 def main():
@@ -27,7 +27,7 @@ def main():
     most, seconds = LIMITS[rule]
     now = time.time()
     with open(place_of(event["session_id"], rule), "a+", encoding="ascii") as file:
-        # One process at a time looks and counts; the lock ends with the file, whatever happens.
+        # One process at a time reads and counts. Closing the file releases the lock.
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         recent = [at for at in map(float, file) if at > now - seconds]
@@ -36,13 +36,13 @@ def main():
             print(f"{tool}: {most} calls in {seconds} s are allowed; the next one in {wait:.0f} s.", file=sys.stderr)
             return 2
         if not recent:
-            file.truncate(0)  # what is older does not count any more
+            file.truncate(0)  # older calls do not count
         file.write(f"{now!r}\n")
     return 0
 
 
 def place_of(session, rule):
-    """Return the file of calls that count together."""
+    """Return the file for the calls of one session and one pattern."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = os.path.join(state, "interpose", "rate-limit")
     os.makedirs(folder, mode=0o700, exist_ok=True)

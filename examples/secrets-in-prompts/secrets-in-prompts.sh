@@ -1,8 +1,8 @@
 #!/bin/sh
-# Deny a prompt that has a secret in it. The event is one line of JSON on standard input; a key looks the same there.
+# Deny a prompt that has a secret in it. The event is one line of JSON on standard input, in which keys are not escaped.
 set -u
 
-# A key begins a word; in JSON, that may be right after the \n of a new line.
+# A key begins a word. In JSON, that can be right after the \n of a new line.
 begin='(^|[^0-9A-Za-z_]|\\[nrt])'
 
 found=$(LC_ALL=C grep -Eo \
@@ -24,10 +24,10 @@ found=$(LC_ALL=C grep -Eo \
 case $? in
     0) ;;
     1) exit 0 ;; # nothing was found
-    *) exit 1 ;; # grep broke, and so has this hook
+    *) exit 1 ;; # grep failed, so this hook fails
 esac
 
-# The first letters say which kind it is, and are no secret.
+# The first characters show the kind of secret, and are not secret.
 kind=$(printf '%s\n' "$found" | sed -n '1 { s/^\\[nrt]//; s/^[^0-9A-Za-z-]//; p; }' | cut -c 1-6)
 echo "This prompt has a secret in it ($kind…), and was not sent. Take it out; if it has been sent before, replace it." >&2
 exit 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Replace secrets in what a tool has answered, before the model sees it.
+// Replace secrets in the result of a tool, before the model sees it.
 import { readFileSync } from "node:fs";
 
-// What a secret looks like, by its kind. Shapes that are unmistakable: what is replaced by mistake is missing later.
+// Patterns of secrets, by kind. Use unmistakable patterns: text that is replaced by mistake is lost to the model.
 const secrets = {
   "AWS key": /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
   "GitHub token": /\b(?:gh[oprsu]_[0-9A-Za-z]{36,}|github_pat_\w{50,})/g,
@@ -22,7 +22,7 @@ const secrets = {
 const redact = (text) =>
   Object.entries(secrets).reduce((rest, [kind, shape]) => rest.replace(shape, `[${kind} removed]`), text);
 
-// An integer beyond 2^53 is rounded by JavaScript: if your tools answer with such, use the hook in Python.
+// JavaScript rounds integers beyond 2^53. If your tools return such integers, use the Python hook.
 const without = (value) => {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map(without);

@@ -1,4 +1,4 @@
-"""Replace secrets in what a tool has answered, before the model sees it."""
+"""Replace secrets in the result of a tool, before the model sees it."""
 
 import re
 
@@ -19,14 +19,14 @@ SECRETS = {
     "private key": r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----.*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)",
     "password": r"(?<=://)[^\s/:@]+:[^\s/:@]{4,}(?=@)",
 }
-"""What a secret looks like, by its kind. Shapes that are unmistakable: what is replaced by mistake is missing later."""
+"""Patterns of secrets, by kind. Use unmistakable patterns: text that is replaced by mistake is lost to the model."""
 
 _KINDS = list(SECRETS)
 _ANY = re.compile("|".join(f"({pattern})" for pattern in SECRETS.values()), re.DOTALL | re.ASCII)
 
 
 def redact(event):
-    """Return the result without its secrets; nothing if there are none."""
+    """Replace the result if it contains secrets."""
     result = _without(event.tool_response)
     return modify(tool_response=result) if result != event.tool_response else None
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Keep an agent going while the tests fail: exit status 2 keeps it going, and it reads what is on standard error.
+# Keep an agent going while the tests fail. Exit status 2 keeps it going, and the agent reads standard error.
 set -u
 
 event=$(cat)
-[ -z "${INTERPOSE_DOCTOR:-}" ] || exit 0 # only a look at the hooks, nobody wants to stop
+[ -z "${INTERPOSE_DOCTOR:-}" ] || exit 0 # interpose doctor runs the hook: no agent wants to stop
 
 if [ -z "${TESTS:-}" ]; then
     if [ -f Makefile ] && grep -q '^test:' Makefile; then TESTS="make test"
@@ -11,11 +11,11 @@ if [ -z "${TESTS:-}" ]; then
     elif [ -f pyproject.toml ] && [ -d tests ]; then TESTS="python3 -m pytest -q"
     elif [ -f Cargo.toml ]; then TESTS="cargo test --quiet"
     elif [ -f go.mod ]; then TESTS="go test ./..."
-    else exit 0 # there are none
+    else exit 0 # there are no tests
     fi
 fi
 
-# How often in a row this session was kept going. A turn that begins anew begins to count anew.
+# The file that counts how often in a row this session was kept going. A new turn resets the count.
 state=${XDG_STATE_HOME:-$HOME/.local/state}/interpose/tests-before-stop
 count=$state/$(printf '%s' "${INTERPOSE_SESSION_ID:-none}" | cksum | tr ' ' -)
 tries=0
