@@ -27,6 +27,7 @@ demo: $(VENV)/.project
 	@$(BIN)/interpose demo
 
 test: $(VENV)/.dev
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest $(ARGS)
 
 # pytest exits with 5 when there is nothing to run, which is no failure here.
