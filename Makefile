@@ -16,7 +16,7 @@ ARGS ?=
 help:
 	@echo "make demo       see hooks at work"
 	@echo "make test       run the tests"
-	@echo "make test-more  run the tests that need more than Python, git and make"
+	@echo "make test-more  run the tests that need more than Python, git and make, or take long"
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
 	@echo "make docs       write the generated parts of the documentation anew, and build it"

@@ -161,9 +161,9 @@ def in_every_style(test: Callable[[str], None], styles: Iterable[str] = STYLES) 
             test(style)
         except Exception as error:
             failed[style] = error
-    for error in failed.values():
-        error.add_note(f"styles that fail: {', '.join(failed)}")
-        raise error
+    for first in failed.values():
+        first.add_note(f"styles that fail: {', '.join(failed)}")
+        raise first
 
 
 def play(event: At, hooks: Iterable[Any], style: str, /, **settings: Any) -> Played:
