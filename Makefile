@@ -16,7 +16,7 @@ ARGS ?=
 help:
 	@echo "make demo       see hooks at work"
 	@echo "make test       run the tests"
-	@echo "make test-more  run the tests that need more than Python, git and make"
+	@echo "make test-more  run the tests that need more than Python, git and make, or take long"
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
 	@echo "make docs       write the generated parts of the documentation anew, and build it"
@@ -27,6 +27,7 @@ demo: $(VENV)/.project
 	@$(BIN)/interpose demo
 
 test: $(VENV)/.dev
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest $(ARGS)
 
 # pytest exits with 5 when there is nothing to run, which is no failure here.

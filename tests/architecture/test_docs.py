@@ -38,12 +38,12 @@ def each(pages: list[Path]) -> Any:
 
 
 @each([page for page in DOCS if any(fences(text_of(page)))])
-def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path) -> None:
+def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, quick: Path) -> None:
     project = tmp_path / "home" / "project"
     project.mkdir(parents=True)
     environment = {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(project.parent), "LANG": "C.UTF-8",
-        "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1",
+        "PATH": f"{quick}:{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(project.parent),
+        "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
 
     followed = subprocess.run(

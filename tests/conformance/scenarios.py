@@ -140,17 +140,30 @@ def scenario(
 
 
 def table(*rows: Any, styles: Iterable[str] = STYLES) -> Callable[[Any], Any]:
-    """Give a test every row of a table, each in every style."""
+    """Give a test every row of a table; a row is one test, in which it is played in every style."""
 
-    def mark(test: Any) -> Any:
-        played = [
-            pytest.param(*row.values, style, id=f"{row.id}-{style}")
-            for row in rows
-            for style in (*styles, *(_commands(row.values[0]) if tuple(styles) == STYLES else ()))
-        ]
-        return pytest.mark.parametrize(("scenario", "style"), played)(test)
+    def mark(test: Callable[[Scenario, str], None]) -> Any:
+        def every_style(scenario: Scenario) -> None:
+            more = _commands(scenario) if tuple(styles) == STYLES else ()
+            in_every_style(lambda style: test(scenario, style), (*styles, *more))
+
+        every_style.__name__, every_style.__doc__ = test.__name__, test.__doc__
+        return pytest.mark.parametrize("scenario", rows)(every_style)
 
     return mark
+
+
+def in_every_style(test: Callable[[str], None], styles: Iterable[str] = STYLES) -> None:
+    """Call a test with each style. What is raised is the first failure; a note names all styles that fail."""
+    failed: dict[str, Exception] = {}
+    for style in styles:
+        try:
+            test(style)
+        except Exception as error:
+            failed[style] = error
+    for first in failed.values():
+        first.add_note(f"styles that fail: {', '.join(failed)}")
+        raise first
 
 
 def play(event: At, hooks: Iterable[Any], style: str, /, **settings: Any) -> Played:

@@ -3,7 +3,8 @@
 A file is a conversation with a shell. Lines that begin with ``$`` are typed, with ``>`` typed on; below stands what is
 printed, standard error first; ``...`` in a line is any text, and on a line of its own any lines. ``? 2`` is the exit
 status where it is not 0. A line that begins with ``#`` says why. Every file begins in an empty directory with an empty
-home.
+home. ``begin.txt`` is followed with the installed command, and so are all files in ``make test-more``; otherwise the
+command line is loaded once for all steps (``tests/preloaded.py``).
 """
 
 import os
@@ -54,12 +55,25 @@ def pattern_of(expected: list[str]) -> str:
     return "".join(parts)
 
 
-@pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
-def test_what_a_user_types_prints_what_the_text_says(path: Path, tmp_path: Path) -> None:
-    project, home = tmp_path / "project", tmp_path / "home"
+TEXTS = sorted(HERE.glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_what_a_user_types_prints_what_the_text_says(path: Path, tmp_path: Path, quick: Path) -> None:
+    follow(path, tmp_path, f"{BIN}" if path.stem == "begin" else f"{quick}:{BIN}")
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_the_installed_command_prints_what_the_text_says(path: Path, tmp_path: Path) -> None:
+    follow(path, tmp_path, f"{BIN}")
+
+
+def follow(path: Path, directory: Path, programs: str) -> None:
+    project, home = directory / "project", directory / "home"
     project.mkdir()
     home.mkdir()
-    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8"}
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8"}
 
     for step in steps_of(path.read_text("utf-8")):
         done = subprocess.run(

@@ -165,7 +165,7 @@ class Program:
             env=environment(PYTHONUNBUFFERED="1"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            bufsize=0,  # a buffer would take in lines beyond the one that is asked for, and communicate() reads past it
         )
 
     def __enter__(self) -> Self:
@@ -178,7 +178,7 @@ class Program:
     def line(self) -> str:
         """Wait for its next line."""
         assert self._process.stdout is not None
-        return self._process.stdout.readline().rstrip("\n")
+        return self._process.stdout.readline().decode().rstrip("\n")
 
     def send(self, number: int) -> None:
         """Send it a signal."""
@@ -187,4 +187,4 @@ class Program:
     def end(self, seconds: float = 10.0) -> tuple[int, str, str]:
         """Wait for its end; return its status, what it said since, and what it complained about."""
         said, complained = self._process.communicate(timeout=seconds)
-        return self._process.returncode, said, complained
+        return self._process.returncode, said.decode(), complained.decode()

@@ -185,7 +185,7 @@ def test_what_there_is_room_for_is_kept_while_it_is_down_and_the_rest_is_counted
         assert eventually(lambda: host.store.health.state == "up", 10)
 
     assert all(one.allowed for one in outcomes)
-    assert lost in (3, 4)  # the writer may have one in its hands beside those that wait
+    assert lost in (3, 4)  # the writer may have taken one that it does not yet count among those that wait
     assert ["not in the record" in str(one.results[-1].error) for one in outcomes[-lost:]] == [True] * lost
     assert commands(path) == list(range(9 - lost))
     with open_store(path) as reader:
@@ -193,7 +193,7 @@ def test_what_there_is_room_for_is_kept_while_it_is_down_and_the_rest_is_counted
 
 
 FULL = """
-    import resource, signal, sys, time
+    import json, resource, signal, sys, time
     from interpose import Hooks
     from interpose.audit.store import AuditStore
 
@@ -212,7 +212,7 @@ FULL = """
     said = [fire(n).denied for n in range(1, 100)]
     if not required:
         store.flush()
-    print(any(said), said == sorted(said), store.health.state, sum(said))
+    print(json.dumps([store.health.state, [n for n, denied in enumerate(said, 1) if denied]]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     deadline = time.monotonic() + 20
     while store.health.state != "up" and time.monotonic() < deadline:
@@ -225,19 +225,20 @@ FULL = """
 def test_a_full_disk_denies_where_the_record_is_required_until_there_is_room(path):
     first, then = run(FULL, str(path), "required").splitlines()
 
-    assert first.startswith("True True down ")
-    denied = int(first.split()[-1])
+    state, denied = json.loads(first)
+    assert (state, denied[-1]) == ("down", 99)
     assert then == "False up"
-    assert commands(path) == [*range(100 - denied), 100]
+    # A firing in between may be allowed: where the log of the database is written back, there is room for a while.
+    assert commands(path) == [n for n in range(101) if n not in denied]
     with open_store(path) as reader:
-        assert sum(gap["denied"] for gap in reader.gaps()) == denied
+        assert sum(gap["denied"] for gap in reader.gaps()) == len(denied)
     assert is_intact(path)
 
 
 def test_a_full_disk_costs_no_decision_and_the_gap_is_in_the_record(path):
     first, then = run(FULL, str(path), "optional").splitlines()
 
-    assert first == "False True down 0"
+    assert json.loads(first) == ["down", []]
     assert then == "False up"
     found = commands(path)
     with open_store(path) as reader:

@@ -126,9 +126,10 @@ for name in ("one", "two"):
                    parallel={kind!r} == "functions side by side")
 """
 
-    with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_without_a_loop")])) as host, within(5):
+    with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_without_a_loop")])) as host:
         assert host.line() == "running"
-        status, said, complained = host.end()
+        with within(5):
+            status, said, complained = host.end()
 
     assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
 
@@ -146,10 +147,11 @@ def test_a_signal_handler_of_the_host_that_exits_ends_the_host_and_not_the_hook(
     """Fault 121: the SystemExit is the host's own, wherever the signal struck."""
     handler = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(43))"
 
-    with Program("\n".join([PREAMBLE, handler, register, EPILOGUE.format(fire=fire)])) as host, within(5):
+    with Program("\n".join([PREAMBLE, handler, register, EPILOGUE.format(fire=fire)])) as host:
         assert host.line() == "running"
-        host.send(signal.SIGTERM)
-        status, _, complained = host.end()
+        with within(5):
+            host.send(signal.SIGTERM)
+            status, _, complained = host.end()
 
     assert status == 43, complained
 
@@ -173,12 +175,13 @@ async def blocks_twice(event):
 hooks.register("PreToolUse", blocks_twice)
 """
 
-    with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_with_asyncio_run")])) as host, within(5):
+    with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_with_asyncio_run")])) as host:
         assert host.line() == "running"
-        host.send(signal.SIGINT)
-        assert host.line() == "running"  # the first has been heard: the two cannot arrive as one
-        host.send(signal.SIGINT)
-        status, said, complained = host.end()
+        with within(5):
+            host.send(signal.SIGINT)
+            assert host.line() == "running"  # the first has been heard: the two cannot arrive as one
+            host.send(signal.SIGINT)
+            status, said, complained = host.end()
 
     assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
 

@@ -1,8 +1,9 @@
 """How benchmarks measure and judge; with stopwatches that say what they are told to say."""
 
 import argparse
+import gc
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,14 @@ import pytest
 from benchmarks.command import MET, MISSED, UNMEASURED, parser, run
 from benchmarks.measure import Check, Contestant, Idle, Limit, Row, Verdict, measure, not_measured
 from benchmarks.telling import cells, duration, figure, said, table
+
+
+@pytest.fixture(autouse=True)
+def little_garbage() -> Iterator[None]:
+    """Spare each measurement the look at everything that pytest has loaded; it collects garbage before it begins."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def costing(name: str, *seconds: float, minimum: float = 0.0, units: int = 1) -> Contestant:

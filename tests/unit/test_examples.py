@@ -42,15 +42,17 @@ def choice_of(word: str) -> Choice:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, quick: Path) -> Path:
     (tmp_path / "home").mkdir()
     (tmp_path / "project").mkdir()
+    (tmp_path / "bin").symlink_to(quick)
     return tmp_path / "project"
 
 
 def interpose(project: Path, *words: str) -> str:
     """What the command line says, in a project whose person has an empty home."""
-    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(project.parent / "home"), "LANG": "C.UTF-8"}
+    programs = f"{project.parent / 'bin'}:{BIN}:{os.environ['PATH']}"
+    environment = {"PATH": programs, "HOME": str(project.parent / "home"), "LANG": "C.UTF-8"}
     done = subprocess.run(["interpose", *words], cwd=project, env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
     assert done.returncode == 0, f"interpose {' '.join(words)}\n{done.stdout}{done.stderr}"

@@ -1,6 +1,7 @@
 """Context that hooks add: kept for the next model call, given once, and never lost."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -175,18 +176,23 @@ def test_concurrent_calls_lose_nothing_and_repeat_nothing() -> None:
 def test_what_a_hook_in_the_background_adds_reaches_the_next_model_call(kind: str) -> None:
     hooks = Hooks()
     model = Model()
+    prompted = threading.Event()
 
     async def later(event: Any) -> Any:
-        await asyncio.sleep(0)
+        while not prompted.is_set():  # noqa: ASYNC110 - a function in a thread waits for the same
+            await asyncio.sleep(0)
         return context("from the background")
 
-    hooks.register(
-        "UserPromptSubmit", later if kind == "async" else lambda event: context("from the background"), async_=True
-    )
+    def later_in_a_thread(event: Any) -> Any:
+        prompted.wait(10)
+        return context("from the background")
+
+    hooks.register("UserPromptSubmit", later if kind == "async" else later_in_a_thread, async_=True)
 
     async def main() -> None:
         async with hooks.session() as session:
             await session.prompt("hi")
+            prompted.set()  # what is said earlier is in the outcome of the prompt itself
             async with asyncio.timeout(10):
                 while not hooks.engine.late:  # noqa: ASYNC110 - nobody announces it
                     await asyncio.sleep(0)
@@ -201,7 +207,13 @@ def test_what_a_hook_in_the_background_adds_reaches_the_next_model_call(kind: st
 def test_what_was_said_in_the_background_before_a_subagent_began_is_not_for_it() -> None:
     hooks = Hooks()
     model = Model()
-    hooks.register("UserPromptSubmit", lambda event: context("for the boss"), async_=True)
+    prompted = threading.Event()
+
+    def later(event: Any) -> Any:
+        prompted.wait(10)
+        return context("for the boss")
+
+    hooks.register("UserPromptSubmit", later, async_=True)
 
     async def run(child: Any, config: Any) -> None:
         await child.message("look", model, system="child")
@@ -209,6 +221,7 @@ def test_what_was_said_in_the_background_before_a_subagent_began_is_not_for_it()
     async def main() -> None:
         async with hooks.session() as session:
             await session.prompt("hi")
+            prompted.set()  # what is said earlier is in the outcome of the prompt itself
             async with asyncio.timeout(10):
                 while not hooks.engine.late:  # noqa: ASYNC110 - nobody announces it
                     await asyncio.sleep(0)

@@ -461,7 +461,9 @@ class TestPlugin:
     """The installed plugin, in a session of its own."""
 
     def pytest(self, directory: Path, *arguments: str) -> str:
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+        # Plugins of others are not loaded, since that takes most of a second: but for ours, found as it is installed.
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p",
+                 "no:hypothesispytest", "-p", "no:anyio", *arguments]  # fmt: skip
         return subprocess.run(words, check=False, cwd=directory, capture_output=True, text=True, timeout=60).stdout
 
     def project(self, directory: Path) -> Path:

@@ -204,6 +204,7 @@ class Writer:
             while True:
                 if isinstance(first, Entry):
                     hand.append(first)
+                    self._held = len(hand)  # at once, or hosts would find room for as many as are taken here
                 elif first is None:
                     over = True
                 else:

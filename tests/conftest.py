@@ -1,0 +1,35 @@
+"""How the suite runs: what pytest keeps between two runs, and how many processes share the tests."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from tests.preloaded import Preloaded
+
+# Where the environment forbids Python to write bytecode, every process would rewrite the assertions of every test file
+# at every run, which takes as long as all of tests/conformance. While tests run, the environment's word holds again.
+FORBIDDEN = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """Write bytecode only if the environment lets us: all test files are loaded."""
+    sys.dont_write_bytecode = FORBIDDEN
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return three processes for two cores: many tests wait for a process or a deadline and need no core meanwhile."""
+    if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
+
+
+@pytest.fixture(scope="session")
+def quick() -> Iterator[Path]:
+    """A folder for PATH in which ``interpose`` starts in a tenth of the time that the installed command takes."""
+    with TemporaryDirectory(prefix="interpose-") as folder, Preloaded(Path(folder)) as preloaded:
+        yield preloaded.folder
