@@ -12,7 +12,7 @@ import textwrap
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
-from interpose.audit.reading import NotAStore, open_store
+from interpose.audit.reader import NotAStore, open_store
 from interpose.audit.store import AuditStore
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -165,12 +165,12 @@ def test_firings_are_read_newest_first_by_every_filter_there_is(hooks):
     assert found(before=3) == ["Write", "Bash"]
     assert found(since=9e9) == []
     assert found(event="nothing", hook="nobody") == []
-    with pytest.raises(UsageError, match="no decision"):
+    with pytest.raises(UsageError, match="not a decision"):
         found(decision="perhaps")
 
 
 def test_pages_are_put_together(hooks, monkeypatch):
-    monkeypatch.setattr("interpose.audit.reading._PAGE", 3)
+    monkeypatch.setattr("interpose.audit.reader._PAGE", 3)
     for _ in range(10):
         hooks.fire_sync("Stop")
 
