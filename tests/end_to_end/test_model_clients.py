@@ -296,7 +296,10 @@ def test_the_call_at_which_an_answer_reached_its_longest_is_not_run(kind: str) -
     )
 
     assert [call.input for call in turn.calls] == [{"command": "ls"}, {}]
-    assert [call.problem for call in turn.calls] == ["", "the answer was cut off at its limit before the input was complete"]
+    assert [call.problem for call in turn.calls] == [
+        "",
+        "the answer was cut off at its limit before the input was complete",
+    ]
 
 
 # Thoughts.

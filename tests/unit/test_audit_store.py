@@ -12,7 +12,8 @@ import textwrap
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
-from interpose.audit.reader import NotAStore, open_store
+from interpose.audit import open_store
+from interpose.audit.reader import NotAStore
 from interpose.audit.store import AuditStore
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -314,6 +315,13 @@ def test_a_child_after_a_fork_has_a_chain_of_its_own(path):
         counts = {one.id: one.firings for one in reader.sessions()}
     assert counts == {"before": 1, "child": 10, "parent": 10}
     assert len({process for process, _ in found}) == 2
+
+
+def test_the_old_module_of_the_reader_is_there_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="interpose.audit.reading is interpose.audit now"):
+        from interpose.audit.reading import open_store as old
+
+    assert old is open_store
 
 
 def test_something_else_is_no_store(tmp_path):

@@ -20,8 +20,8 @@ __all__ = ["SYSTEM", "Agent"]
 
 SYSTEM = """\
 You are a coding agent. You work on the files in {cwd} with the tools that you have. Look before you change something,
-make small changes, and say in the end what you did. Some actions are refused or changed by the rules of this place:
-take what you are told about that as meant, and do not try to get around it."""
+make small changes, and say in the end what you did. Hooks may deny or change some actions: follow what you are told
+about that, and do not try to get around it."""
 
 
 class Agent:

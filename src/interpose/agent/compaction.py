@@ -10,8 +10,8 @@ from .agent import Agent
 __all__ = ["compact", "is_full"]
 
 _SYSTEM = """\
-Summarise the conversation of a coding agent, for the agent itself to go on from: what was asked, what was decided, what
-was done and found (with paths), what is left to do. Leave nothing out that is still needed."""
+Summarise the conversation of a coding agent, so that the agent can continue from it: what was asked, what was decided,
+what was done and found (with paths), what is left to do. Leave nothing out that is still needed."""
 
 _CHARACTERS_PER_TOKEN = 3
 

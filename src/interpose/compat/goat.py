@@ -210,7 +210,7 @@ def process_pre_tool_use_results(results: Iterable[Any]) -> str:
 
 
 def process_stop_results(results: Iterable[Any]) -> bool:
-    """Say whether the loop goes on: any result has ``continue: true``."""
+    """Say whether the loop continues: any result has ``continue: true``."""
     return any(result.sync is not None and result.sync.continue_ is True for result in map(HookJSONOutput.of, results))
 
 

@@ -30,7 +30,7 @@ async def spawn(
     """Fire the events of a subagent in their order, and run it if it is allowed."""
     agent_id = agent_id or f"{agent}-{new_id()[:8]}"
     if agent_id in session._active_agents:
-        raise UsageError(f"agent_id: {agent_id} is running already", hint="hooks are told apart by it; leave it out")
+        raise UsageError(f"agent_id: {agent_id} is running already", hint="hooks are scoped by it; leave it out")
     session._active_agents.add(agent_id)
     try:
         before = await session._fire("pre:agent:spawn", agent=agent, config=config)
