@@ -8,7 +8,8 @@ from pathlib import Path
 
 from benchmarks.environment import ROOT
 from benchmarks.measure import Idle, Stopwatch, clean_environment, in_process
-from interpose.audit.base import Base, Chain
+from interpose.audit.chain import Chain
+from interpose.audit.database import Database
 from interpose.audit.entries import Entry, encode
 from interpose.audit.schema import columns_of
 from interpose.ids import new_id
@@ -20,7 +21,7 @@ _STATS = "from interpose.cli import main; raise SystemExit(main())"
 
 def filled(path: Path) -> Path:
     """Make the store: firings of five hooks each, in four hundred sessions."""
-    base = Base(str(path), durable=False, key=None)
+    base = Database(str(path), durable=False, key=None)
     chain = Chain(new_id(), json.dumps({"store": base.store}))
     dice = random.Random(1)
     try:

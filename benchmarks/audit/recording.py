@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.measure import Stopwatch
 from interpose import Hooks
-from interpose.audit.reading import open_store
+from interpose.audit.reader import open_store
 from interpose.audit.store import AuditStore
 
 TOOL, TOOL_INPUT = "Bash", {"command": "ls -la src"}

@@ -144,19 +144,19 @@ def test_hooks_come_before_the_permission_check(play: Any) -> None:
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: modify(tool_input={"command": "ls -l"}), inline=True)
     heard = Collector(hooks)
-    asker = Tool(True)
+    approver = Tool(True)
 
     async def scenario(session: Any) -> None:
         await session.tool("Bash", LS, Tool())
         await session.tool("Read", LS, Tool())
 
-    play(hooks, scenario, rules={"Bash": "ask"}, asker=asker)
+    play(hooks, scenario, rules={"Bash": "ask"}, approver=approver)
 
     assert heard.names[2:-1] == [
         "PreToolUse", "PermissionRequest", "Notification", "PostToolUse", "PreToolUse", "PostToolUse",
     ]  # fmt: skip
     assert [event.tool_input for event in heard.of("PermissionRequest")] == [{"command": "ls -l"}]
-    assert [question.tool_input for question in asker.calls] == [{"command": "ls -l"}]
+    assert [question.tool_input for question in approver.calls] == [{"command": "ls -l"}]
 
 
 @both
@@ -221,13 +221,13 @@ def test_an_ask_outranks_an_allow_and_loses_to_a_deny(play: Any, answers: Any, a
     hooks = Hooks()
     for says in answers:
         hooks.register("PreToolUse", lambda event, says=says: says, inline=True)
-    asker = Tool(True)
+    approver = Tool(True)
 
     async def scenario(session: Any) -> Any:
         return (await session.tool("Bash", LS, Tool())).ok
 
-    assert play(hooks, scenario, asker=asker) is runs
-    assert len(asker.calls) == asked
+    assert play(hooks, scenario, approver=approver) is runs
+    assert len(approver.calls) == asked
     assert play(hooks, scenario) is False
 
 

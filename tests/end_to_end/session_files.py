@@ -20,11 +20,11 @@ from typing import Any
 import yaml
 
 from interpose import Hooks, Outcome, Question
-from interpose.agent.kinds import AgentKind
-from interpose.agent.run import begun
+from interpose.agent.agent_types import AgentType
+from interpose.agent.run import open_run
+from interpose.agent.runtime import Limits, Runtime
 from interpose.agent.shadow import ShadowGit
-from interpose.agent.world import Limits, World
-from interpose.models import Model, Request, Turn, unheard
+from interpose.models import Model, Request, Turn, ignore_text
 from interpose.models.scripted import ScriptedModel
 
 HERE = Path(__file__).parent / "sessions"
@@ -68,7 +68,7 @@ class Recording(ScriptedModel):
         super().__init__(script, window=session.get("window"))
         self.played: list[dict[str, Any]] = []
 
-    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
+    async def answer(self, request: Request, on_text: Callable[[str], None] = ignore_text) -> Turn:
         turn = await super().answer(request, on_text)
         self.played.append({
             "say": turn.text, "calls": [{call.name: call.input} for call in turn.calls], "tokens": turn.tokens
@@ -103,26 +103,26 @@ async def _play(session: dict[str, Any], scratch: Path, model: Model) -> Played:
     hooks = Hooks.load(configuration / "hooks.yaml")
     played = Played()
     hooks.show = lambda text: played.shown.append(neutral(text, scratch))
-    world = World(
+    runtime = Runtime(
         hooks=hooks, model=model, cwd=project, directory=scratch / "transcripts", shadow=ShadowGit(project),
         limits=Limits(**session.get("limits", {})), env_file=scratch / "session.env",
     )  # fmt: skip
     if "kinds" in session:
-        world.kinds = {name: AgentKind(**told) for name, told in session["kinds"].items()}
+        runtime.agent_types = {name: AgentType(**told) for name, told in session["kinds"].items()}
     answers = iter(session.get("answers", []))
 
     def ask(question: Question) -> bool:
         played.shown.append(f"asked: {neutral(str(question), scratch)}")
         return next(answers) is True
 
-    options = {**session.get("options", {}), **({"asker": ask} if "answers" in session else {})}
+    options = {**session.get("options", {}), **({"approver": ask} if "answers" in session else {})}
 
     def heard(outcome: Outcome) -> None:
         played.outcomes.append(outcome)
         played.events.append(event_line(outcome, scratch))
 
     (scratch / "session.env").touch()
-    async with begun(world, session_id=SESSION_ID, on_outcome=heard, **options) as run:
+    async with open_run(runtime, session_id=SESSION_ID, on_outcome=heard, **options) as run:
         for prompt in session["prompts"]:
             await run.ask(prompt)
     await model.close()

@@ -260,7 +260,7 @@ def test_two_tools_that_would_have_one_name_are_told_apart(mark: str) -> None:
 
     assert len(names) == len(set(names)) == 8
     assert len(problems) == 8
-    assert problems[0] == "MCP server my_errands: its tool add is left out: mcp__my_errands__add is there already"
+    assert problems[0] == "MCP server my_errands: its tool add is left out: there is another mcp__my_errands__add"
 
 
 def test_without_servers_nothing_is_imported_or_started() -> None:

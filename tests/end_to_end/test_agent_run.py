@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, Outcome, deny
-from interpose.agent.run import begun
+from interpose.agent.run import open_run
+from interpose.agent.runtime import Limits, Runtime
 from interpose.agent.shadow import ShadowGit
 from interpose.agent.tools import TOOLS
 from interpose.agent.tools.mcp import connect
 from interpose.agent.tools.mcp_servers import servers_of
-from interpose.agent.world import Limits, World
 from interpose.models.scripted import ScriptedModel
 
 SERVER = Path(__file__).parent / "mcp_server.py"
 
 
-def world_of(project: Path, hooks: Hooks, turns: list[dict[str, Any]], **more: Any) -> World:
-    return World(
+def runtime_of(project: Path, hooks: Hooks, turns: list[dict[str, Any]], **more: Any) -> Runtime:
+    return Runtime(
         hooks=hooks, model=ScriptedModel(turns), cwd=project, directory=project / "transcripts",
         shadow=ShadowGit(project), **more,
     )  # fmt: skip
@@ -54,7 +54,7 @@ def test_hooks_govern_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
         servers = servers_of({"mcpServers": {"errands": {"command": sys.executable, "args": [str(SERVER)]}}}, "here")
         problems: list[str] = []
         async with connect(servers, on_problem=problems.append) as tools:
-            world = world_of(
+            runtime = runtime_of(
                 tmp_path, hooks,
                 [
                     {"call": {"mcp__errands__add": {"a": 1, "b": 1}}},
@@ -63,7 +63,7 @@ def test_hooks_govern_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
                 ],
                 tools=(*TOOLS, *tools),
             )  # fmt: skip
-            async with begun(world, session_id="s", on_outcome=heard) as running:
+            async with open_run(runtime, session_id="s", on_outcome=heard) as running:
                 assert await running.ask("Add.") == "Done."
         assert problems == []
 
@@ -94,7 +94,7 @@ def test_calls_that_only_read_are_made_side_by_side_and_answered_in_their_order(
             {"calls": [{"Read": {"file_path": "b.txt"}}, {"Read": {"file_path": "a.txt"}}]},
             {"say": "Read."},
         ]
-        async with begun(world_of(tmp_path, hooks, turns), session_id="s") as running:
+        async with open_run(runtime_of(tmp_path, hooks, turns), session_id="s") as running:
             await running.ask("Read.")
 
     asyncio.run(run())
@@ -109,8 +109,8 @@ def test_an_interrupted_turn_leaves_a_conversation_that_can_go_on(tmp_path: Path
             {"calls": [{"Bash": {"command": "echo $$ > pid; sleep 600"}}, {"Bash": {"command": "echo never"}}]},
             {"needs": "interrupted\ninterrupted\nAnd now", "say": "I was interrupted."},
         ]
-        world = world_of(tmp_path, Hooks(), turns)
-        async with begun(world, session_id="s", on_outcome=lambda one: events.append(one.event)) as running:
+        runtime = runtime_of(tmp_path, Hooks(), turns)
+        async with open_run(runtime, session_id="s", on_outcome=lambda one: events.append(one.event)) as running:
             asking = asyncio.ensure_future(running.ask("Wait."))
             while not (tmp_path / "pid").exists():  # noqa: ASYNC110 - nobody announces it
                 await asyncio.sleep(0.01)
@@ -135,8 +135,8 @@ def test_the_limit_of_turns_ends_an_agent_that_never_stops(tmp_path: Path) -> No
     turns = [{"call": {"Glob": {"pattern": "*"}}} for _ in range(9)]
 
     async def run() -> None:
-        world = world_of(tmp_path, hooks, turns, limits=Limits(turns=3))
-        async with begun(world, session_id="s") as running:
+        runtime = runtime_of(tmp_path, hooks, turns, limits=Limits(turns=3))
+        async with open_run(runtime, session_id="s") as running:
             await running.ask("Go.")
 
     asyncio.run(run())
@@ -154,7 +154,7 @@ def test_what_hooks_write_into_the_env_file_is_there_for_the_shell(tmp_path: Pat
 
     async def run() -> None:
         turns: list[dict[str, Any]] = [{"call": {"Bash": {"command": "echo $GREETING"}}}, {"say": "Done."}]
-        async with begun(world_of(tmp_path, hooks, turns, env_file=tmp_path / "env"), session_id="s") as running:
+        async with open_run(runtime_of(tmp_path, hooks, turns, env_file=tmp_path / "env"), session_id="s") as running:
             await running.ask("Go.")
 
     asyncio.run(run())

@@ -34,7 +34,7 @@ from interpose.models import (
     Turn,
     User,
     find_model,
-    unheard,
+    ignore_text,
 )
 
 BASH = ToolSpec("Bash", "Runs a command.", {"type": "object", "properties": {"command": {"type": "string"}}})
@@ -47,7 +47,7 @@ both = pytest.mark.parametrize("kind", SERVERS)
 def ask(
     server: ModelServer,
     *requests: Request,
-    on_text: Callable[[str], None] = unheard,
+    on_text: Callable[[str], None] = ignore_text,
     environ: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Turn]:
     """Return the answers to several requests, one after the other."""
@@ -296,7 +296,10 @@ def test_the_call_at_which_an_answer_reached_its_longest_is_not_run(kind: str) -
     )
 
     assert [call.input for call in turn.calls] == [{"command": "ls"}, {}]
-    assert [call.problem for call in turn.calls] == ["", "the answer reached its longest before the input was complete"]
+    assert [call.problem for call in turn.calls] == [
+        "",
+        "the answer was cut off at its limit before the input was complete",
+    ]
 
 
 # Thoughts.
@@ -384,7 +387,7 @@ def test_a_model_that_takes_no_tools_here_is_an_error_that_says_so() -> None:
     error = failure("openai", refuses, refuses)
 
     assert error.code == "rejected"
-    assert "it takes tools through another protocol only: choose another model" in str(error)
+    assert "it takes tools through another API only: choose another model" in str(error)
 
 
 # Servers that leave things out.
@@ -425,8 +428,8 @@ def test_calls_without_ids_get_some_that_no_other_turn_has() -> None:
 TROUBLES = [
     (Fails(401, "invalid x-api-key", "authentication_error"), "not_allowed", "does not accept the key", "check {key}"),
     (Fails(403, "no access", "permission_error"), "not_allowed", "the key may not do this", "or check {key}"),
-    (Fails(402, "credit is low", "billing_error"), "not_allowed", "wants to be paid", "the account of the key"),
-    (Fails(429, "no credit", "insufficient_quota", retry=False), "not_allowed", "wants to be paid", "the account"),
+    (Fails(402, "credit is low", "billing_error"), "not_allowed", "requires payment", "the account of the key"),
+    (Fails(429, "no credit", "insufficient_quota", retry=False), "not_allowed", "requires payment", "the account"),
     (Fails(404, "no such model", "not_found_error"), "no_model", "has no model {model}", "check the model's name"),
     (Fails(400, "bad schema", "invalid_request_error"), "rejected", "refused: bad schema", "is {model} a model"),
     (Fails(413, "too large", "request_too_large"), "context_too_long", "too long for {model}", "compact it"),

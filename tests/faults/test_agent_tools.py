@@ -14,7 +14,7 @@ from tests.faults.hosts import until, within
 from tests.unit.workplace import call, calling, workplace
 
 from interpose.agent.tools import Workplace, replace_file
-from interpose.agent.tools.walking import Walk, walked
+from interpose.agent.tools.file_search import Walk, walked
 
 LONG = 8.0
 """Far more than anything here takes, and far less than what would hang."""
@@ -65,14 +65,14 @@ def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(place: Wo
     with within(LONG):
         said = call(place, "Bash", command="echo before; sleep 60 & sleep 60", timeout=300)
 
-    assert said == "failed: no end within 0.3 s: it was ended, with all that it had started\nbefore"
+    assert said == "failed: the command did not end within 0.3 s and was killed, with all that it had started\nbefore"
 
 
 def test_a_command_that_ignores_the_request_to_end_is_ended(place: Workplace) -> None:
     with within(LONG):
         said = call(place, "Bash", command="trap '' TERM; sh -c 'sleep 60'; echo after; sleep 60", timeout=300)
 
-    assert said.startswith("failed: no end within 0.3 s")
+    assert said.startswith("failed: the command did not end within 0.3 s")
 
 
 def test_a_command_may_tidy_up_when_it_is_asked_to_end(place: Workplace) -> None:
@@ -87,7 +87,7 @@ def test_what_is_left_in_the_background_neither_holds_the_call_up_nor_lives_on(p
         holding = call(place, "Bash", command="sleep 60 & echo done")
         silent = call(place, "Bash", command="sleep 60 > /dev/null 2>&1 & echo done")
 
-    assert holding == "done\n(what it left running in the background was cut off)"
+    assert holding == "done\n(the output of its background processes was cut off)"
     assert silent == "done"
 
 
@@ -167,8 +167,8 @@ def test_many_commands_run_at_once(place: Workplace) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("echo a\0b", "the command has characters in it that no shell can be given"),
-        ("echo \ud800", "the command has characters in it that no shell can be given"),
+        ("echo a\0b", "the command has characters that cannot be passed to a shell"),
+        ("echo \ud800", "the command has characters that cannot be passed to a shell"),
         ("x" * 200_000, "the command cannot be started: Argument list too long"),
     ],
 )
@@ -196,9 +196,11 @@ def test_a_pipe_without_a_writer_is_not_waited_for(place: Workplace) -> None:
     os.mkfifo(place.cwd / "pipe")
 
     with within(LONG):
-        assert call(place, "Read", file_path="pipe") == "failed: pipe is no regular file (a device, a pipe or a socket)"
+        assert (
+            call(place, "Read", file_path="pipe") == "failed: pipe is not a regular file (a device, a pipe or a socket)"
+        )
         assert call(place, "Grep", pattern="x", path="pipe").startswith("(nothing found)")
-        assert call(place, "Glob", pattern="*") == "(no file fits)"
+        assert call(place, "Glob", pattern="*") == "(no file matches)"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-from interpose.audit.reading import open_store
-from interpose.audit.verifying import verify_store
+from interpose.audit.reader import open_store
+from interpose.audit.verify import verify_store
 
 LONGEST_TEST = 120.0
 
@@ -18,8 +18,8 @@ KILLER = """
     import json, os, random, signal, sys, time
     from interpose import Hooks
     from interpose.audit.store import AuditStore
-    from interpose.audit.reading import open_store
-    from interpose.audit.verifying import verify_store
+    from interpose.audit.reader import open_store
+    from interpose.audit.verify import verify_store
 
     path, kind, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
 

@@ -26,12 +26,12 @@ from tests.faults.hosts import eventually, within
 from tests.unit.test_audit_redact import SECRETS
 
 from interpose import Hooks, deny
-from interpose.audit import base, entries, writer
+from interpose.audit import database, entries, writer
+from interpose.audit.completion import Completion, StoreDown
 from interpose.audit.entries import LONGEST
-from interpose.audit.reading import open_store
+from interpose.audit.reader import open_store
 from interpose.audit.store import AuditStore
-from interpose.audit.tickets import StoreDown, Ticket
-from interpose.audit.verifying import verify_store
+from interpose.audit.verify import verify_store
 
 LONGEST_TEST = 60.0
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -169,7 +169,7 @@ def test_it_recovers_by_itself_and_writes_down_what_was_lost(path, quiet):
     with open_store(path) as reader:
         [gap] = reader.gaps()
     assert (gap["kind"], gap["denied"]) == ("gap", 3)
-    assert "plain file" in gap["why"] or "directory" in gap["why"]
+    assert "regular file" in gap["why"] or "directory" in gap["why"]
     assert is_intact(path)
 
 
@@ -396,7 +396,7 @@ def locked(path) -> sqlite3.Connection:
 
 @pytest.mark.parametrize("fire", ["fire", "fire_in_loop"])
 def test_a_required_record_is_waited_for_as_long_as_patience_lasts(fire, path, quiet, monkeypatch):
-    monkeypatch.setattr(base, "BUSY", 0.2)
+    monkeypatch.setattr(database, "BUSY", 0.2)
     with Host(path, required=True, patience=1.0) as host:
         assert host.fire().allowed
         other = locked(path)
@@ -412,7 +412,7 @@ def test_a_required_record_is_waited_for_as_long_as_patience_lasts(fire, path, q
 
 
 def test_a_locked_store_holds_nobody_up_who_does_not_require_it(path, monkeypatch):
-    monkeypatch.setattr(base, "BUSY", 0.2)
+    monkeypatch.setattr(database, "BUSY", 0.2)
     with Host(path) as host:
         host.fire(**do(0))
         assert host.store.flush()
@@ -675,9 +675,9 @@ def test_what_comes_too_late_for_a_writer_is_written_by_another(path):
         writer = host.store._writer
         writer.stop(5)
         late = entries.Entry('{"input":{"tool_input":{"command":1}}}')
-        late.ticket = Ticket()
+        late.completion = Completion()
         writer.put(late)
-        late.ticket.block(5)
+        late.completion.block(5)
 
     assert commands(path) == [0, 1]
 
@@ -692,10 +692,10 @@ def test_what_comes_when_no_thread_can_be_had_any_more_is_counted_and_told(path,
         writer.stop(5)
         patched.setattr(threading.Thread, "start", refuse)
         late = entries.Entry("{}")
-        late.ticket = Ticket()
+        late.completion = Completion()
         writer.put(late)
         with pytest.raises(StoreDown, match="closed"):
-            late.ticket.block(5)
+            late.completion.block(5)
 
     assert writer.health.lost == 1
     assert any("came after the end" in record.message for record in quiet.records)

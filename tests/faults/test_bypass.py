@@ -21,12 +21,12 @@ from tests.faults.hosts import eventually
 from tests.unit.workplace import call, workplace
 
 from interpose import Hooks, Outcome, ask
-from interpose.agent.run import begun
+from interpose.agent.run import open_run
+from interpose.agent.runtime import Runtime
 from interpose.agent.shadow import ShadowGit
 from interpose.agent.shadow.git import ShadowError
 from interpose.agent.tools.files import load, replace_file
 from interpose.agent.tools.mcp import _tool
-from interpose.agent.world import World
 from interpose.cli.frames import Lines
 from interpose.cli.frames import lines_of as frames_of
 from interpose.cli.person import Person
@@ -327,7 +327,7 @@ def test_the_agent_reads_nothing_that_a_guard_asks_about_where_nobody_can_be_ask
 
     told = agent(project, {"Read": {"file_path": "key.txt"}}, words=("-c", str(file)))
 
-    assert "there is nobody to ask" in told
+    assert "there is no approver" in told
     assert "hunter22" not in told
 
 
@@ -358,10 +358,10 @@ def test_a_yes_to_one_call_is_no_answer_to_the_next_one_with_its_id(project: Pat
             return None
 
     answers = iter([True, False])
-    world = World(Hooks(), Repeating(), project, tmp_path / "transcripts", ShadowGit(project))
+    runtime = Runtime(Hooks(), Repeating(), project, tmp_path / "transcripts", ShadowGit(project))
 
     async def main() -> None:
-        async with begun(world, session_id="s", default="ask", asker=lambda question: next(answers)) as run:
+        async with open_run(runtime, session_id="s", default="ask", approver=lambda question: next(answers)) as run:
             await run.ask("Go on.")
 
     asyncio.run(main())
@@ -396,7 +396,7 @@ def test_the_agent_does_not_rewrite_the_guard_that_watches_it(project: Path) -> 
         words=("-c", str(file), "--mode", "bypass"),
     )
 
-    assert told.count("belongs to the hooks that are armed") == 3
+    assert told.count("belongs to the hooks") == 3
     assert [path.read_text() for path in (guard, file)] == before
     assert not (project / "made").exists()
 
@@ -407,7 +407,7 @@ def test_the_agent_does_not_write_beside_the_record_of_its_actions(project: Path
 
     told = agent(project, {"Write": beside}, words=("-c", str(file), "--mode", "bypass"))
 
-    assert "belongs to the hooks that are armed" in told
+    assert "belongs to the hooks" in told
 
 
 def test_a_path_is_not_another_one_for_the_tool_than_for_the_rule(
@@ -417,7 +417,7 @@ def test_a_path_is_not_another_one_for_the_tool_than_for_the_rule(
 
     said = call(workplace(project), "Write", file_path="~/project/keys/new", content="x")
 
-    assert said.startswith("failed: ~/project/keys/new is outside of")
+    assert said.startswith("failed: ~/project/keys/new starts with ~")
     assert not (project / "keys").exists()
 
 

@@ -131,7 +131,7 @@ class TestHooksThatMisbehaveEverywhere:
         async def scenario(session: Any) -> Any:
             return (await session.tool("Bash", LS, tool)).denied
 
-        assert play(hooks, scenario, default="ask", mode="bypass", asker=lambda question: True) is True
+        assert play(hooks, scenario, default="ask", mode="bypass", approver=lambda question: True) is True
         assert tool.calls == []
 
     @both
@@ -142,7 +142,7 @@ class TestHooksThatMisbehaveEverywhere:
         async def scenario(session: Any) -> Any:
             return (await session.tool("Bash", LS, Tool())).ok
 
-        assert play(hooks, scenario, default="ask", asker=lambda question: True) is True
+        assert play(hooks, scenario, default="ask", approver=lambda question: True) is True
         assert play(hooks, scenario, default="ask") is False
 
     @both
@@ -427,7 +427,7 @@ class TestCrowds:
 
         hooks.register("PreToolUse", look)
 
-        async def asker(question: Any) -> bool:
+        async def approver(question: Any) -> bool:
             await asyncio.sleep(0)
             asked.append(question.tool_use_id)
             return int(question.tool_input["number"]) % 4 != 1
@@ -439,7 +439,7 @@ class TestCrowds:
             return f"result {given['number']}"
 
         async def main() -> Any:
-            async with hooks.session(default="ask", asker=asker) as session:
+            async with hooks.session(default="ask", approver=approver) as session:
                 answers = await asyncio.gather(
                     *(session.tool("T", {"number": n}, tool, tool_use_id=f"t{n}") for n in range(200))
                 )
@@ -456,7 +456,7 @@ class TestCrowds:
     def test_threads_share_a_session(self) -> None:
         hooks = Hooks()
         hooks.register("PreToolUse", lambda event: context(event.tool_use_id), inline=True)
-        asker, model, wrong = Tool(True), Model(), []
+        approver, model, wrong = Tool(True), Model(), []
 
         def work(session: Any, thread: int) -> None:
             for n in range(50):
@@ -471,7 +471,7 @@ class TestCrowds:
                 if n % 7 == 0:
                     session.message("hi", model)
 
-        with hooks.session_sync(default="ask", asker=asker) as session:
+        with hooks.session_sync(default="ask", approver=approver) as session:
             threads = [threading.Thread(target=work, args=(session, number)) for number in range(8)]
             for thread in threads:
                 thread.start()

@@ -15,7 +15,7 @@ import pytest
 from tests.faults.hosts import CALL, eventually
 
 from interpose import AuditStore, Hooks, Outcome, context, deny, modify
-from interpose.audit.reading import open_store
+from interpose.audit.reader import open_store
 
 Hook = Callable[[Any], Coroutine[Any, Any, Any]]
 

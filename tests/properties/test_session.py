@@ -1,5 +1,6 @@
 """What is true of every session, whatever hooks say and whatever the host does."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import given
@@ -53,8 +54,12 @@ class World:
     def say(answers: list[Any]) -> Any:
         return lambda event: answers.pop() if answers else None
 
+    def of_add(self, texts: Iterable[str]) -> list[str]:
+        """What ``add`` said among other context, such as the reason of a deny where nothing can be denied."""
+        return [text for text in texts if text.partition(" ")[0] in self.hooks.events]
+
     def send(self, prompt: str, system: str) -> str:
-        self.seen += [line for line in system.split("\n") if line.partition(" ")[0] in self.hooks.events]
+        self.seen += self.of_add(system.split("\n"))
         return "answer"
 
     def run(self, given: Any) -> str:
@@ -98,12 +103,12 @@ def test_a_session_keeps_its_order_and_loses_nothing(
     said: dict[str, list[Any]], steps: list[str], mode: str, default: str, yes: bool | None
 ) -> None:
     world = World(said)
-    asker = None if yes is None else lambda question: yes
+    approver = None if yes is None else lambda question: yes
 
-    with world.hooks.session_sync(mode=mode, default=default, asker=asker, show=lambda text: None) as session:
+    with world.hooks.session_sync(mode=mode, default=default, approver=approver, show=lambda text: None) as session:
         for step in steps:
             world.do(session, step)
-        left = list(session.pending_context)
+        left = world.of_add(session.pending_context)
 
     assert world.heard[0][0] == "SessionStart"
     assert world.heard[-1][0] == "SessionEnd"

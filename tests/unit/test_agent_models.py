@@ -17,12 +17,12 @@ from interpose.models import (
     ToolSpec,
     Turn,
     User,
-    count,
+    estimate_tokens,
     find_model,
-    read_input,
-    written,
+    message_text,
+    parse_tool_input,
 )
-from interpose.models.known import ANTHROPIC_MODEL, OPENAI_MODEL, window_of
+from interpose.models.catalog import ANTHROPIC_MODEL, OPENAI_MODEL, window_of
 
 KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
 CALL = ToolCall("call_1", "Bash", {"command": "echo ä"})
@@ -44,14 +44,14 @@ def test_a_turn_becomes_the_message_that_it_is_from_then_on() -> None:
     ],
 )
 def test_a_message_can_be_written_as_plain_text(message: User | Assistant | ToolResults, text: str) -> None:
-    assert written(message) == text
+    assert message_text(message) == text
 
 
 def test_a_token_is_counted_for_every_four_letters_of_everything_that_is_sent() -> None:
     tool = ToolSpec("name", "four", {"a": 5})  # 4 + 4 + 8 letters
 
-    assert count(Request("", [])) == 0
-    assert count(Request("12345678", [User("1234"), User("1234")], [tool]), "1234") == 2 + 1 + 1 + 4 + 1
+    assert estimate_tokens(Request("", [])) == 0
+    assert estimate_tokens(Request("12345678", [User("1234"), User("1234")], [tool]), "1234") == 2 + 1 + 1 + 4 + 1
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_token_is_counted_for_every_four_letters_of_everything_that_is_sent() 
     ],
 )
 def test_input_is_read_or_it_is_said_what_is_wrong_with_it(text: str, made: tuple[dict[str, object], str]) -> None:
-    assert read_input(text) == made
+    assert parse_tool_input(text) == made
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_script_is_a_model(tmp_path: Path) -> None:
             "openai",
             {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"},
             "no_key",
-            "there is no key for the server at 127.0.0.1:9 (set OPENAI_API_KEY, to any word if the server wants none)",
+            "there is no key for the server at 127.0.0.1:9 (set OPENAI_API_KEY, to any word if the server needs none)",
         ),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_script_at_its_end_says_whose_and_how_long_it_was() -> None:
     model = ScriptedModel([{"say": "One."}])
     play(model)
 
-    with pytest.raises(ModelError, match="the agent main has 1 turns and was asked for one more") as raised:
+    with pytest.raises(ModelError, match="the agent main has 1 turns and was called once more") as raised:
         play(model)
 
     assert raised.value.code == "off_script"
@@ -236,7 +236,7 @@ def test_a_turn_off_the_script_is_found_by_file_and_line(tmp_path: Path) -> None
         ("turns:\n- pause: .inf", "FILE:2: turns[0].pause: inf is not a number of seconds"),
         ("turns: []\nagents: [a]", "FILE:2: agents: is not a mapping of agents to turns"),
         ("agents:\n  main: []", "FILE:2: agents.main: the main agent has its turns under turns"),
-        ("agents:\n  a:\n  - say: x\n    say: y", "FILE:4: the key 'say' stands there twice (remove one of them)"),
+        ("agents:\n  a:\n  - say: x\n    say: y", "FILE:4: the key 'say' is there twice (remove one of them)"),
         ("turns: []\nwindow: wide", "FILE:2: window: 'wide' is not a number of tokens"),
         ("turns: [\n  {say: [}", "FILE:2: is not YAML: "),
         ("turns: !!python/object:os.system []", "FILE:1: is not YAML: "),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from interpose import ConfigError, Hooks, UsageError, deny
+from interpose.agent.agent_types import AgentType, read_agent_types
 from interpose.agent.conversation import newest, with_newest, without_newest
-from interpose.agent.kinds import AgentKind, read_kinds
 from interpose.agent.transcript import Transcript
 from interpose.cli.frames import lines_of
 from interpose.cli.timeline import Timeline, show_timeline
@@ -98,7 +98,9 @@ def test_a_transcript_follows_no_link(tmp_path: Path) -> None:
 def test_kinds_of_subagents_are_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "kinds.yaml").write_text("reviewer: {description: Reviews., system: Be strict., tools: [Read]}")
 
-    assert read_kinds(str(tmp_path / "kinds.yaml")) == {"reviewer": AgentKind("Reviews.", "Be strict.", ("Read",))}
+    assert read_agent_types(str(tmp_path / "kinds.yaml")) == {
+        "reviewer": AgentType("Reviews.", "Be strict.", ("Read",))
+    }
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_a_bad_file_of_kinds_is_refused_with_its_name(tmp_path: Path, text: str)
     (tmp_path / "kinds.yaml").write_text(text)
 
     with pytest.raises((UsageError, ConfigError), match=r"kinds\.yaml"):
-        read_kinds(str(tmp_path / "kinds.yaml"))
+        read_agent_types(str(tmp_path / "kinds.yaml"))
 
 
 CALL: dict[str, Any] = {

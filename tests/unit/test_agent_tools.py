@@ -12,8 +12,8 @@ from tests.unit.workplace import call, workplace
 
 from interpose import UsageError
 from interpose.agent.tools import TOOLS
-from interpose.agent.tools.excerpt import Excerpt
 from interpose.agent.tools.mcp_servers import HttpServer, StdioServer, read_servers, servers_of
+from interpose.agent.tools.truncated_output import TruncatedOutput
 
 
 def test_the_tools_have_the_names_inputs_and_kinds_of_claude_codes():
@@ -57,7 +57,7 @@ def test_a_refusal_does_not_repeat_an_input_of_any_length(tmp_path):
 
 
 def fed(pieces: list[bytes], most: int) -> str:
-    excerpt = Excerpt(most)
+    excerpt = TruncatedOutput(most)
     for piece in pieces:
         excerpt.feed(piece)
     excerpt.feed(b"", final=True)
@@ -123,7 +123,7 @@ def test_servers_are_read_as_they_stand_in_a_projects_file(tmp_path):
         ({"command": "${NO}"}, "f: mcpServers.s.command: the variable NO is not set"),
         ({"type": "sse", "url": "http://a"}, "f: mcpServers.s.type: 'sse' is not a type of server that can be used"),
         ({"type": [], "url": "http://a"}, "f: mcpServers.s.type: [] is not a type of server"),
-        ({"url": "ftp://a"}, "f: mcpServers.s.url: 'ftp://a' is no address"),
+        ({"url": "ftp://a"}, "f: mcpServers.s.url: 'ftp://a' is not a URL"),
     ],
 )
 def test_a_server_that_cannot_be_understood_is_refused_with_its_place(entry, said):

@@ -6,7 +6,7 @@ import time
 import pytest
 from tests.unit.workplace import call, workplace
 
-from interpose.agent.tools.walking import Walk, path_pattern
+from interpose.agent.tools.file_search import Walk, path_pattern
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def place(tmp_path):
         ({"pattern": "*.py", "path": "src"}, ["src/app.py"]),
         ({"pattern": "**/[a-b]??.py"}, ["src/app.py"]),
         ({"pattern": "src/[!p]*"}, ["src/app.py"]),
-        ({"pattern": "**/x.py"}, ["(no file fits)"]),
-        ({"pattern": "*", "path": "nowhere"}, ["failed: nowhere is no directory"]),
-        ({"pattern": "*", "path": "README.md"}, ["failed: README.md is no directory"]),
+        ({"pattern": "**/x.py"}, ["(no file matches)"]),
+        ({"pattern": "*", "path": "nowhere"}, ["failed: nowhere is not a directory"]),
+        ({"pattern": "*", "path": "README.md"}, ["failed: README.md is not a directory"]),
         ({"pattern": "*", "path": ".."}, ["failed: .. is outside of"]),
         ({"pattern": "../*"}, ["failed: a pattern cannot have .. in it: say in path where to look"]),
         ({"pattern": "/etc/*"}, ["failed: /etc/* is outside of"]),
@@ -92,7 +92,7 @@ def test_a_walk_that_takes_too_long_ends_and_says_so(place):
 
     assert len(list(few.files(place.cwd))) <= 3
     assert [list(walk.files(place.cwd)) for walk in (late, abandoned)] == [[], []]
-    assert few.remarks() == late.remarks() == ["(there are too many files to look at all: name a path)"]
+    assert few.remarks() == late.remarks() == ["(there are too many files, and not all were searched: name a path)"]
 
 
 def test_a_pattern_takes_linear_time():
@@ -113,7 +113,7 @@ def test_what_is_only_half_a_pattern_stands_for_itself(tmp_path, pattern):
 def test_a_pattern_that_cannot_be_used_is_refused(tmp_path):
     said = call(workplace(tmp_path), "Glob", pattern="[z-a]")
 
-    assert said == "failed: [z-a] is not a pattern of paths: **, *, ?, [abc] and {a,b}"
+    assert said == "failed: [z-a] is not a path pattern: **, *, ?, [abc] and {a,b}"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_pattern_that_cannot_be_used_is_refused(tmp_path):
         ({"pattern": "import[^x]+def", "output_mode": "content"}, ["(nothing found)"]),
         ({"pattern": "title", "path": "README.md", "_dash_i": True}, ["README.md"]),
         ({"pattern": "^$", "output_mode": "content", "path": "src/app.py"}, ["src/app.py:2:"]),
-        ({"pattern": "x", "path": "nowhere"}, ["failed: nowhere is not there"]),
+        ({"pattern": "x", "path": "nowhere"}, ["failed: nowhere does not exist"]),
     ],
 )
 def test_lines_are_found_by_a_regular_expression(place, given, found):

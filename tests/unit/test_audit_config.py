@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 
 from interpose import ConfigError, Hooks
-from interpose.audit.reading import open_store
+from interpose.audit.reader import open_store
 from interpose.audit.retention import Retention
 from interpose.audit.store import configured_store
-from interpose.audit.verifying import verify_store
+from interpose.audit.verify import verify_store
 from interpose.config.schema import schema
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from interpose.audit.redact import Redactor, is_redacted, secrets_of
-from interpose.audit.rules import is_secret_name
+from interpose.audit.secret_patterns import is_secret_name
 
 KEY = b"a key for the tests"
 
@@ -172,7 +172,7 @@ def test_a_value_that_was_secret_stays_secret_after_it_has_left_the_environment(
     del environ["DEPLOY_KEY"]
     environ["OTHER_PASSWORD"] = "battery staple"
 
-    take.look()
+    take.refresh()
 
     assert "horse" not in take("correct horse")
     assert "staple" not in take("battery staple")

@@ -12,7 +12,8 @@ import textwrap
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
-from interpose.audit.reading import NotAStore, open_store
+from interpose.audit import open_store
+from interpose.audit.reader import NotAStore
 from interpose.audit.store import AuditStore
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -165,12 +166,12 @@ def test_firings_are_read_newest_first_by_every_filter_there_is(hooks):
     assert found(before=3) == ["Write", "Bash"]
     assert found(since=9e9) == []
     assert found(event="nothing", hook="nobody") == []
-    with pytest.raises(UsageError, match="no decision"):
+    with pytest.raises(UsageError, match="not a decision"):
         found(decision="perhaps")
 
 
 def test_pages_are_put_together(hooks, monkeypatch):
-    monkeypatch.setattr("interpose.audit.reading._PAGE", 3)
+    monkeypatch.setattr("interpose.audit.reader._PAGE", 3)
     for _ in range(10):
         hooks.fire_sync("Stop")
 
@@ -314,6 +315,13 @@ def test_a_child_after_a_fork_has_a_chain_of_its_own(path):
         counts = {one.id: one.firings for one in reader.sessions()}
     assert counts == {"before": 1, "child": 10, "parent": 10}
     assert len({process for process, _ in found}) == 2
+
+
+def test_the_old_module_of_the_reader_is_there_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="interpose.audit.reading is interpose.audit now"):
+        from interpose.audit.reading import open_store as old
+
+    assert old is open_store
 
 
 def test_something_else_is_no_store(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from interpose import Hooks, deny
 from interpose.audit.retention import Retention
 from interpose.audit.store import AuditStore
-from interpose.audit.verifying import verify_store
+from interpose.audit.verify import verify_store
 from interpose.cli.verify import verify
 
 KEY = "a key of more than sixteen bytes"
@@ -144,16 +144,16 @@ def test_a_cut_is_found(place):
 OTHERS = {
     "a head": ("UPDATE heads SET seq = seq - 1", "not that of the last"),
     "no head": ("DELETE FROM heads", "no head"),
-    "a head of nobody": ("INSERT INTO heads SELECT 7, seq, hash, time, ended, mac FROM heads", "not there"),
+    "a head of nobody": ("INSERT INTO heads SELECT 7, seq, hash, time, ended, mac FROM heads", "does not exist"),
     "the description of a process": ("UPDATE processes SET about = replace(about, 'pid', 'pod')", "was changed"),
     "the name of a process": ("UPDATE processes SET uuid = 'another'", "was changed"),
     "the store's own name": ("UPDATE meta SET value = 'another' WHERE name = 'store'", "another store"),
-    "a checkpoint": ("INSERT INTO checkpoints VALUES (7, 1, x'00')", "a process that is not there"),
+    "a checkpoint": ("INSERT INTO checkpoints VALUES (7, 1, x'00')", "a process that does not exist"),
     "a forgotten process": ("INSERT INTO forgotten VALUES (7, 9)", "not those that were recorded"),
-    "a head that is none": ("UPDATE heads SET time = 'noon'", "something else belongs"),
+    "a head that is none": ("UPDATE heads SET time = 'noon'", "has the wrong type"),
     "a process that says nothing": ("UPDATE processes SET about = '[]'", "was changed"),
     "a table": ("CREATE TABLE more (a)", "tables are not"),
-    "a record of nobody": ("UPDATE records SET process = 9 WHERE id = 6", "a process that is not there"),
+    "a record of nobody": ("UPDATE records SET process = 9 WHERE id = 6", "a process that does not exist"),
 }  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def test_a_store_that_is_open_or_large_has_no_sum(place, monkeypatch):
         hooks.fire_sync("Stop")
         assert one.flush()
         while_open = (path.with_name("audit.db-sum").exists(), status(path))
-    monkeypatch.setattr("interpose.audit.sums.LARGEST", 1000)
+    monkeypatch.setattr("interpose.audit.checksum.LARGEST", 1000)
     write(path)
 
     assert while_open == (False, 0)
@@ -252,7 +252,7 @@ def test_with_a_key_a_store_is_complete(place):
     assert verify_store(str(path), key=KEY.encode()).verdict == "complete"
     assert status(path, key=place / "key") == 0
     assert "with --key the seal is checked too" in verify_store(str(path)).notes[0]
-    assert "an anchor shows it" in verify_store(str(path), key=KEY.encode()).notes[0]
+    assert "only an anchor detects it" in verify_store(str(path), key=KEY.encode()).notes[0]
 
 
 def test_a_key_can_be_in_the_environment(place, monkeypatch):
@@ -423,7 +423,7 @@ def test_the_size_of_a_store_is_kept_below_its_limit(place):
 
 
 def test_a_process_whose_first_records_are_gone_goes_on_with_its_chain(place, monkeypatch):
-    monkeypatch.setattr("interpose.audit.desk._RETENTION_SECONDS", 0.0)
+    monkeypatch.setattr("interpose.audit.committer._RETENTION_SECONDS", 0.0)
     monkeypatch.setattr("interpose.audit.retention._AT_ONCE", 3)
     path = place / "audit.db"
     hooks = Hooks()

@@ -297,12 +297,12 @@ def test_no_cell_of_a_table_is_a_formula_or_an_escape(tmp_path, capsys):
 
 
 def test_an_export_that_breaks_off_leaves_nothing_behind(store, tmp_path, monkeypatch, capsys):
-    from interpose.audit.reading import Firing
+    from interpose.audit.reader import StoredFiring
 
     def broken(self):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Firing, "to_dict", broken)
+    monkeypatch.setattr(StoredFiring, "to_dict", broken)
     (tmp_path / "out.jsonl").write_text("of last week")
 
     assert main(["log", "export", "--store", store, "-o", "out.jsonl"]) == 1

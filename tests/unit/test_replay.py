@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, modify
-from interpose.audit.reading import open_store
+from interpose.audit.reader import open_store
 from interpose.audit.store import AuditStore
 from interpose.replay import Recorded, Recording, Replay, prepared, read_session, replay
-from interpose.replay.recorded import UNKNOWN
+from interpose.replay.recording import UNKNOWN
 
 LS: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
 
@@ -264,8 +264,8 @@ def test_a_session_is_named_by_its_id_or_a_beginning_that_is_its_own(tmp_path, w
     ("wanted", "said"),
     [
         ("a", "a is the beginning of 2 sessions (say which: a-10, a-1)"),
-        ("x", "x is no session"),
-        ("", " is no session"),
+        ("x", "x is not a session"),
+        ("", " is not a session"),
     ],
 )
 def test_a_session_that_is_not_clear_is_asked_for(tmp_path, wanted, said):
@@ -283,5 +283,5 @@ def test_a_store_without_firings_has_no_session(tmp_path):
         base.execute("DELETE FROM records")
     base.close()
 
-    with open_store(path) as store, pytest.raises(UsageError, match="nothing is recorded there yet"):
+    with open_store(path) as store, pytest.raises(UsageError, match="no session is recorded there yet"):
         read_session(store, "latest")

@@ -186,7 +186,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(recorded, capsys, projec
     [
         (
             ["nobody", "-a", "new.yaml", "--store", "audit.db"],
-            "audit.db: nobody is no session (the latest are two, one",
+            "audit.db: nobody is not a session (the latest are two, one",
         ),
         (["no/such.jsonl", "-a", "new.yaml"], "no/such.jsonl: there is no such file (check the path)"),
         (["gone.jsonl", "-a", "new.yaml"], "gone.jsonl: there is no such file"),

@@ -8,7 +8,7 @@ import pytest
 
 from interpose import UsageError
 from interpose.replay import read_file, read_transcript
-from interpose.replay.recorded import UNKNOWN, Recorded
+from interpose.replay.recording import UNKNOWN, Recorded
 
 
 def entry(type: str, content: Any, **more: Any) -> dict[str, Any]:

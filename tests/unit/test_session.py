@@ -1,6 +1,7 @@
 """A session's methods: which events they fire, in which order, and what the host gets."""
 
 import asyncio
+import inspect
 import subprocess
 import sys
 import textwrap
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 from tests.unit.session_hosts import Collector, Model, Tool, both, saying
 
-from interpose import Hooks, UsageError, context, deny, modify
+from interpose import Hooks, Session, UsageError, context, deny, modify
+from interpose.session import SessionOptions
 
 LS = {"command": "ls"}
 
@@ -39,7 +41,7 @@ def test_a_whole_session_fires_each_event_where_it_belongs(play: Any) -> None:
         await session.task_completed("7", "fix it")
         await session.stop("bye")
 
-    play(hooks, scenario, default="ask", asker=lambda question: True, show=lambda text: None)
+    play(hooks, scenario, default="ask", approver=lambda question: True, show=lambda text: None)
 
     tool = ["PreToolUse", "PermissionRequest", "Notification"]
     assert heard.names == [
@@ -199,12 +201,12 @@ class TestMistakes:
         ("options", "message"),
         [
             ({"default": "deny"}, "default: 'deny' is neither allow nor ask"),
-            ({"mode": "plam"}, r"mode: 'plam' is no mode of permission \(did you mean plan\?\)"),
-            ({"rules": {"Bash(ls)": "yes"}}, r"rules: 'yes' for Bash\(ls\) is no answer \(allow, ask or deny\)"),
+            ({"mode": "plam"}, r"mode: 'plam' is not a permission mode \(did you mean plan\?\)"),
+            ({"rules": {"Bash(ls)": "yes"}}, r"rules: 'yes' for Bash\(ls\) is not an answer \(allow, ask or deny\)"),
             ({"rules": {"Bash(ls": "deny"}}, r"rules: 'Bash\(ls' has no closing parenthesis"),
             ({"rules": {" ": "deny"}}, "rules: a rule without text"),
-            ({"most_keep_goings": -1}, "most_keep_goings: -1 is no number of times"),
-            ({"most_keep_goings": True}, "most_keep_goings: True is no number of times"),
+            ({"max_continues": -1}, "max_continues: -1 is not a number of times"),
+            ({"max_continues": True}, "max_continues: True is not a number of times"),
             ({"show": asyncio.sleep}, "show: an asynchronous function cannot be used"),
         ],
     )
@@ -216,7 +218,7 @@ class TestMistakes:
     def test_a_mode_is_checked_when_it_is_set(self, play: Any) -> None:
         async def scenario(session: Any) -> str:
             session.mode = "plan"
-            with pytest.raises(UsageError, match="no mode of permission"):
+            with pytest.raises(UsageError, match="not a permission mode"):
                 session.mode = "planning"
             mode: str = session.mode
             return mode
@@ -227,12 +229,44 @@ class TestMistakes:
         with pytest.raises(AttributeError, match="a session has no 'modus'"):
             Hooks().session_sync().modus = "plan"
 
+    @pytest.mark.parametrize("name", ["session", "session_sync"])
+    @pytest.mark.parametrize(
+        ("old", "new", "value"),
+        [("asker", "approver", lambda question: True), ("most_keep_goings", "max_continues", 2)],
+    )
+    def test_the_old_name_of_an_option_is_read_with_a_warning(self, name: str, old: str, new: str, value: Any) -> None:
+        make: Any = getattr(Hooks(), name)
+
+        with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now") as warned:
+            session = make(**{old: value})
+        with pytest.raises(UsageError, match=f"{old} is the old name of {new}: only one can be given"):
+            make(**{old: value, new: value})
+
+        assert getattr(session, new) is value
+        assert [warning.filename for warning in warned] == [__file__]
+
+    @pytest.mark.parametrize("name", ["session", "session_sync"])
+    def test_the_old_name_of_an_attribute_is_the_new_one_with_a_warning(self, name: str) -> None:
+        session = getattr(Hooks(), name)(approver=lambda question: True)
+
+        with pytest.warns(DeprecationWarning, match="asker is called approver now"):
+            session.asker = None
+        with pytest.warns(DeprecationWarning, match="most_keep_goings is called max_continues now"):
+            assert session.most_keep_goings == session.max_continues
+
+        assert session.approver is None
+
+    def test_the_options_are_those_that_a_session_takes(self) -> None:
+        taken = set(inspect.signature(Session).parameters)
+
+        assert taken - {"engine", "backend", "parent"} == set(SessionOptions.__annotations__)
+
     @both
     def test_a_kind_of_tool_that_does_not_exist_is_refused(self, play: Any) -> None:
         async def scenario(session: Any) -> None:
             await session.tool("Bash", LS, Tool(), kind="reads")
 
-        with pytest.raises(UsageError, match="kind: 'reads' is no kind of tool"):
+        with pytest.raises(UsageError, match="kind: 'reads' is not a kind of tool"):
             play(Hooks(), scenario)
 
 
@@ -496,13 +530,13 @@ class TestWithoutALoop:
         ):
             scenario(session, function)
 
-    def test_an_asynchronous_asker_is_a_mistake_that_says_so(self) -> None:
-        async def asker(question: Any) -> bool:
+    def test_an_asynchronous_approver_is_a_mistake_that_says_so(self) -> None:
+        async def approver(question: Any) -> bool:
             raise AssertionError("must not run")
 
         with (
-            Hooks().session_sync(default="ask", asker=asker) as session,
-            pytest.raises(UsageError, match="asker is asynchronous"),
+            Hooks().session_sync(default="ask", approver=approver) as session,
+            pytest.raises(UsageError, match="approver is asynchronous"),
         ):
             session.tool("Bash", LS, Tool())
 
@@ -512,7 +546,7 @@ class TestWithoutALoop:
             from interpose import Hooks, deny
             hooks = Hooks()
             hooks.register("PreToolUse", lambda event: deny("no") if "rm" in event.tool_input["command"] else None)
-            with hooks.session_sync(default="ask", asker=lambda question: True) as session:
+            with hooks.session_sync(default="ask", approver=lambda question: True) as session:
                 session.prompt("hi")
                 session.message("hi", lambda prompt, system: "yes")
                 print(session.tool("Bash", {"command": "ls"}, lambda given: "a b").content)

@@ -8,7 +8,7 @@ from tests.unit.session_hosts import Collector, Tool, both, saying
 
 from interpose import Hooks, deny, inject, modify
 from interpose.session.calls import WITHHELD
-from interpose.session.schemas import misfit
+from interpose.session.schemas import schema_error
 
 LS = {"command": "ls"}
 SCHEMA = {
@@ -56,7 +56,7 @@ class TestSchema:
         async def scenario(session: Any) -> None:
             await session.tool("Bash", LS, Tool(), schema=SCHEMA)
 
-        play(hooks, scenario, default="ask", asker=lambda question: True)
+        play(hooks, scenario, default="ask", approver=lambda question: True)
 
         assert heard.names == ["SessionStart", "Setup", "PreToolUse", "SessionEnd"]
 
@@ -93,8 +93,8 @@ class TestSchema:
         ("schema", "wrong"),
         [
             ({"type": "nothing"}, "its schema is not valid: 'nothing' is not valid under any of the given schemas"),
-            ({"$ref": "http://127.0.0.1:1/x.json"}, "its schema refers to what is not in it: "),
-            ({"$ref": "#/$defs/none"}, "its schema refers to what is not in it: "),
+            ({"$ref": "http://127.0.0.1:1/x.json"}, "its schema has a reference that cannot be resolved: "),
+            ({"$ref": "#/$defs/none"}, "its schema has a reference that cannot be resolved: "),
             ({"properties": {"command": {"pattern": "("}}}, "its schema "),
             ({"$ref": "#"}, "its schema cannot be used: RecursionError"),
         ],
@@ -113,22 +113,22 @@ class TestSchema:
             address = f"http://127.0.0.1:{server.getsockname()[1]}/schema.json"
             socket.setdefaulttimeout(2)  # whoever fetched it would wait for an answer
             try:
-                wrong = misfit({}, {"$schema": address, "allOf": [{"$ref": f"{address}#/x"}]})
+                wrong = schema_error({}, {"$schema": address, "allOf": [{"$ref": f"{address}#/x"}]})
             finally:
                 socket.setdefaulttimeout(None)
 
-            assert wrong.startswith("its schema refers to what is not in it: ")
+            assert wrong.startswith("its schema has a reference that cannot be resolved: ")
             with pytest.raises(BlockingIOError):
                 server.accept()
 
     def test_a_message_does_not_repeat_a_long_input(self) -> None:
-        assert len(misfit({"command": ["x" * 100_000]}, SCHEMA)) < 600
+        assert len(schema_error({"command": ["x" * 100_000]}, SCHEMA)) < 600
 
     def test_a_schema_of_an_older_draft_is_read_as_such(self) -> None:
         old = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"n": {"maximum": 3}}}
 
-        assert misfit({"n": 5}, old) == "n: 5 is greater than the maximum of 3"
-        assert misfit({"n": 3}, old) == ""
+        assert schema_error({"n": 5}, old) == "n: 5 is greater than the maximum of 3"
+        assert schema_error({"n": 3}, old) == ""
 
 
 BLOCKS = [{"type": "text", "text": "a"}, {"type": "image", "source": {}}]

@@ -68,17 +68,17 @@ def test_every_combination_runs_or_does_not(play: Any, hook: str, says: bool | N
         name, rule, mode, default, kind = case
         if name != hook:
             continue
-        tool, asker = Tool(), Tool(bool(says))
+        tool, approver = Tool(), Tool(bool(says))
 
         async def scenario(session: Any, kind: str = kind, tool: Tool = tool) -> Any:
             return await session.tool(TOOLS[kind], {}, tool)
 
         answer = play(
             saying("PreToolUse", HOOKS[hook]), scenario, mode=mode, default=default,
-            rules={TOOLS[kind]: rule} if rule else {}, asker=None if says is None else asker, source="resume",
+            rules={TOOLS[kind]: rule} if rule else {}, approver=None if says is None else approver, source="resume",
         )  # fmt: skip
 
-        did[case] = (len(tool.calls), len(asker.calls), answer.ok, answer.denied)
+        did[case] = (len(tool.calls), len(approver.calls), answer.ok, answer.denied)
         what = expected(*case)
         runs = what == "run" or (what == "ask" and says is True)
         should[case] = (int(runs), int(what == "ask" and says is not None), runs, not runs)
@@ -124,11 +124,11 @@ class TestReasons:
             (deny("not that"), {}, "Bash was not run: not that"),
             (deny(), {}, "Bash was not run: denied by a hook"),
             (None, {"rules": {"Bash(l*)": "deny"}}, "Bash was not run: denied by the rule Bash(l*)"),
-            (None, {"mode": "plan"}, "Bash was not run: in plan mode nothing is changed: only tools that read may run"),
-            (ask("sure?"), {}, "Bash was not run: sure? (there is nobody to ask)"),
-            (ask(), {}, "Bash was not run: this needs a yes (there is nobody to ask)"),
-            (None, {"rules": {"Bash": "ask"}}, "Bash was not run: the rule Bash asks (there is nobody to ask)"),
-            (None, {"default": "ask"}, "Bash was not run: this needs a yes (there is nobody to ask)"),
+            (None, {"mode": "plan"}, "Bash was not run: only tools that read may run in plan mode"),
+            (ask("sure?"), {}, "Bash was not run: sure? (there is no approver)"),
+            (ask(), {}, "Bash was not run: this call needs approval (there is no approver)"),
+            (None, {"rules": {"Bash": "ask"}}, "Bash was not run: the rule Bash asks (there is no approver)"),
+            (None, {"default": "ask"}, "Bash was not run: this call needs approval (there is no approver)"),
         ],
     )
     def test_the_model_is_told_why(self, play: Any, hook: Any, options: dict[str, Any], content: str) -> None:
@@ -161,7 +161,7 @@ ANSWERS: list[tuple[Any, Any]] = [
     (allow(), LS),
     (allow() + modify(tool_input={"command": "ls -l"}), {"command": "ls -l"}),
     (allow() + modify(args={"command": "ls -l"}), {"command": "ls -l"}),
-    (allow() + modify(command="ls -l"), "the answer changes what is no part of a call: command"),
+    (allow() + modify(command="ls -l"), "the answer changes fields that a call does not have: command"),
     (deny("not today"), "not today"),
     (deny(), "the person said no"),
     (ask(), "the answer to the question is neither yes nor no: Reply("),
@@ -181,14 +181,14 @@ class TestAsking:
     @both
     @pytest.mark.parametrize(("says", "becomes"), ANSWERS, ids=[repr(says)[:60] for says, _ in ANSWERS])
     def test_only_a_yes_is_a_yes(self, play: Any, says: Any, becomes: Any) -> None:
-        tool, asker = Tool(), Tool(says)
+        tool, approver = Tool(), Tool(says)
 
         async def scenario(session: Any) -> Any:
             return await session.tool("Bash", LS, tool)
 
-        answer = play(Hooks(), scenario, default="ask", asker=asker)
+        answer = play(Hooks(), scenario, default="ask", approver=approver)
 
-        assert len(asker.calls) == 1
+        assert len(approver.calls) == 1
         if isinstance(becomes, str):
             assert (answer.denied, tool.calls) == (True, [])
             assert answer.reason.startswith(becomes)
@@ -196,36 +196,36 @@ class TestAsking:
             assert (answer.ok, answer.input, tool.calls) == (True, becomes, [becomes])
 
     def test_whoever_is_asked_may_take_their_time(self) -> None:
-        async def asker(question: Question) -> bool:
+        async def approver(question: Question) -> bool:
             await asyncio.sleep(0)
             return bool(question.tool_input == LS)
 
         async def main() -> list[bool]:
-            async with Hooks().session(default="ask", asker=asker) as session:
+            async with Hooks().session(default="ask", approver=approver) as session:
                 return [(await session.tool("Bash", given, Tool())).ok for given in (LS, {"command": "rm"})]
 
         assert asyncio.run(main()) == [True, False]
 
     @both
     def test_the_question_says_what_it_is_about(self, play: Any) -> None:
-        asker = Tool(True)
+        approver = Tool(True)
 
         async def scenario(session: Any) -> None:
             await session.tool("Bash", LS, Tool(), tool_use_id="t1")
 
-        play(saying("PreToolUse", ask("a push?")), scenario, session_id="s", agent_id="a", asker=asker)
+        play(saying("PreToolUse", ask("a push?")), scenario, session_id="s", agent_id="a", approver=approver)
 
-        assert asker.calls == [
+        assert approver.calls == [
             Question(tool_name="Bash", tool_input=LS, reason="a push?", tool_use_id="t1", session_id="s", agent_id="a")
         ]
-        assert str(asker.calls[0]) == "Bash(command='ls'): a push?"
+        assert str(approver.calls[0]) == "Bash(command='ls'): a push?"
         assert str(Question(tool_name="Say", tool_input="hi")) == "Say(hi)"
 
     @both
     def test_what_is_shown_is_a_copy(self, play: Any) -> None:
         """Whoever asks cannot change by accident what runs: guards would not have seen it."""
 
-        def asker(question: Question) -> bool:
+        def approver(question: Question) -> bool:
             question.tool_input["command"] = "rm -rf /"
             return True
 
@@ -234,7 +234,7 @@ class TestAsking:
         async def scenario(session: Any) -> Any:
             return await session.tool("Bash", {"command": "ls"}, tool)
 
-        play(Hooks(), scenario, default="ask", asker=asker)
+        play(Hooks(), scenario, default="ask", approver=approver)
 
         assert tool.calls == [LS]
 
@@ -248,11 +248,11 @@ class TestAsking:
 
         known_when_asked: list[str] = []
 
-        def asker(question: Question) -> bool:
+        def approver(question: Question) -> bool:
             known_when_asked.extend(heard.names[-2:])
             return True
 
-        answer = play(hooks, scenario, default="ask", asker=asker)
+        answer = play(hooks, scenario, default="ask", approver=approver)
 
         assert known_when_asked == ["PermissionRequest", "Notification"]
         [notice] = heard.of("Notification")
@@ -264,14 +264,14 @@ class TestAsking:
     @both
     def test_what_was_rewritten_is_what_is_asked_about_and_judged_by_rules(self, play: Any) -> None:
         hooks = saying("PreToolUse", modify(tool_input={"command": "git push --dry-run"}))
-        asker = Tool(True)
+        approver = Tool(True)
 
         async def scenario(session: Any) -> Any:
             return await session.tool("Bash", LS, Tool())
 
-        answer = play(hooks, scenario, rules={"Bash(git push *)": "ask"}, asker=asker)
+        answer = play(hooks, scenario, rules={"Bash(git push *)": "ask"}, approver=approver)
 
-        assert asker.calls[0].tool_input == answer.input == {"command": "git push --dry-run"}
+        assert approver.calls[0].tool_input == answer.input == {"command": "git push --dry-run"}
 
 
 def requested(answer: Any, **options: Any) -> Hooks:
@@ -288,28 +288,30 @@ class TestPermissionRequest:
     @both
     @pytest.mark.parametrize("says", [allow(), decision("allow")], ids=["in Python", "in JSON"])
     def test_a_hook_answers_in_the_place_of_the_person(self, play: Any, says: Any) -> None:
-        asker = Tool(False)
+        approver = Tool(False)
 
         async def scenario(session: Any) -> Any:
             return await session.tool("Bash", LS, Tool())
 
-        answer = play(requested(says), scenario, default="ask", asker=asker)
+        answer = play(requested(says), scenario, default="ask", approver=approver)
 
-        assert (answer.ok, asker.calls) == (True, [])
+        assert (answer.ok, approver.calls) == (True, [])
         assert [outcome.event for outcome in answer.outcomes] == ["PreToolUse", "PermissionRequest", "PostToolUse"]
 
     @both
     def test_a_hook_that_denies_is_the_one_who_decided(self, play: Any) -> None:
-        asker, tool = Tool(True), Tool()
+        approver, tool = Tool(True), Tool()
 
         async def scenario(session: Any) -> Any:
             answer = await session.tool("Bash", LS, tool)
             return answer, session.halted
 
-        answer, halted = play(requested(decision("deny", message="no pushes")), scenario, default="ask", asker=asker)
+        answer, halted = play(
+            requested(decision("deny", message="no pushes")), scenario, default="ask", approver=approver
+        )
 
         assert (answer.denied, answer.reason, answer.outcome.event) == (True, "no pushes", "PermissionRequest")
-        assert (asker.calls, tool.calls, halted) == ([], [], "")
+        assert (approver.calls, tool.calls, halted) == ([], [], "")
 
     @both
     def test_a_hook_that_interrupts_ends_the_turn(self, play: Any) -> None:
@@ -320,7 +322,7 @@ class TestPermissionRequest:
             second = await session.tool("Read", {}, Tool())
             return first, second, session.halted
 
-        first, second, halted = play(requested(says), scenario, rules={"Bash": "ask"}, asker=lambda question: True)
+        first, second, halted = play(requested(says), scenario, rules={"Bash": "ask"}, approver=lambda question: True)
 
         assert (first.denied, first.reason, halted) == (True, "stop it", "stop it")
         assert (second.denied, second.content) == (True, "The turn is over: stop it")
@@ -331,8 +333,8 @@ class TestPermissionRequest:
         async def scenario(session: Any) -> Any:
             return (await session.tool("Bash", LS, Tool())).ok
 
-        assert play(requested(says), scenario, default="ask", asker=lambda question: True) is True
-        assert play(requested(says), scenario, default="ask", asker=lambda question: False) is False
+        assert play(requested(says), scenario, default="ask", approver=lambda question: True) is True
+        assert play(requested(says), scenario, default="ask", approver=lambda question: False) is False
         assert play(requested(says), scenario, default="ask") is False
 
     @both
@@ -362,7 +364,7 @@ class TestInputChangedWhileAsking:
         async def scenario(session: Any) -> Any:
             return await session.tool("Bash", LS, tool, schema=schema)
 
-        return play(hooks, scenario, default="ask", asker=lambda question: person, **options), tool.calls
+        return play(hooks, scenario, default="ask", approver=lambda question: person, **options), tool.calls
 
     def test_it_is_what_runs(self, play: Any, hook: Any, person: Any) -> None:
         hooks = requested(hook)
@@ -447,7 +449,7 @@ class TestRemembering:
         says: Any = True,
         first: dict[str, Any] | None = None,
     ) -> tuple[int, list[bool]]:
-        asker, hooks = Tool(says), Hooks()
+        approver, hooks = Tool(says), Hooks()
         given = {"name": "Bash", "input": LS, "tool_use_id": "t1"}
 
         async def scenario(session: Any) -> list[bool]:
@@ -457,8 +459,8 @@ class TestRemembering:
             two = await session.tool(**{**given, **(first or {}), **(second or {})}, run=Tool())
             return [one.ok, two.ok]
 
-        ran = play(hooks, scenario, default="ask", asker=asker)
-        return len(asker.calls), ran
+        ran = play(hooks, scenario, default="ask", approver=approver)
+        return len(approver.calls), ran
 
     @both
     @pytest.mark.parametrize("says", [True, False, deny("no"), allow()], ids=repr)
@@ -524,7 +526,7 @@ class TestRemembering:
     def test_who_was_not_there_can_be_asked_later(self, play: Any) -> None:
         async def scenario(session: Any) -> list[bool]:
             one = await session.tool("Bash", LS, Tool(), tool_use_id="t1")
-            session.asker = lambda question: True
+            session.approver = lambda question: True
             return [one.ok, (await session.tool("Bash", LS, Tool(), tool_use_id="t1")).ok]
 
         assert play(Hooks(), scenario, default="ask") == [False, True]
@@ -533,7 +535,7 @@ class TestRemembering:
     def test_a_hook_that_comes_while_the_person_thinks_makes_another_question(self, play: Any) -> None:
         hooks, asked = Hooks(), []
 
-        def asker(question: Question) -> bool:
+        def approver(question: Question) -> bool:
             asked.append(question)
             if len(asked) == 1:
                 hooks.register("PreToolUse", lambda event: None, inline=True)
@@ -543,7 +545,7 @@ class TestRemembering:
             for _ in range(3):
                 await session.tool("Bash", LS, Tool(), tool_use_id="t1")
 
-        play(hooks, scenario, default="ask", asker=asker)
+        play(hooks, scenario, default="ask", approver=approver)
 
         assert len(asked) == 2
 
@@ -571,16 +573,16 @@ class TestRemembering:
             session.mode = "plan"
             return [one.ok, (await session.tool("Bash", LS, tool, tool_use_id="t1")).ok]
 
-        assert play(Hooks(), scenario, default="ask", asker=lambda question: True) == [True, False]
+        assert play(Hooks(), scenario, default="ask", approver=lambda question: True) == [True, False]
 
     @both
     def test_only_so_many_answers_are_kept(self, play: Any) -> None:
-        asker = Tool(True)
+        approver = Tool(True)
 
         async def scenario(session: Any) -> None:
             for number in [*range(1001), 1, 0]:
                 await session.tool("Bash", LS, Tool(), tool_use_id=str(number))
 
-        play(Hooks(), scenario, default="ask", asker=asker)
+        play(Hooks(), scenario, default="ask", approver=approver)
 
-        assert [question.tool_use_id for question in asker.calls[-2:]] == ["1000", "0"]
+        assert [question.tool_use_id for question in approver.calls[-2:]] == ["1000", "0"]

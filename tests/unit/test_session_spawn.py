@@ -78,15 +78,15 @@ class TestBeforeItRuns:
 
     @both
     def test_what_it_is_asked_through_is_the_parents(self, play: Any) -> None:
-        asker = Tool(True)
+        approver = Tool(True)
 
         async def scenario(session: Any) -> Any:
             return await session.spawn("explorer", works, agent_id="e1")
 
-        answer = play(Hooks(), scenario, default="ask", asker=asker)
+        answer = play(Hooks(), scenario, default="ask", approver=approver)
 
         assert answer.content == "made"
-        assert [question.agent_id for question in asker.calls] == ["e1"]
+        assert [question.agent_id for question in approver.calls] == ["e1"]
 
     @both
     def test_the_parents_rules_and_mode_hold_for_it(self, play: Any) -> None:

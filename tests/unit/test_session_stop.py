@@ -70,11 +70,11 @@ class TestStop:
         async def scenario(session: Any) -> list[Any]:
             return [await session.stop() for _ in range(most + 1)]
 
-        *kept, last = play(saying("Stop", deny("more")), scenario, show=shown.append, most_keep_goings=most)
+        *kept, last = play(saying("Stop", deny("more")), scenario, show=shown.append, max_continues=most)
 
         assert [answer.keep_going for answer in kept] == [True] * most
         assert (last.ok, last.keep_going, last.content) == (True, False, "")
-        reason = f"A hook has sent the agent back to work {most} times in a row; now it stops."
+        reason = f"A hook has made the agent continue {most} times in a row; now it stops."
         assert (last.reason, shown) == (reason, [reason])
 
     def test_eight_times_is_the_limit_if_nobody_says_another(self) -> None:
@@ -91,7 +91,7 @@ class TestStop:
             await session.prompt("hi")
             return first + [(await session.stop()).keep_going for _ in range(3)]
 
-        assert play(hooks, scenario, most_keep_goings=2, show=lambda text: None) == [True] * 4 + [False]
+        assert play(hooks, scenario, max_continues=2, show=lambda text: None) == [True] * 4 + [False]
         assert [event.stop_hook_active for event in heard.of("Stop")] == [False, True, False, True, True]
 
     @both
@@ -104,7 +104,7 @@ class TestStop:
             await session.prompt("hi")
             return [first.keep_going, (await session.stop()).keep_going]
 
-        assert play(hooks, scenario, most_keep_goings=1, show=lambda text: None) == [True, False]
+        assert play(hooks, scenario, max_continues=1, show=lambda text: None) == [True, False]
 
     @both
     def test_context_at_a_stop_is_kept_for_the_next_model_call(self, play: Any) -> None:

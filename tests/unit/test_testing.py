@@ -183,7 +183,7 @@ class TestAsserts:
         ]
 
     def test_a_failure_says_that_no_hook_was_asked(self) -> None:
-        assert "no hook was asked" in complaint(assert_denied, fire(Hooks(), "PreToolUse", **bash("ls")))
+        assert "no hook ran" in complaint(assert_denied, fire(Hooks(), "PreToolUse", **bash("ls")))
 
     def test_a_guard_that_is_not_there_does_not_pass_for_one_that_denies(self, tmp_path: Path) -> None:
         outcome = fire(tmp_path / "gaurd.sh", "PreToolUse", **bash("rm -rf /"))

@@ -1,1 +1,1 @@
-"""The reference agent: a small, real coding agent on the public names of Interpose."""
+"""The reference agent: a small coding agent that uses only the public names of Interpose."""

@@ -1,37 +1,37 @@
-"""Compaction: when the conversation fills the context, a summary takes its place. Hooks may refuse or steer it."""
+"""Compaction: replace the conversation by a summary when it fills the context. Hooks may deny or change it."""
 
 from __future__ import annotations
 
 from interpose import InterposeError
-from interpose.models import Request, Turn, User, written
+from interpose.models import Request, Turn, User, message_text
 
 from .agent import Agent
 
 __all__ = ["compact", "is_full"]
 
 _SYSTEM = """\
-Summarise the conversation of a coding agent, for the agent itself to go on from: what was asked, what was decided, what
-was done and found (with paths), what is left to do. Leave nothing out that is still needed."""
+Summarise the conversation of a coding agent, so that the agent can continue from it: what was asked, what was decided,
+what was done and found (with paths), what is left to do. Leave nothing out that is still needed."""
 
-_LETTERS_PER_TOKEN = 3
+_CHARACTERS_PER_TOKEN = 3
 
 
 class NotSummarised(InterposeError):
-    """A summary that hooks did not let the model make."""
+    """Hooks denied the model call that makes the summary."""
 
     code = "not_summarised"
 
 
 def is_full(agent: Agent) -> bool:
-    """Say whether it is time to compact."""
-    return agent.tokens >= agent.world.limits.compact_at * agent.world.model.window
+    """Say whether the conversation must be compacted."""
+    return agent.tokens >= agent.runtime.limits.compact_at * agent.runtime.model.window
 
 
 async def compact(agent: Agent, *, trigger: str = "auto", instructions: str | None = None) -> bool:
-    """Put a summary in the place of the conversation; say whether that was done."""
+    """Replace the conversation by a summary; return whether that was done."""
 
-    async def summarise(wished: str | None) -> str:
-        return await _summary(agent, wished)
+    async def summarise(extra: str | None) -> str:
+        return await _summary(agent, extra)
 
     try:
         answer = await agent.session.compact(summarise, trigger=trigger, custom_instructions=instructions)
@@ -41,7 +41,7 @@ async def compact(agent: Agent, *, trigger: str = "auto", instructions: str | No
     if not answer.ok:
         await agent.notify(f"The conversation was not compacted: {answer.reason}", "compaction")
         return False
-    agent.write_down()
+    agent.write_transcript()
     agent.transcript.note("compact_boundary", str(answer.content), trigger=trigger)
     agent.rewrite([])
     agent.say(User(f"This is what has happened so far:\n{answer.content}\n\nThe task was:\n{agent.task}"))
@@ -50,16 +50,16 @@ async def compact(agent: Agent, *, trigger: str = "auto", instructions: str | No
     return True
 
 
-async def _summary(agent: Agent, wished: str | None) -> str:
-    whole = "\n\n".join(f"{message.role}: {written(message)}" for message in agent.messages)
-    system = f"{_SYSTEM}\n\n{wished}" if wished else _SYSTEM
+async def _summary(agent: Agent, extra: str | None) -> str:
+    whole = "\n\n".join(f"{message.role}: {message_text(message)}" for message in agent.messages)
+    system = f"{_SYSTEM}\n\n{extra}" if extra else _SYSTEM
 
     async def send(prompt: str, system: str) -> Turn:
-        return await agent.world.model.answer(Request(system, (User(prompt),), agent="compactor"))
+        return await agent.runtime.model.answer(Request(system, (User(prompt),), agent="compactor"))
 
     answer = await agent.session.message(
-        _shortened(whole, agent.world.model.window * _LETTERS_PER_TOKEN), send, system=system,
-        model=agent.world.model.name, text=lambda turn: turn.text, with_context=False,
+        _shortened(whole, agent.runtime.model.window * _CHARACTERS_PER_TOKEN), send, system=system,
+        model=agent.runtime.model.name, text=lambda turn: turn.text, with_context=False,
     )  # fmt: skip
     if not answer.ok:
         raise NotSummarised(answer.reason)
@@ -67,7 +67,7 @@ async def _summary(agent: Agent, wished: str | None) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return a text that fits: its beginning, where the task stands, and its end."""
+    """Return a text of limited length: its beginning, which has the task, and its end."""
     if len(text) <= most:
         return text
     return f"{text[: most // 4]}\n\n[…]\n\n{text[-most * 3 // 4 :]}"

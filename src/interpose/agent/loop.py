@@ -1,4 +1,4 @@
-"""The loop: ask the model, make its calls, go on until it may stop. Whatever happens is asked of the session first."""
+"""The loop: call the model, make its tool calls, repeat until it may stop. Every step goes through the session."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["work"]
 
 
 async def work(agent: Agent, prompt: str, *, asks_to_stop: bool = True) -> str:
-    """Work on a prompt until the agent may stop; return the last thing that the model said."""
+    """Work on a prompt until the agent may stop; return the last text of the model."""
     agent.task = prompt
     agent.say(User(prompt))
     try:
-        return await _go_on(agent, asks_to_stop=asks_to_stop)
+        return await _take_turns(agent, asks_to_stop=asks_to_stop)
     finally:
-        agent.write_down()
+        agent.write_transcript()
 
 
-async def _go_on(agent: Agent, *, asks_to_stop: bool) -> str:
+async def _take_turns(agent: Agent, *, asks_to_stop: bool) -> str:
     said = ""
-    for _ in range(agent.world.limits.turns):
+    for _ in range(agent.runtime.limits.turns):
         turn = await _ask(agent)
         if turn is None:
             return said
@@ -41,12 +41,12 @@ async def _go_on(agent: Agent, *, asks_to_stop: bool) -> str:
             agent.say(User(told))
         if is_full(agent):
             await compact(agent)
-    await agent.notify(f"{agent.name} was stopped after {agent.world.limits.turns} turns.", "limit")
+    await agent.notify(f"{agent.name} was stopped after {agent.runtime.limits.turns} turns.", "limit")
     return said
 
 
 async def _ask(agent: Agent) -> Turn | None:
-    """Call the model with the conversation as hooks leave it; None if that was refused."""
+    """Call the model with the conversation after hooks changed it; return None if they denied the call."""
     try:
         return await _ask_once(agent)
     except ModelError as error:
@@ -61,20 +61,20 @@ async def _ask_once(agent: Agent) -> Turn | None:
     async def send(prompt: str, system: str) -> Turn:
         if prompt != new:
             agent.rewrite(with_newest(agent.messages, prompt))
-        agent.write_down()
-        agent.world.view.busy(agent.name, "is thinking")
-        return await agent.world.model.answer(
-            Request(system, tuple(agent.messages), agent.specs, agent.name), agent.hear
+        agent.write_transcript()
+        agent.runtime.view.busy(agent.name, "is thinking")
+        return await agent.runtime.model.answer(
+            Request(system, tuple(agent.messages), agent.specs, agent.name), agent.on_text
         )
 
     try:
         answer = await agent.session.message(
-            new, send, system=agent.system, model=agent.world.model.name, text=lambda turn: turn.text
+            new, send, system=agent.system, model=agent.runtime.model.name, text=lambda turn: turn.text
         )
     finally:
-        agent.world.view.busy(agent.name, "")
+        agent.runtime.view.busy(agent.name, "")
     if not answer.ok:
-        if not agent.session.halted:  # what was refused must not go out with the next message
+        if not agent.session.halted:  # what was denied must not be sent with the next message
             agent.rewrite(without_newest(agent.messages))
             agent.transcript.note("withheld", answer.reason)
         await agent.show("notice", text=answer.content)
@@ -83,11 +83,11 @@ async def _ask_once(agent: Agent) -> Turn | None:
         await agent.show("notice", text=f"the message was changed before the model saw it: {answer.input}")
     turn: Turn = answer.raw
     if answer.content != turn.text:
-        # What the API wants to see again has the words in it that a hook took out.
+        # ``kept`` still has the text that a hook removed.
         turn = replace(turn, text=answer.content, kept=None)
     agent.tokens = turn.tokens
     agent.say(turn.message())
-    agent.write_down()
+    agent.write_transcript()
     if turn.text:
         await agent.show("assistant", text=turn.text)
     if turn.stop_reason == "max_tokens":
@@ -96,19 +96,19 @@ async def _ask_once(agent: Agent) -> Turn | None:
 
 
 async def _finish(agent: Agent, said: str) -> str:
-    """Ask whether the agent may stop; return what it is told if it may not."""
+    """Ask whether the agent may stop; return what it is told if it must continue."""
     is_main = agent.depth == 0
     if is_main and (refused := await enter(agent.session, REVIEW)):
         return refused
     stop = await agent.session.stop(said)
     if stop.keep_going:
-        await agent.show("notice", text=f"sent back to work: {stop.content}")
+        await agent.show("notice", text=f"continues: {stop.content}")
         return str(stop.content)
     return await enter(agent.session, DONE) if is_main else ""
 
 
 async def _make_calls(agent: Agent, calls: tuple[ToolCall, ...]) -> None:
-    """Make the calls of one turn; those that only read, and subagents, side by side."""
+    """Make the calls of one turn; concurrently if all of them only read or are subagents."""
     done: dict[str, ToolResult] = {}
     told: list[str] = []
 
@@ -118,7 +118,7 @@ async def _make_calls(agent: Agent, calls: tuple[ToolCall, ...]) -> None:
         told.extend(messages)
 
     try:
-        if all(_may_run_beside_others(agent, call) for call in calls):
+        if all(_may_run_concurrently(agent, call) for call in calls):
             async with asyncio.TaskGroup() as group:
                 for call in calls:
                     group.create_task(make(call))
@@ -126,20 +126,20 @@ async def _make_calls(agent: Agent, calls: tuple[ToolCall, ...]) -> None:
             for call in calls:
                 await make(call)
     finally:
-        # Interrupted or not: a model's API insists that every call has a result.
+        # Also if it was interrupted: a model's API requires a result for every call.
         results = [done.get(call.id, ToolResult(call.id, "interrupted", ok=False)) for call in calls]
         agent.say(ToolResults(tuple(results)))
     for text in told:
         agent.say(User(text))
 
 
-def _may_run_beside_others(agent: Agent, call: ToolCall) -> bool:
+def _may_run_concurrently(agent: Agent, call: ToolCall) -> bool:
     tool = agent.tools.get(call.name)
     return tool is None or tool.kind == "read" or tool.name == "Task"
 
 
 async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[str, ...]]:
-    """Make one call through the session; return its result, and what belongs into the conversation after it."""
+    """Make one call through the session; return its result, and messages to add after it."""
     tool = agent.tools.get(call.name)
     problem = call.problem or ("" if tool else f"there is no tool {call.name}; there are {', '.join(agent.tools)}")
     if tool is None or problem:
@@ -147,12 +147,12 @@ async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[st
     if agent.depth == 0 and tool.kind != "read" and (refused := await enter(agent.session, ACT)):
         return ToolResult(call.id, refused, ok=False), ()
 
-    # A server may give every call the same id. What a person has said to one call is no answer to the next.
+    # A server may give every call the same id. An approval of one call must not hold for the next.
     is_new = call.id not in agent.called
     agent.called.add(call.id)
 
     async def run(given: dict[str, object]) -> str:
-        agent.world.view.busy(agent.name, f"runs {tool.name}")
+        agent.runtime.view.busy(agent.name, f"runs {tool.name}")
         return await tool.run(given, agent.workplace)
 
     try:
@@ -160,7 +160,7 @@ async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[st
             call.name, call.input, run, tool_use_id=call.id if is_new else None, schema=tool.schema, kind=tool.kind
         )
     finally:
-        agent.world.view.busy(agent.name, "")
+        agent.runtime.view.busy(agent.name, "")
     content = answer.content if isinstance(answer.content, str) else str(answer.content)
     await agent.show(
         "call", tool=call.name, input=answer.input, given=call.input, ok=answer.ok, content=content,

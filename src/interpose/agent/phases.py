@@ -1,6 +1,6 @@
-"""Where a session stands: it plans while it only reads, acts once it changes something, reviews, and is done.
+"""The phases of a session: plan while it only reads, act once it changes something, review, done.
 
-Every change of phase is asked for: a hook that refuses one keeps the agent where it is.
+Hooks may deny every change of phase; the session then stays in its phase.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ PLAN, ACT, REVIEW, DONE = "plan", "act", "review", "done"
 
 
 async def enter(session: Session, phase: str) -> str:
-    """Change to a phase, unless the session is in it; return why that was refused, or nothing."""
+    """Change to a phase, unless the session is in it; return why hooks denied that, or an empty text."""
     if session.phase_now == phase:
         return ""
     answer = await session.phase(phase)

@@ -1,4 +1,4 @@
-"""One run of the agent: a session from its start to its end, with a prompt or many."""
+"""One run of the agent: a session from its start to its end, with one prompt or many."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .agent import Agent
 from .compaction import compact
 from .loop import work
 from .phases import PLAN, enter
+from .runtime import Runtime
 from .subagents import task_tool
 from .team import team_tool
 from .transcript import Transcript
-from .world import World
 
-__all__ = ["Run", "begun"]
+__all__ = ["AgentRun", "open_run"]
 
 
-class Run:
-    """A session with its main agent; ``ask`` gives it a prompt, ``interrupt`` ends what it is doing."""
+class AgentRun:
+    """A session with its main agent; ``ask`` gives it a prompt, ``interrupt`` cancels its work."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -31,7 +31,7 @@ class Run:
         self._working: asyncio.Task[str] | None = None
 
     async def ask(self, prompt: str) -> str:
-        """Work on a prompt, and return the last thing that the agent said; ``/compact`` compacts the conversation."""
+        """Work on a prompt and return the last text of the agent; ``/compact`` compacts the conversation."""
         agent = self.agent
         if prompt == "/compact" or prompt.startswith("/compact "):
             await compact(agent, trigger="manual", instructions=prompt.removeprefix("/compact").strip() or None)
@@ -39,7 +39,7 @@ class Run:
         await agent.show("prompt", text=prompt)
         taken = await self.session.prompt(prompt)
         if not taken.ok:
-            await agent.show("notice", text=f"the prompt was not taken: {taken.reason}")
+            await agent.show("notice", text=f"the prompt was denied: {taken.reason}")
             return ""
         if refused := await enter(self.session, PLAN):
             await agent.show("notice", text=refused)
@@ -56,42 +56,42 @@ class Run:
             self._working = None
 
     async def ask_all(self, prompts: AsyncIterable[str]) -> str:
-        """Work on one prompt after another; return the last thing that was said."""
+        """Work on one prompt after another; return the last text of the agent."""
         said = ""
         async for prompt in prompts:
             said = await self.ask(prompt)
         return said
 
     def interrupt(self) -> bool:
-        """End what the agent is doing; say whether it was doing anything."""
+        """Cancel the agent's work; return whether it was working."""
         return self._working is not None and self._working.cancel("interrupted")
 
     def _interrupted(self) -> bool:
-        """Whether only the work was cancelled, and not whoever waits for it."""
+        """Whether only the work was cancelled, and not the task that waits for it."""
         this = asyncio.current_task()
         return this is not None and not this.cancelling()
 
 
 @asynccontextmanager
-async def begun(
-    world: World, *, session_id: str, on_outcome: Callable[[Outcome], object] | None = None, **options: Any
-) -> AsyncIterator[Run]:
-    """Begin a session and end it; ``options`` are those of ``hooks.session``."""
-    path = world.directory / f"{session_id}.jsonl"
-    transcript = Transcript(path, session_id=session_id, cwd=world.cwd)
-    session = world.hooks.session(
-        session_id=session_id, cwd=world.cwd, transcript_path=path, model=world.model.name, env_file=world.env_file,
-        on_outcome=on_outcome, **{"agent_id": "main", **options},
+async def open_run(
+    runtime: Runtime, *, session_id: str, on_outcome: Callable[[Outcome], object] | None = None, **options: Any
+) -> AsyncIterator[AgentRun]:
+    """Start a session, yield its run, and end it; ``options`` are those of ``hooks.session``."""
+    path = runtime.directory / f"{session_id}.jsonl"
+    transcript = Transcript(path, session_id=session_id, cwd=runtime.cwd)
+    session = runtime.hooks.session(
+        session_id=session_id, cwd=runtime.cwd, transcript_path=path, model=runtime.model.name,
+        env_file=runtime.env_file, on_outcome=on_outcome, **{"agent_id": "main", **options},
     )  # fmt: skip
     try:
         async with session:
-            agent = Agent(world, session, tools=world.tools, transcript=transcript)
+            agent = Agent(runtime, session, tools=runtime.tools, transcript=transcript)
             agent.tools["Task"] = task_tool(agent)
             agent.tools["Team"] = team_tool(agent)
-            yield Run(agent)
+            yield AgentRun(agent)
     finally:
         transcript.close()
-        _remove(world.env_file)
+        _remove(runtime.env_file)
 
 
 def _remove(path: Path | None) -> None:

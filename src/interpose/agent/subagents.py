@@ -1,4 +1,4 @@
-"""The Task tool: a subagent works on a task of its own, with its own conversation, transcript and scope of hooks."""
+"""The Task tool: a subagent works on a task, with its own conversation, transcript and scope of hooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from interpose import Session
 
 from .agent import Agent
-from .kinds import AgentKind
+from .agent_types import AgentType
 from .loop import work
 from .tools import Tool, ToolFailed, Workplace, make_tool
 from .transcript import Transcript
@@ -18,9 +18,9 @@ __all__ = ["child_of", "next_transcript", "task_tool"]
 
 
 def task_tool(agent: Agent) -> Tool:
-    """Return the tool with which an agent has subagents."""
-    kinds = agent.world.kinds
-    listed = "\n".join(f"- {name}: {kind.description}" for name, kind in kinds.items())
+    """Return the tool that starts subagents of an agent."""
+    agent_types = agent.runtime.agent_types
+    listed = "\n".join(f"- {name}: {agent_type.description}" for name, agent_type in agent_types.items())
 
     async def run(given: dict[str, Any], _: Workplace) -> str:
         return await _spawn(agent, given)
@@ -28,7 +28,7 @@ def task_tool(agent: Agent) -> Tool:
     return make_tool(
         "Task",
         "run",
-        f"Have a subagent work on a task of its own and report. Kinds of subagents:\n{listed}",
+        f"Have a subagent work on a task of its own and report. Types of subagents:\n{listed}",
         {
             "description": {"type": "string", "description": "the task in a few words"},
             "prompt": {
@@ -36,7 +36,7 @@ def task_tool(agent: Agent) -> Tool:
                 "minLength": 1,
                 "description": "the whole task: the subagent sees nothing else",
             },
-            "subagent_type": {"type": "string", "enum": list(kinds)},
+            "subagent_type": {"type": "string", "enum": list(agent_types)},
         },
         ("prompt", "subagent_type"),
         run,
@@ -45,15 +45,15 @@ def task_tool(agent: Agent) -> Tool:
 
 async def _spawn(agent: Agent, given: dict[str, Any]) -> str:
     name = given["subagent_type"]
-    kind = agent.world.kinds[name]
-    wanted = list(kind.tools) if kind.tools is not None else [tool.name for tool in agent.world.tools]
-    if kind.tools is None and agent.depth + 1 < agent.world.limits.depth:
+    agent_type = agent.runtime.agent_types[name]
+    wanted = list(agent_type.tools) if agent_type.tools is not None else [tool.name for tool in agent.runtime.tools]
+    if agent_type.tools is None and agent.depth + 1 < agent.runtime.limits.depth:
         wanted.append("Task")
     config = {"prompt": given["prompt"], "description": given.get("description", ""), "tools": wanted}
     path = next_transcript(agent)
 
     async def run(session: Session, config: dict[str, Any]) -> str:
-        child = child_of(agent, session, name, kind, config.get("tools"), path)
+        child = child_of(agent, session, name, agent_type, config.get("tools"), path)
         await agent.show("agent", name=name, state="started", task=str(config.get("description", "")))
         try:
             return await work(child, str(config.get("prompt", "")))
@@ -70,19 +70,19 @@ async def _spawn(agent: Agent, given: dict[str, Any]) -> str:
 
 
 def next_transcript(agent: Agent) -> Path:
-    """Return where the next subagent's conversation is written."""
-    agent.world.spawned += 1
-    return agent.transcript.path.with_name(f"{agent.session.session_id}-agent-{agent.world.spawned}.jsonl")
+    """Return the path of the next subagent's transcript."""
+    agent.runtime.spawned += 1
+    return agent.transcript.path.with_name(f"{agent.session.session_id}-agent-{agent.runtime.spawned}.jsonl")
 
 
-def child_of(agent: Agent, session: Session, name: str, kind: AgentKind, wanted: object, path: Path) -> Agent:
-    """Return a new agent that works for another, with the tools of these names that there are."""
-    world = agent.world
+def child_of(agent: Agent, session: Session, name: str, agent_type: AgentType, wanted: object, path: Path) -> Agent:
+    """Return a subagent with those of the named tools that exist."""
+    runtime = agent.runtime
     names = wanted if isinstance(wanted, Sequence) else ()  # a hook may have changed them
-    tools = [tool for tool in world.tools if tool.name in names]
-    transcript = Transcript(path, session_id=session.session_id, cwd=world.cwd, agent=session.agent_id or name)
+    tools = [tool for tool in runtime.tools if tool.name in names]
+    transcript = Transcript(path, session_id=session.session_id, cwd=runtime.cwd, agent=session.agent_id or name)
     child = Agent(
-        world, session, name=name, system=kind.system, tools=tools, transcript=transcript, depth=agent.depth + 1
+        runtime, session, name=name, system=agent_type.system, tools=tools, transcript=transcript, depth=agent.depth + 1
     )
     if "Task" in names:
         child.tools["Task"] = task_tool(child)

@@ -1,7 +1,6 @@
-"""The Team tool: teammates take tasks from one list, each in a conversation of its own, until nothing is left to do.
+"""The Team tool: teammates take tasks from one list, each in a conversation of its own, until the list is empty.
 
-A task counts as done only if hooks agree (TaskCompleted); a teammate without a task may be given work by hooks
-(TeammateIdle).
+Hooks of TaskCompleted may deny that a task is done; hooks of TeammateIdle may give work to a teammate without a task.
 """
 
 from __future__ import annotations
@@ -15,19 +14,21 @@ from typing import Any
 from interpose import Session
 
 from .agent import Agent
-from .kinds import AgentKind
+from .agent_types import AgentType
 from .loop import work
 from .subagents import child_of, next_transcript
 from .tools import Tool, Workplace, make_tool
 
 __all__ = ["team_tool"]
 
-_KIND = AgentKind("", "You are a member of a team. Do the task that you are given; say in a sentence what came of it.")
-_MOST_TEAMMATES = 8
+_TEAMMATE = AgentType(
+    "", "You are a member of a team. Do the task that you are given; say in a sentence what came of it."
+)
+_MAX_TEAMMATES = 8
 
 _PROPERTIES = {
     "team_name": {"type": "string"},
-    "teammates": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MOST_TEAMMATES},
+    "teammates": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MAX_TEAMMATES},
     "tasks": {
         "type": "array",
         "minItems": 1,
@@ -43,7 +44,7 @@ _PROPERTIES = {
 
 @dataclass
 class Task:
-    """One thing to do, and what became of it."""
+    """One task and its result."""
 
     id: str
     subject: str
@@ -54,7 +55,7 @@ class Task:
 
 
 def team_tool(agent: Agent) -> Tool:
-    """Return the tool with which an agent has a team work on a list of tasks."""
+    """Return the tool that has a team work on a list of tasks."""
 
     async def run(given: dict[str, Any], _: Workplace) -> str:
         return await _Team(agent, given).work()
@@ -70,7 +71,7 @@ def team_tool(agent: Agent) -> Tool:
 
 
 class _Team:
-    """The list of tasks, and who works on them."""
+    """A list of tasks, and the teammates that work on it."""
 
     def __init__(self, agent: Agent, given: dict[str, Any]) -> None:
         self._agent = agent
@@ -83,21 +84,21 @@ class _Team:
         self._open = deque(self._tasks)
 
     async def work(self) -> str:
-        """Have everybody work until nothing is left; return what became of each task."""
+        """Run all teammates until the list is empty; return the result of each task."""
         async with asyncio.TaskGroup() as group:
             members = [group.create_task(self._member(name)) for name in self._teammates]
         refused = [said for said in (member.result() for member in members) if said]
         lines = [
-            f"{'done' if task.done else 'NOT DONE'}: {task.subject} ({task.by or 'nobody'}): {task.result}"
+            f"{'done' if task.done else 'NOT DONE'}: {task.subject} ({task.by or 'no teammate'}): {task.result}"
             for task in self._tasks
         ]
         return "\n".join([*lines, *refused])
 
     async def _member(self, name: str) -> str:
-        """Have one teammate work; return why it did not, or nothing."""
+        """Run one teammate; return why it could not be started, or an empty text."""
         agent = self._agent
         path = next_transcript(agent)
-        config = {"team": self._name, "tools": [tool.name for tool in agent.world.tools]}
+        config = {"team": self._name, "tools": [tool.name for tool in agent.runtime.tools]}
 
         async def run(session: Session, config: dict[str, Any]) -> str:
             return await self._take_tasks(session, name, config, path)
@@ -106,8 +107,8 @@ class _Team:
         return "" if answer.ok else f"{name}: {answer.reason}"
 
     async def _take_tasks(self, session: Session, name: str, config: dict[str, Any], path: Path) -> str:
-        agent, most = self._agent, self._agent.world.limits.sent_back
-        member = child_of(agent, session, name, _KIND, config.get("tools"), path)
+        agent, most = self._agent, self._agent.runtime.limits.continues
+        member = child_of(agent, session, name, _TEAMMATE, config.get("tools"), path)
         try:
             said = await work(member, config["prompt"], asks_to_stop=False) if "prompt" in config else ""
             for _ in range(most):
@@ -123,10 +124,10 @@ class _Team:
             member.transcript.close()
 
     async def _do(self, member: Agent, task: Task) -> str:
-        """Work on a task until it counts as done, or was sent back too often."""
+        """Work on a task until it counts as done, or hooks denied that too often."""
         task.by = member.name
         prompt = f"{task.subject}\n\n{task.description}".strip()
-        for _ in range(self._agent.world.limits.sent_back):
+        for _ in range(self._agent.runtime.limits.continues):
             task.result = await work(member, prompt, asks_to_stop=False)
             described = {"task_description": task.description} if task.description else {}
             answer = await member.session.task_completed(

@@ -1,6 +1,6 @@
-"""What was said, as lines of JSON in the shape of Claude Code's transcripts: hooks and `interpose replay` read them.
+"""Transcripts: the conversation as JSON lines in the format of Claude Code, which hooks and `interpose replay` read.
 
-A line is written whole and at once; what is in the file has happened.
+Every line is one write, made when the message is sent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Transcript:
         self._file = os.open(path, flags, 0o600)
 
     def add(self, message: Message) -> None:
-        """Write down what was said."""
+        """Append a message."""
         match message:
             case User():
                 self._line("user", message={"role": "user", "content": message.content})
@@ -51,11 +51,11 @@ class Transcript:
                 self._line("user", message={"role": "user", "content": results})
 
     def note(self, subtype: str, content: str, **more: Any) -> None:
-        """Write down what happened beside the conversation, such as a compaction."""
+        """Append a note, such as that of a compaction."""
         self._line("system", subtype=subtype, content=content, **more)
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

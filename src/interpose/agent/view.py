@@ -1,7 +1,7 @@
-"""What a person gets to see. The agent hands over data; hooks may change it; a view draws it.
+"""What a person sees: the agent provides data, hooks may change it, a view draws it.
 
 Views: ``prompt`` (text), ``assistant`` (text), ``call`` (tool, input, given, ok, content, denied, reason), ``notice``
-(text), ``agent`` (name, state, task); of a subagent each also has ``agent``, its name.
+(text), ``agent`` (name, state, task); those of a subagent also have ``agent``, its name.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ __all__ = ["NoView", "View"]
 
 
 class View(Protocol):
-    """Draws what the agent does, as it does it."""
+    """Draws what the agent does."""
 
     def draw(self, view: str, data: Any) -> None:
         """Draw one frame."""
 
     def stream(self, agent: str, text: str) -> None:
-        """Show a piece of what the model is saying; the whole comes as a frame afterwards."""
+        """Show a piece of the model's text; a frame with the whole text follows."""
 
     def busy(self, agent: str, what: str) -> None:
-        """Show what an agent is doing at the moment; nothing means that it has finished."""
+        """Show what an agent is doing; an empty text means that it has finished."""
 
 
 class NoView:

@@ -1,19 +1,29 @@
-"""The audit store: every firing and what every hook said, in SQLite, redacted, chained, and never in silence lost."""
+"""The audit store: every firing and the result of every hook, in SQLite, redacted and chained by hashes.
+
+with open_store("audit.db") as store:
+    for firing in store.firings(decision="deny"):
+        print(firing.time, firing.event, firing.reason)
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .reader import open_store
     from .store import AuditStore
 
-__all__ = ["AuditStore"]
+__all__ = ["AuditStore", "open_store"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the store when it is asked for: whoever reads one, or only redacts, does without."""
+    """Import the store or the reader when it is first used: redaction needs neither."""
     if name == "AuditStore":
         from .store import AuditStore
 
         return AuditStore
+    if name == "open_store":
+        from .reader import open_store
+
+        return open_store
     raise AttributeError(name)

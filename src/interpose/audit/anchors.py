@@ -1,7 +1,7 @@
-"""Anchors: the heads of chains, written to a second file elsewhere, which only ever grows.
+"""Anchors: the heads of chains, appended to a second file.
 
-Whoever cuts the end off a store, or takes a process out of it as a whole, has to change that file too. A line is one
-write, so that several processes can share a file; a last line that was torn by a crash is passed over.
+A store whose end was cut off, or from which a whole process was removed, no longer agrees with that file. A line is one
+write, so that several processes can share the file; a last line that a crash cut short is skipped.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from . import files
-from .base import Chain
+from .chain import Chain
 
-__all__ = ["Anchor", "Anchored", "read_anchors"]
+__all__ = ["AnchorFile", "AnchorLine", "read_anchors"]
 
 EVERY_RECORDS = 1000
 EVERY_SECONDS = 5.0
 
 
-class Anchored(NamedTuple):
-    """One line: this process had a record of this number with this hash."""
+class AnchorLine(NamedTuple):
+    """One line of the file: a process had a record with this number and this hash."""
 
     uuid: str
     process: int
@@ -32,8 +32,8 @@ class Anchored(NamedTuple):
     ended: bool
 
 
-class Anchor:
-    """Writes down the head of one chain, now and then and at the end."""
+class AnchorFile:
+    """Appends the head of one chain to the file, at intervals and at the end."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -41,7 +41,7 @@ class Anchor:
         self._at = 0.0
         self._uuid = ""
         self.problem = ""
-        """Why the last head could not be written; nothing if it could."""
+        """Why the last line could not be written; empty if it could."""
 
     def is_due(self, chain: Chain) -> bool:
         """Say whether it is time for another line."""
@@ -51,11 +51,11 @@ class Anchor:
         return new >= EVERY_RECORDS or (new > 0 and monotonic() - self._at >= EVERY_SECONDS)
 
     def has(self, chain: Chain) -> bool:
-        """Say whether the last record of a chain is written down."""
+        """Say whether the last record of a chain is in the file."""
         return self._uuid == chain.uuid and self._seq == chain.seq
 
     def write(self, store: str, chain: Chain, time: float, *, ended: bool = False) -> None:
-        """Add a line; what goes wrong is in ``problem`` and tried again the next time."""
+        """Append a line; a failure is kept in ``problem``, and the next call tries again."""
         line = json.dumps({
             "store": store, "process": chain.process, "uuid": chain.uuid, "seq": chain.seq, "hash": chain.hash.hex(),
             "time": time, "ended": ended,
@@ -63,9 +63,9 @@ class Anchor:
         try:
             descriptor = files.appendable(self.path)
             try:
-                # A line that a crash has torn must not swallow this one.
-                torn = os.fstat(descriptor).st_size and not _ends_a_line(self.path)
-                data = f"{chr(10) if torn else ''}{line}\n".encode()
+                # A line that a crash cut short must not be joined with this one.
+                incomplete = os.fstat(descriptor).st_size and not _ends_a_line(self.path)
+                data = f"{chr(10) if incomplete else ''}{line}\n".encode()
                 if os.write(descriptor, data) != len(data):
                     raise OSError("only a part of a line could be written")
             finally:
@@ -82,8 +82,8 @@ def _ends_a_line(path: str) -> bool:
         return opened.read(1) == b"\n"
 
 
-def read_anchors(path: str, store: str) -> Iterator[Anchored | str]:
-    """Go through the lines for a store; for a line that cannot be read, return what is wrong with it."""
+def read_anchors(path: str, store: str) -> Iterator[AnchorLine | str]:
+    """Yield the lines for a store; for a line that cannot be read, a text that says which."""
     with open(path, "rb") as opened:
         for number, line in enumerate(opened, 1):
             if not line.strip():
@@ -91,7 +91,7 @@ def read_anchors(path: str, store: str) -> Iterator[Anchored | str]:
             try:
                 found: dict[str, Any] = json.loads(line)
                 if found["store"] == store:
-                    yield Anchored(
+                    yield AnchorLine(
                         str(found["uuid"]), int(found["process"]), int(found["seq"]), str(found["hash"]),
                         float(found["time"]), bool(found["ended"]),
                     )  # fmt: skip

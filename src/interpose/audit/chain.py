@@ -1,8 +1,8 @@
-"""The chain of a process's records, and what seals it. Pure, but for reading a key.
+"""The hash chain of a process's records, and the seal of its head. Pure, except for reading a key.
 
-Each record's hash covers the one before it and everything that is in the record; the first covers who the process is.
-So a record that is changed, removed or put elsewhere breaks the chain behind it. Its end proves nothing by itself:
-that is what a key, or an anchor elsewhere, is for.
+Each record's hash covers the hash before it and the whole record; the first covers the description of the process. So a
+record that is changed, removed or moved breaks the chain after it. A chain whose end was cut off is still valid: a key
+or an anchor detects that.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from hashlib import sha256
 
 from ..errors import UsageError
 
-__all__ = ["genesis", "key_name", "link", "load_key", "seal"]
+__all__ = ["Chain", "genesis", "key_name", "link", "load_key", "seal"]
 
 _SHORTEST_KEY = 16
 
 
 def genesis(uuid: str, about: str) -> bytes:
-    """Return the hash that the first record of a process is chained to."""
+    """Return the hash that precedes the first record of a process."""
     return sha256(f"interpose audit 1\n{uuid}\n{about}".encode()).digest()
 
 
@@ -28,7 +28,7 @@ def link(before: bytes, uuid: bytes, seq: int, kind: int, time: int, mono: int, 
 
 
 def seal(key: bytes | None, *parts: object) -> bytes | None:
-    """Return what only somebody with the key can make of these parts; nothing without a key."""
+    """Return the HMAC of these parts; None without a key."""
     if key is None:
         return None
     import hmac
@@ -38,9 +38,29 @@ def seal(key: bytes | None, *parts: object) -> bytes | None:
 
 
 def key_name(key: bytes | None) -> str:
-    """Return a name for a key that does not give it away; nothing without a key."""
+    """Return a name that identifies a key without revealing it; empty without a key."""
     made = seal(key, "name of this key")
     return "" if made is None else made.hex()[:16]
+
+
+class Chain:
+    """The records of one process in one store: the process, the number of records, and the hash of the last."""
+
+    def __init__(self, uuid: str, about: str) -> None:
+        self.uuid = uuid
+        self.about = about
+        self.process = 0
+        """The number of the process in the store; 0 before its first record."""
+        self.seq = 0
+        self.hash = genesis(uuid, about)
+
+    def position(self) -> tuple[int, int, bytes]:
+        """Return what changes with every record."""
+        return self.process, self.seq, self.hash
+
+    def rewind(self, position: tuple[int, int, bytes]) -> None:
+        """Forget records that were not committed."""
+        self.process, self.seq, self.hash = position
 
 
 def load_key(place: str | None) -> bytes | None:

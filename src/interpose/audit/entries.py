@@ -1,6 +1,6 @@
-"""An outcome as it is recorded: one JSON text, made at once, for the host may change its objects afterwards.
+"""The record of an outcome: one JSON text, made before the firing returns, because the host may change its objects.
 
-Whatever a host or a hook puts into an event, there is something to write: see ``odd``.
+``json_values`` converts what a host or a hook put into an event and JSON cannot represent.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 from ..decide import HookRun
 from ..faults import raised_by_signal
 from ..model import NOTHING_SAID, Decision, Outcome, Verdict, facts_of
-from .odd import plain, shortened
-from .schema import DECISIONS, NO_COLUMNS, Columns, Run, columns_of, storable, what_of
+from .json_values import plain, shortened
+from .schema import DECISIONS, NO_COLUMNS, Columns, RunColumns, columns_of, storable, what_of
 
 if TYPE_CHECKING:
-    from .tickets import Ticket
+    from .completion import Completion
 
 __all__ = ["LONGEST", "Entry", "encode", "entry_of"]
 
 LONGEST = 1024 * 1024
-"""Characters that a record may have; of a longer one the texts are cut."""
+"""The maximum length of a record in characters; the texts of a longer one are cut."""
 
 _ENCODER = JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
 
 
 def _quick_encoder() -> Callable[[Any], str]:
-    """Return the encoder that ``json`` would make anew for every text, made once."""
+    """Return an encoder that is made once; ``json`` makes one for every text."""
     make = c_make_encoder
     if make is None:
         return _ENCODER.encode
@@ -40,19 +40,19 @@ def _quick_encoder() -> Callable[[Any], str]:
 
     try:
         agrees = encode({"a": [1, "é"]}) == _ENCODER.encode({"a": [1, "é"]})
-    except Exception:  # another version of Python may make it otherwise
+    except Exception:  # another version of Python may differ
         agrees = False
     return encode if agrees else _ENCODER.encode
 
 
 encode = _quick_encoder()
-"""Makes strict JSON in ASCII: no control character, no lone surrogate, no line break."""
+"""Makes strict JSON in ASCII, without control characters and line breaks."""
 
 
 class Entry:
     """One record on its way to the store: its text, and the columns that follow from it."""
 
-    __slots__ = ("columns", "kind", "mono", "redacted", "size", "text", "ticket", "time")
+    __slots__ = ("columns", "completion", "kind", "mono", "redacted", "size", "text", "time")
 
     def __init__(self, text: str, columns: Columns = NO_COLUMNS, kind: int = 0) -> None:
         self.kind = kind
@@ -60,13 +60,13 @@ class Entry:
         self.columns = columns
         self.time = time_ns()
         self.mono = monotonic_ns()
-        self.ticket: Ticket | None = None
+        self.completion: Completion | None = None
         self.redacted = False
         self.size = 0
-        """How many characters of the queue's allowance it takes, if it is large."""
+        """Its length, if it counts towards the queue's limit of characters."""
 
     def replace(self, body: dict[str, Any]) -> None:
-        """Take another body for the same record."""
+        """Replace the body of the record."""
         self.text = encode(body)
         self.columns = columns_of(body)
 
@@ -85,7 +85,7 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document["depth"] = depth
     if background:
         document["background"] = True
-    runs: list[Run] = []
+    runs: list[RunColumns] = []
     if entries:
         _add_runs(document, entries, runs)
     if verdict is not NOTHING_SAID:
@@ -112,7 +112,7 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
     return Entry(text, columns_of(document))
 
 
-def _add_runs(document: dict[str, Any], entries: Any, runs: list[Run]) -> None:
+def _add_runs(document: dict[str, Any], entries: Any, runs: list[RunColumns]) -> None:
     """Add every hook's fate, and the time that the hooks took: of those side by side, the longest."""
     listed = document["runs"] = []
     took = beside = 0

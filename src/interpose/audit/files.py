@@ -1,4 +1,4 @@
-"""The store's files: made for their owner alone, never reached through a link, and never replaced in silence."""
+"""The store's files: readable by their owner alone, and never opened through a symbolic link."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .completion import StoreDown
 from .schema import APPLICATION
-from .tickets import StoreDown
 
 __all__ = ["appendable", "identity", "is_ours", "locked", "move_aside", "prepare", "salt_of"]
 
-# O_NONBLOCK: the open of a FIFO would wait for a reader.
+# O_NONBLOCK: opening a FIFO would block until there is a reader.
 _FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _BESIDE = ("-wal", "-shm")
 _MAGIC = b"SQLite format 3\x00"
@@ -24,12 +24,12 @@ Identity = tuple[int, int]
 
 
 def prepare(path: str) -> None:
-    """See to it that there is a plain file of ours at this path, in a directory that exists; else raise StoreDown."""
+    """Create the file and its directory if they do not exist; raise StoreDown if the file cannot be used."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         for beside in _BESIDE:
             if os.path.islink(path + beside):
-                raise StoreDown("a symbolic link stands where SQLite keeps its own file", where=path + beside,
+                raise StoreDown("is a symbolic link in the place of a file of SQLite", where=path + beside,
                                 hint="remove the link")  # fmt: skip
         os.close(_opened(path, os.O_RDWR | os.O_CREAT))
     except OSError as error:
@@ -39,12 +39,12 @@ def prepare(path: str) -> None:
 def _down(path: str, error: OSError) -> StoreDown:
     why = error.strerror or str(error)
     if os.path.islink(path):
-        return StoreDown("is a symbolic link, and is not followed", where=path, hint="name the file itself")
+        return StoreDown("is a symbolic link, which is not followed", where=path, hint="name the file itself")
     return StoreDown(f"cannot be opened: {why}", where=path)
 
 
 def _opened(path: str, how: int) -> int:
-    """Open a file that is plain, ours, and nobody else's to read; its mode is put right if it is not so."""
+    """Open a regular file of this user; make it readable by its owner alone."""
     descriptor = os.open(path, how | _FLAGS, 0o600)
     try:
         found = os.fstat(descriptor)
@@ -59,13 +59,13 @@ def _opened(path: str, how: int) -> int:
 
 def _check(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise StoreDown("is not a plain file", where=path, hint="remove what stands there, or name another path")
+        raise StoreDown("is not a regular file", where=path, hint="remove it, or name another path")
     if found.st_uid not in (os.geteuid(), 0):
         raise StoreDown(f"belongs to another user (uid {found.st_uid})", where=path, hint="name another path")
 
 
 def identity(path: str) -> Identity | None:
-    """Say which file stands at this path; nothing if there is none."""
+    """Return the device and inode of the file at this path; None if there is none."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:
@@ -74,7 +74,7 @@ def identity(path: str) -> Identity | None:
 
 
 def appendable(path: str) -> int:
-    """Return a descriptor that adds to a file of ours, with one write per line."""
+    """Return a descriptor that appends to a file of this user."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         return _opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -83,7 +83,7 @@ def appendable(path: str) -> int:
 
 
 def salt_of(path: str) -> bytes:
-    """Return the key of the hashes in a store's redactions; it lies beside the store, and is made with it."""
+    """Return the key of the hashes in a store's redactions, from the file ``-salt``; create it if it is missing."""
     place = f"{path}-salt"
     try:
         descriptor = _opened(place, os.O_RDWR | os.O_CREAT)
@@ -100,7 +100,7 @@ def salt_of(path: str) -> bytes:
 
 @contextmanager
 def locked(path: str) -> Iterator[None]:
-    """Keep other processes from making this store, or moving it aside, meanwhile."""
+    """Hold the lock that creating a store and moving it aside take."""
     try:
         descriptor = _opened(f"{path}-salt", os.O_RDWR | os.O_CREAT)
     except OSError as error:
@@ -130,7 +130,7 @@ def _flocked(descriptor: int) -> Iterator[None]:
 
 
 def is_ours(path: str) -> bool:
-    """Say whether a file is, or was, a store of ours: by its header, or by the key that lies beside it."""
+    """Say whether a file is, or was, an audit store: by its header, or by the salt file beside it."""
     try:
         with open(path, "rb") as opened:
             header = opened.read(72)
@@ -141,7 +141,7 @@ def is_ours(path: str) -> bool:
 
 
 def move_aside(path: str, damaged: Identity | None) -> str:
-    """Move a damaged store out of the way and return where it is now; nothing if somebody else was faster."""
+    """Move a damaged store aside and return its new path; empty if another process did it first."""
     with locked(path):
         if damaged is None or identity(path) != damaged:
             return ""

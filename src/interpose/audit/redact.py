@@ -1,8 +1,7 @@
-"""Redaction: secrets leave no process in the clear. Text in, text out; JSON stays JSON.
+"""Redaction: replaces secrets in texts and JSON values.
 
-A secret is replaced by ``[redacted:kind:hash]``. The hash is keyed: of equal secrets one sees that they are equal, and
-nobody without the key can try out what they might be. What redaction cannot know is a secret that looks like nothing
-and is called nothing; rules of one's own are for those.
+A secret becomes ``[redacted:kind:hash]``. The hash is keyed: equal secrets have equal hashes, and without the key a
+guess cannot be verified. A secret without a known shape and a telling name is not found; custom rules are for those.
 """
 
 from __future__ import annotations
@@ -11,23 +10,23 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .rules import HINTS, NAMED, TOKENS, is_secret_name, shape
+from .secret_patterns import HINTS, NAMED, TOKENS, is_secret_name, shape
 
 __all__ = ["Redactor", "is_redacted", "secrets_of"]
 
 _SHORTEST = 8
-"""Characters that a value of the environment must have to be looked for: shorter ones occur by accident."""
+"""The minimum length of a secret from the environment: shorter values occur in texts by accident."""
 
 _DEEPEST = 200
 
 
 def is_redacted(text: str) -> bool:
-    """Say whether something was taken out of this text."""
+    """Say whether a secret was replaced in this text."""
     return "[redacted:" in text
 
 
 def secrets_of(environ: Mapping[str, str]) -> set[str]:
-    """Return the values of variables whose names mean secrets, or keys of any kind; files that exist are none."""
+    """Return the values of variables whose names mean secrets or keys, except paths of existing files."""
     found = set()
     for name, value in environ.items():
         if len(value) < _SHORTEST or not (is_secret_name(name) or _is_key(name)):
@@ -43,11 +42,11 @@ def _is_key(name: str) -> bool:
 
 
 class Redactor:
-    """Takes secrets out of texts and values. Safe from many threads.
+    """Replaces secrets in texts and values. Threads may share it.
 
-    ``key`` keys the hashes; without one they can be compared within this redactor only. ``rules`` are further ones:
+    ``key`` keys the hashes; without one they can be compared within this redactor only. ``rules`` are custom rules:
     pairs of a kind and a pattern in RE2's syntax, of which the first group is replaced if it has one. ``environ`` is
-    looked at when this is made and at every ``look``; a value that was a secret once stays one.
+    read when this is made and at every ``refresh``; a value that was a secret once stays one.
     """
 
     def __init__(
@@ -62,16 +61,16 @@ class Redactor:
         self._values: frozenset[str] = frozenset()
         self._tokens: Any = None
         self._seen: dict[Any, Any] | None = None
-        self.look()
+        self.refresh()
 
     def rekey(self, key: bytes) -> None:
-        """Key the hashes anew."""
+        """Set another key for the hashes."""
         self._key = key
 
-    def look(self) -> None:
-        """Look at the environment again, which may have got secrets since."""
+    def refresh(self) -> None:
+        """Read the environment again, which may have new secrets."""
         environ = os.environ if self._environ is None else self._environ
-        now = dict(getattr(environ, "_data", environ))  # as it is kept, without decoding it anew
+        now = dict(getattr(environ, "_data", environ))  # the raw mapping, which need not be decoded
         if now == self._seen:
             return
         self._seen = now
@@ -91,11 +90,11 @@ class Redactor:
         self._tokens = _compiled("|".join(pattern for _, pattern in shapes))
         self._kinds = [kind for kind, _ in shapes]  # the groups are in this order
 
-    # Asking.
+    # Redacting.
 
     def suspects(self, data: bytes) -> bool:
-        """Say whether this text, or JSON, needs a look at all; fast, and right where it says no."""
-        # A rule of one's own may speak of what looks otherwise in JSON: then everything needs one.
+        """Say whether this text or JSON may have a secret in it; False is certain."""
+        # A custom rule may match text that is escaped in JSON: then every text is suspect.
         return bool(self._own) or self._hints.search(data) is not None
 
     def __call__(self, text: str) -> str:
@@ -103,9 +102,9 @@ class Redactor:
         return self._text(text, set())
 
     def value(self, value: Any) -> Any:
-        """Return a value as JSON has it, without secrets in its texts, in its keys, and under telling names.
+        """Return JSON data without secrets in its texts, in its keys, and under telling names.
 
-        What is a secret in one place, by its name, is none of the others' business either: it goes everywhere.
+        A secret that is found by its name is replaced in the whole value.
         """
         found: set[str] = set()
         made = self._value(value, found, 0)
@@ -116,13 +115,13 @@ class Redactor:
         data = text.encode("utf-8", "surrogatepass")
         if not self.suspects(data):
             return text
-        return self._named(self._shaped(self._by_own_rules(data)), found).decode("utf-8", "surrogatepass")
+        return self._named(self._shaped(self._by_custom_rules(data)), found).decode("utf-8", "surrogatepass")
 
     def _value(self, value: Any, found: set[str], depth: int) -> Any:
         if isinstance(value, str):
             return self._text(value, found)
         if depth > _DEEPEST:
-            return "[nested too deep to be looked at]" if isinstance(value, (dict, list)) else value
+            return "[nested too deep to be redacted]" if isinstance(value, (dict, list)) else value
         if isinstance(value, dict):
             made = {}
             for key, item in value.items():
@@ -135,7 +134,7 @@ class Redactor:
         return value
 
     def _whole(self, value: Any, found: set[str], depth: int) -> Any:
-        """Replace every text in what is a secret as a whole, and every number that could be one."""
+        """Replace every text and number in a value whose name means a secret."""
         if isinstance(value, dict) and depth <= _DEEPEST:
             return {self._text(str(key), found): self._whole(item, found, depth + 1) for key, item in value.items()}
         if isinstance(value, (list, tuple)) and depth <= _DEEPEST:
@@ -147,7 +146,7 @@ class Redactor:
         return self.mark("named", str(value).encode("utf-8", "surrogatepass"))
 
     def _without(self, value: Any, secrets: list[str]) -> Any:
-        """Replace secrets that were found elsewhere in the same value."""
+        """Replace secrets that were found in another place of the same value."""
         if isinstance(value, str):
             for secret in secrets:
                 if secret in value:
@@ -158,21 +157,15 @@ class Redactor:
         return [self._without(item, secrets) for item in value] if isinstance(value, list) else value
 
     def mark(self, kind: str, secret: bytes) -> str:
-        """Return what stands in the place of a secret."""
+        """Return the replacement of a secret."""
         import hmac
 
         return f"[redacted:{kind}:{hmac.digest(self._key, secret, 'sha256').hex()[:8]}]"
 
-    def digest(self, data: bytes) -> str:
-        """Return a keyed hash of something that is too large to be kept."""
-        import hmac
-
-        return hmac.digest(self._key, data, "sha256").hex()
-
-    # One pass each.
+    # One pass per kind of rule.
 
     def _shaped(self, data: bytes) -> bytes:
-        """Take out what is a secret by its shape."""
+        """Replace secrets that are known by their shape."""
         parts, at = list[bytes](), 0
         for found in self._tokens.finditer(data):
             kind, begin, end = next(
@@ -182,7 +175,7 @@ class Redactor:
             at = end
         return b"".join([*parts, data[at:]]) if parts else data
 
-    def _by_own_rules(self, data: bytes) -> bytes:
+    def _by_custom_rules(self, data: bytes) -> bytes:
         for kind, pattern in self._own:
             parts, at = list[bytes](), 0
             for found in pattern.finditer(data):
@@ -194,7 +187,7 @@ class Redactor:
         return data
 
     def _named(self, data: bytes, seen: set[str]) -> bytes:
-        """Take out what is a secret by what stands before it."""
+        """Replace secrets that are known by the text before them."""
         for kind, pattern, check in _named():
             parts, done, at = list[bytes](), 0, 0
             while (found := pattern.search(data, at)) is not None:
@@ -207,19 +200,19 @@ class Redactor:
                     seen.add(secret.decode("utf-8", "surrogatepass"))
                     done = at = end
                 else:
-                    at = max(begin, found.start() + 1)  # there may be another one inside of what was no secret
+                    at = max(begin, found.start() + 1)  # another secret may begin inside the text that was not one
             data = b"".join([*parts, data[done:]]) if parts else data
         return data
 
 
 def _forms(value: str) -> set[str]:
-    """Return a value as it may stand in a text: as it is, inside of JSON, and in a URL."""
+    """Return the forms that a value may have in a text: plain, escaped in JSON, and quoted in a URL."""
     import json
     from urllib.parse import quote
 
     try:
         return {value, json.dumps(value)[1:-1], json.dumps(json.dumps(value)[1:-1])[1:-1], quote(value, safe="")}
-    except UnicodeEncodeError:  # bytes of the environment that are no text
+    except UnicodeEncodeError:  # bytes of the environment that are not UTF-8
         return {json.dumps(value)[1:-1]}
 
 
@@ -229,13 +222,13 @@ def _any_of(values: Iterable[str]) -> str:
 
 
 def _is_marked(data: bytes, at: int) -> bool:
-    """Say whether this place is inside of what stands in the place of a secret."""
+    """Say whether this position is inside the replacement of a secret."""
     mark = data.rfind(b"[redacted:", max(0, at - 100), at)
     return mark >= 0 and data.find(b"]", mark, at) < 0
 
 
 def _first_group(found: Any, groups: int) -> tuple[int, int]:
-    """Return the place of the first group that has something; of all, if none has."""
+    """Return the span of the first group that matched; the whole span if none did."""
     span: tuple[int, int] = next(
         (found.span(at) for at in range(1, groups + 1) if found.span(at)[0] >= 0), found.span()
     )
@@ -252,10 +245,10 @@ def _named() -> list[tuple[str, Any, Callable[[str, str], bool]]]:
 
 
 def _compiled(pattern: str, *, of_bytes: bool = True) -> Any:
-    """Compile a pattern for text in UTF-8; ours look at single bytes, so that no half character ends a secret."""
+    """Compile a pattern for UTF-8 text; built-in ones match bytes, so that no partial character ends a secret."""
     re2 = _re2()
     options = re2.Options()
-    options.max_mem = 64 << 20  # as many states as there are kinds of secrets
+    options.max_mem = 64 << 20  # for the states of all kinds of secrets
     options.log_errors = False
     if of_bytes:
         options.encoding = re2.Options.Encoding.LATIN1

@@ -1,8 +1,8 @@
-"""Retention: old records go, and the chains stay verifiable.
+"""Retention: old records are deleted, and the chains stay verifiable.
 
-What goes are the first records of the store, so that of every chain a whole beginning goes. A checkpoint keeps the hash
-that the first record left is chained to. Processes that have ended and have no record left are forgotten as a whole.
-The last record about a retention holds all checkpoints: that is how they are part of a chain themselves.
+The oldest records of the store are deleted, so that every chain loses its beginning. A checkpoint keeps the hash that
+precedes the first remaining record. A process that has ended and has no record left is deleted completely. The last
+retention record contains all checkpoints, so that a chain covers them too.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from time import monotonic, time
 from typing import Any
 
 from ..records import Record
-from .about import is_gone, read
-from .base import Base, Chain
+from .chain import Chain
+from .database import Database
 from .entries import Entry, encode
+from .process_info import is_gone, read
 
 __all__ = ["Retention", "kept_state", "prune", "recorded_state"]
 
 _AT_ONCE = 2000
-"""Records that are deleted in one transaction, so that other processes need not wait long."""
+"""How many records one transaction deletes, so that other processes do not wait long."""
 
 _ROOM = 0.9
-"""To what part of the size that is allowed a store is made smaller: not every record should have to delete another."""
+"""The part of the allowed size that a store is reduced to, so that not every new record deletes an old one."""
 
 
 class Retention(Record):
@@ -33,8 +34,8 @@ class Retention(Record):
     size: int | None = None
 
 
-def prune(base: Base, chain: Chain, rule: Retention, seconds: float) -> bool:
-    """Delete what is too old or too much, for so long at the most; say whether that is all of it."""
+def prune(base: Database, chain: Chain, rule: Retention, seconds: float) -> bool:
+    """Delete records that are too old or too many, for a limited time; return whether all of them are deleted."""
     deadline = monotonic() + seconds
     while monotonic() < deadline:
         found: int = base.transact(lambda connection: _prune(base, connection, chain, rule))
@@ -45,7 +46,7 @@ def prune(base: Base, chain: Chain, rule: Retention, seconds: float) -> bool:
     return False
 
 
-def _prune(base: Base, connection: sqlite3.Connection, chain: Chain, rule: Retention) -> int:
+def _prune(base: Database, connection: sqlite3.Connection, chain: Chain, rule: Retention) -> int:
     last = max(_last_by_age(connection, rule.age), _last_by_size(connection, rule.size))
     first = connection.execute("SELECT min(id) FROM records").fetchone()[0]
     if first is None or last < first:
@@ -68,7 +69,7 @@ def _prune(base: Base, connection: sqlite3.Connection, chain: Chain, rule: Reten
 
 
 def _last_by_age(connection: sqlite3.Connection, age: float | None) -> int:
-    """Return the last of those records before the first that is young enough: clocks go back at times."""
+    """Return the id before the first record that is young enough; clocks are sometimes set back."""
     if age is None:
         return 0
     oldest = int((time() - age) * 1e9)
@@ -94,7 +95,7 @@ def _last_by_size(connection: sqlite3.Connection, size: int | None) -> int:
 
 
 def _forget_processes(connection: sqlite3.Connection, ours: Chain) -> None:
-    """Forget processes that have no record left and will write none."""
+    """Delete processes that have no record left and will not write another."""
     rows = connection.execute(
         "SELECT p.id, h.ended, p.about FROM processes p JOIN heads h ON h.process = p.id "
         "JOIN checkpoints c ON c.process = p.id WHERE c.seq = h.seq AND p.id <> ? ORDER BY p.id",
@@ -104,7 +105,7 @@ def _forget_processes(connection: sqlite3.Connection, ours: Chain) -> None:
         if not ended and not is_gone(read(about)):
             continue
         for table, column in (("processes", "id"), ("heads", "process"), ("checkpoints", "process")):
-            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (process,))  # noqa: S608 - our own words
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (process,))  # noqa: S608 - our own names
         before = connection.execute("SELECT first FROM forgotten WHERE last = ?", (process - 1,)).fetchone()
         after = connection.execute("SELECT last FROM forgotten WHERE first = ?", (process + 1,)).fetchone()
         if after is not None:
@@ -115,14 +116,14 @@ def _forget_processes(connection: sqlite3.Connection, ours: Chain) -> None:
 
 
 def kept_state(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return everything that was left in the place of deleted records."""
+    """Return what the store keeps of deleted records: checkpoints, and the numbers of deleted processes."""
     checkpoints = connection.execute("SELECT process, seq, hex(hash) FROM checkpoints ORDER BY process").fetchall()
     forgotten = connection.execute("SELECT first, last FROM forgotten ORDER BY first").fetchall()
     return {"checkpoints": [list(row) for row in checkpoints], "forgotten": [list(row) for row in forgotten]}
 
 
 def recorded_state(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return the same as the last record about a retention has it."""
+    """Return the same from the last retention record."""
     row = connection.execute(
         "SELECT b.body FROM records r JOIN bodies b ON b.record = r.id WHERE r.kind = 2 ORDER BY r.id DESC LIMIT 1"
     ).fetchone()

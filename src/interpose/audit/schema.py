@@ -1,7 +1,7 @@
-"""How the store is laid out: its tables, the small numbers in them, and how a row's columns follow from its body.
+"""The store's tables, the codes in their columns, and how the columns follow from a record's body.
 
-``bodies`` has all that was recorded, one JSON document per record. The other tables repeat parts of it, so that a list
-or a statistic need not read the documents; whoever verifies a store makes them anew from the bodies and compares.
+``bodies`` has everything, one JSON document per record. The other tables repeat parts of it, so that lists and
+statistics need not read the documents; ``verify`` computes them again from the bodies and compares.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = [
     "SCHEMA",
     "STATUSES",
     "Columns",
-    "Run",
+    "RunColumns",
     "columns_of",
     "run_of",
     "storable",
@@ -26,17 +26,18 @@ __all__ = [
 ]
 
 APPLICATION = 0x49504F53
-"""Stands in the header of the file and says that it is one of ours."""
+"""SQLite's application id in the header of the file."""
 
 FORMAT = 1
-"""The number of this layout; a store with a higher one is left to whoever wrote it."""
+"""The version of this layout; a store with a higher one is not opened."""
 
 KINDS = ("firing", "gap", "retention", "moved", "end")
-"""What a record can be: a firing; firings that were lost; records that were deleted by their age or for their size; a
-damaged store that was moved aside; and the last record of a process that ended in order."""
+"""The kinds of records: a firing; lost firings; records that retention deleted; a damaged store that was moved aside;
+the last record of a process that ended in order. The place of a kind is its code in the file."""
 
 DECISIONS = ("none", "allow", "ask", "deny")
 STATUSES = ("ok", "failed", "timeout", "skipped")
+"""The place of a decision or a status is its code in the file: a storage format, which must not change."""
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -75,19 +76,18 @@ CREATE VIEW log AS
     WHERE r.kind = 0;
 """
 
-Run = tuple[str, int, int]
-"""A hook's name, what became of it, and the microseconds that it took."""
+RunColumns = tuple[str, int, int]
+"""A hook's name, the code of its result, and its duration in microseconds."""
 
-
-Columns = tuple[str, str, str, int, int, list[Run]]
-"""Event, session, subject, decision and microseconds of a firing, and the runs of its hooks."""
+Columns = tuple[str, str, str, int, int, list[RunColumns]]
+"""Event, session, subject, decision and duration of a firing, and the runs of its hooks."""
 
 NO_COLUMNS: Columns = ("", "", "", 0, 0, [])
-"""Those of a record that is no firing."""
+"""The columns of a record that is not a firing."""
 
 
 def what_of(status: str, decision: str, round: int, enforced: bool) -> int:
-    """Return what became of a hook as one number."""
+    """Return the code of a hook's result."""
     return (
         (STATUSES.index(status) if status in STATUSES else 1)
         + 4 * (DECISIONS.index(decision) if decision in DECISIONS else 0)
@@ -97,19 +97,19 @@ def what_of(status: str, decision: str, round: int, enforced: bool) -> int:
 
 
 def run_of(what: int) -> tuple[str, str, int, bool]:
-    """Return the status, the decision, the round and whether it was enforced."""
+    """Return the status, the decision, the round and whether it was enforced, from the code of a result."""
     return STATUSES[what & 3], DECISIONS[what >> 2 & 3], 2 if what & 32 else 1, not what & 16
 
 
 def storable(text: object) -> str:
-    """Return what a column holds of a text: nothing that is no text, and no half of a character."""
+    """Return a text for a column: empty for other types, and without lone surrogates."""
     if not isinstance(text, str):
         return ""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def columns_of(body: Mapping[str, Any]) -> Columns:
-    """Return event, session, subject, decision and microseconds of a firing's body, and the runs of its hooks."""
+    """Return the columns of a firing from its body."""
     decision = body.get("decision", "none")
     given = body.get("input")
     runs = [

@@ -1,11 +1,11 @@
-"""Statistics of hooks, from a store's table of runs: one pass, in which no document is read."""
+"""Statistics of hooks, from a store's table of runs, without reading the documents."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from .reading import HookStats
+from .reader import HookStats
 from .schema import run_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ __all__ = ["hook_stats"]
 
 
 def hook_stats(base: sqlite3.Connection, since: float | None) -> list[HookStats]:
-    """Return what each hook did at each event; most runs first."""
+    """Return the statistics of each hook at each event; most runs first."""
     first = 0
     if since is not None:
         row = base.execute("SELECT min(id) FROM records WHERE time >= ?", (int(since * 1e9),)).fetchone()
@@ -28,7 +28,7 @@ def hook_stats(base: sqlite3.Connection, since: float | None) -> list[HookStats]
 
 
 def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first: int) -> HookStats:
-    # The rows of a hook lie side by side, in the order in which they were written.
+    # The rows of a hook are stored together, in the order in which they were written.
     times: defaultdict[int, list[int]] = defaultdict(list)
     sessions: set[int] = set()
     for what, took, session in base.execute(
@@ -61,7 +61,7 @@ def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first:
 
 
 def _percentiles(ran: list[int]) -> dict[str, Any]:
-    """Return the times within which so many of a hundred runs were done, from times in order."""
+    """Return the percentiles of sorted durations."""
     if not ran:
         return {}
     return {f"p{part}": ran[min(len(ran) - 1, len(ran) * part // 100)] / 1e6 for part in (50, 95, 99)}

@@ -1,47 +1,47 @@
-"""The audit store as a recorder: it is given every outcome before the host gets it.
+"""The audit store as a recorder: it records every outcome before the host gets it.
 
     hooks.record(AuditStore("audit.db"))
 
-By default a firing hands its record over and goes on; only when the queue is full it waits. With ``required`` it waits
-until the record is committed, and is denied if it cannot be; with ``durable`` it waits for the disk.
+By default a firing puts its record into a queue and returns; it waits only when the queue is full. With ``required`` it
+waits until the record is committed, and is denied if that fails; with ``durable`` it waits for the disk.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
+from ..forks import after_fork
 from ..model import Outcome
 from .chain import load_key
-from .desk import Options
+from .committer import StoreOptions
+from .completion import Completion, StoreDown
 from .entries import Entry, encode, entry_of
 from .redact import Redactor
 from .retention import Retention
-from .tickets import StoreDown, Ticket
-from .writer import Health, Writer
+from .writer import StoreHealth, Writer
 
 __all__ = ["AuditStore", "configured_store"]
 
 MOST_WAITING = 10_000
-"""Records that may wait for the writer before a firing does."""
+"""The maximum number of records in the queue; a firing waits when it is reached."""
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Characters that large records among them may have together."""
+"""The maximum number of characters of large records in the queue."""
 
 PATIENCE = 5.0
-"""Seconds that a firing waits for the store, before the store counts as down."""
+"""Seconds that a firing waits for the store before it counts as down."""
 
 
 class AuditStore:
     """Records every firing in SQLite. Two stores of one path in a process share a writer.
 
-    ``retention`` limits age and size; ``redact`` has rules beside the built-in ones, kind to pattern (RE2). ``key``
-    names a file, or ``env:NAME`` a variable, whose content seals the heads of chains; ``anchor`` names a second file
-    that they are written to.
+    ``retention`` limits age and size; ``redact`` are custom rules, kind to pattern (RE2). ``key`` is a file, or a
+    variable as ``env:NAME``, whose content seals the heads of chains; ``anchor`` is a second file that the heads are
+    written to.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class AuditStore:
         self.path = os.path.abspath(os.path.expanduser(os.fspath(path)))
         self.required = required
         self.durable = durable
-        self._options = Options(
+        self._options = StoreOptions(
             path=self.path,
             key=load_key(key),
             anchor=None if anchor is None else os.path.abspath(os.path.expanduser(os.fspath(anchor))),
@@ -74,7 +74,7 @@ class AuditStore:
         self._lock = threading.Lock()
         self._configuration = ("", "")
         self._redactor: Redactor | None = None
-        _stores.add(self)
+        after_fork(self.forget)
 
     # Recording.
 
@@ -86,11 +86,11 @@ class AuditStore:
             raise StoreDown(writer.down)
         entry = entry_of(outcome, self._configuration[0], self._cut)
         if self.required or self.durable:
-            entry.ticket = Ticket()
+            entry.completion = Completion()
         full = writer.is_full()
         if not full:
             writer.put(entry)
-            if entry.ticket is None:
+            if entry.completion is None:
                 return None
         elif writer.down:
             writer.count_lost(writer.down)
@@ -107,13 +107,13 @@ class AuditStore:
             writer.put(entry)
 
     def _cut(self, text: str) -> str:
-        """Redact the part of a long text that is kept."""
+        """Redact the part of a long text that is recorded."""
         if self._redactor is None:
             self._redactor = Redactor(rules=self._options.rules)
         return self._redactor(text)
 
     def configured(self, origins: Iterable[Any]) -> None:
-        """Take note of the files that hooks come from: their hashes are kept with every record from now on."""
+        """Record the hashes of the files that hooks come from with every later record."""
         found = [
             {
                 "path": origin.real_path,
@@ -134,10 +134,10 @@ class AuditStore:
         if self._writer is not None:
             self._writer.describe(*self._configuration)
 
-    # Its life.
+    # Opening and closing.
 
     def _current(self) -> Writer:
-        """Return the writer, or begin anew: at first, and after the last one was closed."""
+        """Return the writer; start one if there is none or it was closed."""
         writer = self._writer
         return writer if writer is not None and not writer.stopping else self._begin()
 
@@ -146,7 +146,7 @@ class AuditStore:
             if self._writer is None or self._writer.stopping:
                 try:
                     self._writer = _acquire(self._options, self._most_waiting)
-                except RuntimeError as error:  # no thread to be had, or the interpreter is shutting down
+                except RuntimeError as error:  # no thread can be started, or the interpreter is shutting down
                     raise StoreDown(f"no thread can be started for the audit store: {error}") from None
                 self._writer.durable = self._writer.durable or self.durable
                 if self._configuration[0]:
@@ -154,17 +154,17 @@ class AuditStore:
             return self._writer
 
     @property
-    def health(self) -> Health:
-        """How the store is, now: up or down, how many records were written, and how many lost."""
+    def health(self) -> StoreHealth:
+        """The state of the store: up or down, and how many records were written and lost."""
         writer = self._writer or self._closed
-        return Health(state="new") if writer is None else writer.health
+        return StoreHealth(state="new") if writer is None else writer.health
 
     def flush(self, patience: float = PATIENCE) -> bool:
-        """Wait until everything that was recorded is written; say whether it is."""
+        """Wait until every record is written; return whether that succeeded."""
         return self._writer is None or self._writer.flush(patience)
 
     def close(self, patience: float = PATIENCE) -> None:
-        """Write what is left and let go of the store; it opens again if it is used again."""
+        """Write the remaining records and close the store; a later firing opens it again."""
         with self._lock:
             writer, self._writer = self._writer, None
             self._closed = writer or self._closed
@@ -172,7 +172,7 @@ class AuditStore:
             _release(writer, patience)
 
     def forget(self) -> None:
-        """Start anew: after a fork the writer is the parent's."""
+        """Drop the writer: after a fork it belongs to the parent."""
         self._writer = self._closed = None
         self._lock = threading.Lock()
 
@@ -201,8 +201,8 @@ class _Recorded:
             if self._full:
                 self._writer.room().block(self._patience)
                 self._writer.put(self._entry)
-            if self._entry.ticket is not None:
-                self._entry.ticket.block(self._patience)
+            if self._entry.completion is not None:
+                self._entry.completion.block(self._patience)
         except StoreDown as error:
             self._writer.count_lost(str(error), denied=self._required)
             raise
@@ -215,8 +215,8 @@ class _Recorded:
             if self._full:
                 await self._writer.room().wait(self._patience)
                 self._writer.put(self._entry)
-            if self._entry.ticket is not None:
-                await self._entry.ticket.wait(self._patience)
+            if self._entry.completion is not None:
+                await self._entry.completion.wait(self._patience)
         except StoreDown as error:
             self._writer.count_lost(str(error), denied=self._required)
             raise
@@ -227,14 +227,16 @@ def configured_store(audit: Mapping[str, Any]) -> AuditStore:
     return AuditStore(**{**audit, "retention": Retention(**audit.get("retention", {}))})
 
 
-_stores: weakref.WeakSet[AuditStore] = weakref.WeakSet()
 _writers: dict[str, Writer] = {}
+_abandoned: list[Writer] = []
+"""Writers of the parent process: referenced, so that their finalizers do not run in the child."""
+
 _lock = threading.Lock()
 _at_exit = False
 
 
-def _acquire(options: Options, most_waiting: int) -> Writer:
-    """Return the writer of a path, one for all in this process."""
+def _acquire(options: StoreOptions, most_waiting: int) -> Writer:
+    """Return the writer of a path, which all stores of this process share."""
     global _at_exit  # noqa: PLW0603 - once per process
     with _lock:
         if not _at_exit:
@@ -255,8 +257,8 @@ def _acquire(options: Options, most_waiting: int) -> Writer:
         return writer
 
 
-def _take_over(options: Options, entries: list[Entry]) -> None:
-    """Write what came too late for a writer that was closed."""
+def _take_over(options: StoreOptions, entries: list[Entry]) -> None:
+    """Write entries that came too late for a writer that was closed."""
     writer = _acquire(options, MOST_WAITING)
     for entry in entries:
         writer.put(entry)
@@ -279,7 +281,7 @@ def _release(writer: Writer, patience: float) -> None:
 
 
 def _close_all() -> None:
-    """Write what is left when the process ends."""
+    """Write the remaining records when the process ends."""
     with _lock:
         writers = list(_writers.values())
         _writers.clear()
@@ -287,17 +289,10 @@ def _close_all() -> None:
         writer.stop(PATIENCE)
 
 
-def _after_fork() -> None:
+@after_fork
+def _abandon_writers() -> None:
+    """Drop the parent's writers in the child."""
     global _lock  # noqa: PLW0603 - the parent may have held it
     _lock = threading.Lock()
     _abandoned.extend(_writers.values())
     _writers.clear()
-    for store in list(_stores):
-        store.forget()
-
-
-_abandoned: list[Writer] = []
-"""Writers of a parent: kept, so that nothing of theirs is taken apart here."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -1,7 +1,7 @@
 """The writer: one thread per process and store takes records from a bounded queue and commits them in batches.
 
-What cannot be written is kept as far as there is room, and counted beyond that; as soon as the store works again, a
-record says how much was lost. Whoever waits for a record is told when it is committed, or why it is not.
+While the store is down, records stay in the queue as long as it has room; further ones are counted. When the store
+works again, a gap record says how many were lost. A waiting firing is woken when its record is committed or refused.
 """
 
 from __future__ import annotations
@@ -15,62 +15,62 @@ from typing import Any
 
 from ..faults import log
 from ..records import Record
-from .desk import AT_ONCE, Desk, Options
+from .committer import AT_ONCE, Committer, StoreOptions
+from .completion import Completion, StoreDown
 from .entries import Entry, encode
 from .retention import Retention
-from .tickets import StoreDown, Ticket
 
-__all__ = ["Health", "Writer"]
+__all__ = ["StoreHealth", "Writer"]
 
-GATHER = 0.05
-"""Seconds in which records gather for one transaction, unless somebody waits for one."""
+COLLECT_SECONDS = 0.05
+"""Seconds to collect records for one transaction, unless a firing waits for one of them."""
 
 _BACKOFF = (0.05, 1.0)
 _ALARM_SECONDS = 60.0
-_REST_SECONDS = 5.0
+_IDLE_SECONDS = 5.0
 _LONGEST_BATCH = 8 * 1024 * 1024
 _LARGE = 16 * 1024
-"""Characters from which on records are counted by their length too."""
+"""The length in characters from which a record counts towards the queue's limit of characters."""
 
 
-class Health(Record):
-    """How a store is: ``up``, ``down``, ``new`` (nothing was written yet) or ``closed``, and what became of records."""
+class StoreHealth(Record):
+    """The state of a store (``up``, ``down``, ``new``: nothing was written yet, ``closed``), and counts of records."""
 
     state: str
     why: str = ""
     written: int = 0
     waiting: int = 0
     lost: int = 0
-    """Firings that were given out and are not in the record."""
+    """Firings that returned an outcome and are not in the store."""
     denied: int = 0
     """Firings that were denied because they could not be recorded."""
     moved: str = ""
-    """Where a damaged store was moved to."""
+    """The path that a damaged store was moved to."""
 
 
 class Writer:
-    """Takes entries from any thread; see ``AuditStore`` for who may wait for what."""
+    """Takes entries from any thread; see ``AuditStore`` for which firings wait."""
 
     def __init__(
-        self, options: Options, most_waiting: int, most_bytes: int, successor: Callable[[list[Entry]], None]
+        self, options: StoreOptions, most_waiting: int, most_bytes: int, successor: Callable[[list[Entry]], None]
     ) -> None:
         self.options = options
         self._successor = successor
         self.users = 0
         self.durable = False
         self.stopping = False
-        """Whether nothing more should be handed over."""
+        """Whether it is closing: no more entries should be put."""
         self.down = ""
-        """Why nothing can be written now; nothing if it can, as far as is known."""
+        """Why the store is down; empty if the last write succeeded."""
         self._most_waiting = most_waiting
         self._most_bytes = most_bytes
-        self._queue: SimpleQueue[Entry | Ticket | None] = SimpleQueue()
+        self._queue: SimpleQueue[Entry | Completion | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._hurried = allocate_lock()
         self._hurried.acquire()
         self._held = 0
         self._large = 0
-        self._room: list[Ticket] = []
+        self._room: list[Completion] = []
         self._configurations: dict[str, str] = {}
         self._gap: dict[str, Any] = {}
         self._written = self._lost = self._denied = 0
@@ -80,47 +80,47 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="interpose-audit", daemon=True)
         self._thread.start()
 
-    # For the hosts.
+    # Called by firings.
 
     def is_full(self) -> bool:
-        """Say whether a firing has to wait for room."""
+        """Say whether a firing must wait for room in the queue."""
         return self._queue.qsize() + self._held >= self._most_waiting or self._large >= self._most_bytes
 
     def put(self, entry: Entry) -> None:
-        """Hand over a record."""
+        """Put a record into the queue."""
         if len(entry.text) >= _LARGE:
             entry.size = len(entry.text)
             with self._lock:
                 self._large += entry.size
         self._queue.put(entry)
-        if entry.ticket is not None:
+        if entry.completion is not None:
             self._hurry()
         if self._ended:
-            self._pass_on_leftovers()  # it has stopped while this was on its way
+            self._pass_on_leftovers()  # the thread ended meanwhile
 
     def _hurry(self) -> None:
-        """Have the writer gather no longer: somebody waits."""
+        """Make the thread commit now: a firing waits."""
         try:
             self._hurried.release()
-        except RuntimeError:  # it was told already
+        except RuntimeError:  # it was released already
             return
 
-    def room(self) -> Ticket:
-        """Return a ticket that is settled when there is room."""
-        ticket = Ticket()
+    def room(self) -> Completion:
+        """Return a completion that is completed when the queue has room."""
+        completion = Completion()
         with self._lock:
-            self._room.append(ticket)
-        self._queue.put(Ticket())  # wakes the writer up, should it have become idle meanwhile
+            self._room.append(completion)
+        self._queue.put(Completion())  # wakes the thread, which may be idle
         self._hurry()
-        return ticket
+        return completion
 
     def describe(self, digest: str, body: str) -> None:
-        """Keep what a configuration consists of, to be written with the next record."""
+        """Keep the description of a configuration, to be written with the next record."""
         if len(self._configurations) < 1000:
             self._configurations[digest] = body
 
     def count_lost(self, why: str, *, denied: bool = False) -> None:
-        """Count a firing that is not in the record; it is written down as a gap."""
+        """Count a firing that is not recorded; a gap record will say so."""
         with self._lock:
             self._count("denied" if denied else "lost", why)
 
@@ -136,18 +136,18 @@ class Writer:
         gap["why"] = why[:500]
 
     def flush(self, patience: float) -> bool:
-        """Wait until all that was handed over is written; say whether it is."""
-        ticket = Ticket()
-        self._queue.put(ticket)
+        """Wait until every entry is written; return whether that succeeded."""
+        completion = Completion()
+        self._queue.put(completion)
         self._hurry()
         try:
-            ticket.block(patience)
+            completion.block(patience)
         except Exception:
             return False
         return True
 
     def stop(self, patience: float) -> None:
-        """Write what is there, say goodbye, and end the thread, if that can be done in this time."""
+        """Write the remaining entries and the end record, and wait for the thread to end, for so many seconds."""
         self.stopping = True
         self._queue.put(None)
         self._hurry()
@@ -155,10 +155,10 @@ class Writer:
             self._thread.join(patience)
 
     @property
-    def health(self) -> Health:
-        """How the store is, now."""
+    def health(self) -> StoreHealth:
+        """The state of the store."""
         state = "closed" if self._ended else "down" if self.down else "up" if self._began else "new"
-        return Health(
+        return StoreHealth(
             state=state, why=self.down, written=self._written, waiting=self._queue.qsize() + self._held,
             lost=self._lost, denied=self._denied, moved=self._moved,
         )  # fmt: skip
@@ -166,45 +166,45 @@ class Writer:
     # In the thread.
 
     def _run(self) -> None:
-        # A variable, not an attribute: after a fork nobody in the child can reach, and close, its parent's connection.
-        desk = Desk(self.options)
-        hand: list[Entry] = []
-        waiting: list[Ticket] = []
-        rests = self.options.anchor is not None or self.options.retention != Retention()
+        # A variable, not an attribute: after a fork the child must not reach and close the parent's connection.
+        committer = Committer(self.options)
+        entries: list[Entry] = []
+        waiting: list[Completion] = []
+        has_idle_work = self.options.anchor is not None or self.options.retention != Retention()
         backoff = _BACKOFF[0]
         last_try = 0.0
         while True:
-            over = self._gather(hand, waiting, backoff if self.down else _REST_SECONDS if rests else None)
+            over = self._collect(entries, waiting, backoff if self.down else _IDLE_SECONDS if has_idle_work else None)
             if self.down and monotonic() - last_try < backoff and not over:
-                self._refuse(hand, self.down)
+                self._refuse(entries, self.down)
                 continue
             last_try = monotonic()
             try:
-                desk.set_durable(self.durable)
-                self._write(desk, hand)
+                committer.set_durable(self.durable)
+                self._write(committer, entries)
             except Exception as error:
                 backoff = min(backoff * 2, _BACKOFF[1])
-                self._go_down(desk, error)
-                self._refuse(hand, self.down)
+                self._go_down(committer, error)
+                self._refuse(entries, self.down)
             else:
                 backoff = _BACKOFF[0]
-            self._settle(waiting, hand)
+            self._complete(waiting, entries)
             if over:
                 break
-        self._end(desk, hand)
+        self._end(committer, entries)
 
-    def _gather(self, hand: list[Entry], waiting: list[Ticket], patience: float | None) -> bool:
-        """Take what there is, at least one thing or none in time; say whether that was the last."""
+    def _collect(self, entries: list[Entry], waiting: list[Completion], patience: float | None) -> bool:
+        """Take everything from the queue, waiting for the first item; return whether the writer is to end."""
         take = self._queue.get
         over = False
         try:
             first = take(True, patience)
-            if isinstance(first, Entry) and first.ticket is None and not self.down:
-                self._hurried.acquire(timeout=GATHER)
+            if isinstance(first, Entry) and first.completion is None and not self.down:
+                self._hurried.acquire(timeout=COLLECT_SECONDS)
             while True:
                 if isinstance(first, Entry):
-                    hand.append(first)
-                    self._held = len(hand)  # at once, or hosts would find room for as many as are taken here
+                    entries.append(first)
+                    self._held = len(entries)  # at once, or hosts would find room for as many as are taken here
                 elif first is None:
                     over = True
                 else:
@@ -212,7 +212,7 @@ class Writer:
                 first = take(False)
         except Empty:
             pass
-        self._held = len(hand)
+        self._held = len(entries)
         self._make_room()
         return over
 
@@ -220,42 +220,42 @@ class Writer:
         if self._room:
             with self._lock:
                 room, self._room = self._room, []
-            for ticket in room:
-                ticket.settle()
+            for completion in room:
+                completion.complete()
 
-    def _write(self, desk: Desk, hand: list[Entry]) -> None:
-        """Commit everything in hand, a batch at a time, and first what has to be said about a gap."""
+    def _write(self, committer: Committer, entries: list[Entry]) -> None:
+        """Commit the gap record, if there is one, and then the entries, a batch at a time."""
         gap = self._take_gap()
         try:
-            if gap is not None or (self.down and not hand):
-                # With nothing to write, a store that was down is tried with what was lost meanwhile.
-                desk.write([gap] if gap is not None else [], {})
+            if gap is not None or (self.down and not entries):
+                # A store that is down is tried with the gap record, even if there is nothing else to write.
+                committer.write([gap] if gap is not None else [], {})
                 self._began = True
         except Exception:
             if gap is not None:
                 self._put_gap_back(gap)
             raise
-        while hand:
-            taken = hand[: _batch_of(hand)]
-            batch = [entry for entry in taken if entry.ticket is None or not entry.ticket.late]
-            desk.write(batch, dict(self._configurations))
-            self._told(taken, batch)
-            del hand[: len(taken)]
-            self._held = len(hand)
+        while entries:
+            taken = entries[: _batch_of(entries)]
+            batch = [entry for entry in taken if entry.completion is None or not entry.completion.timed_out]
+            committer.write(batch, dict(self._configurations))
+            self._committed(taken, batch)
+            del entries[: len(taken)]
+            self._held = len(entries)
         if self._began and not self.down:
-            desk.rest()
-        if desk.problem:
-            self._alarm(desk.problem)
-        self._go_up(desk)
+            committer.idle()
+        if committer.problem:
+            self._alarm(committer.problem)
+        self._go_up()
 
-    def _told(self, taken: list[Entry], batch: list[Entry]) -> None:
-        """Tell those who wait. Who had gone has counted that themselves."""
+    def _committed(self, taken: list[Entry], batch: list[Entry]) -> None:
+        """Wake the waiting firings. One that gave up has counted its record as lost."""
         self._began = True
         self._written += len(batch)
         for entry in taken:
             self._forget_length(entry)
-            if entry.ticket is not None:
-                entry.ticket.settle()
+            if entry.completion is not None:
+                entry.completion.complete()
 
     def _forget_length(self, entry: Entry) -> None:
         if entry.size:
@@ -263,41 +263,41 @@ class Writer:
                 self._large -= entry.size
             entry.size = 0
 
-    def _refuse(self, hand: list[Entry], why: str) -> None:
-        """Tell those who wait that their record is not written; it is let go. The others keep theirs."""
+    def _refuse(self, entries: list[Entry], why: str) -> None:
+        """Refuse the entries that a firing waits for; keep the others."""
         kept = []
-        for entry in hand:
-            if entry.ticket is None:
+        for entry in entries:
+            if entry.completion is None:
                 kept.append(entry)
                 continue
             self._forget_length(entry)
-            entry.ticket.settle(StoreDown(why))
-        hand[:] = kept
-        self._held = len(hand)
+            entry.completion.complete(StoreDown(why))
+        entries[:] = kept
+        self._held = len(entries)
 
-    def _settle(self, waiting: list[Ticket], hand: list[Entry]) -> None:
-        error = StoreDown(self.down or "not everything could be written") if self.down or hand else None
-        for ticket in waiting:
-            ticket.settle(error)
+    def _complete(self, waiting: list[Completion], entries: list[Entry]) -> None:
+        error = StoreDown(self.down or "not everything could be written") if self.down or entries else None
+        for completion in waiting:
+            completion.complete(error)
         waiting.clear()
 
-    def _go_down(self, desk: Desk, error: Exception) -> None:
+    def _go_down(self, committer: Committer, error: Exception) -> None:
         first = not self.down
         why = f"{error}" if isinstance(error, StoreDown) else f"{self.options.path}: {error}"
         self.down = why or type(error).__name__
-        if desk.moved and desk.moved != self._moved:
-            self._moved = desk.moved
-            self._alarm(f"{self.options.path}: {error}; the damaged store is now {desk.moved}", always=True)
+        if committer.moved and committer.moved != self._moved:
+            self._moved = committer.moved
+            self._alarm(f"{self.options.path}: {error}; the damaged store is now {committer.moved}", always=True)
         else:
             self._alarm(f"{self.down}; firings are not being recorded", always=first)
 
-    def _go_up(self, desk: Desk) -> None:
+    def _go_up(self) -> None:
         if self.down:
             self.down = ""
             log("warning", "audit: %s is written to again", self.options.path)
 
     def _alarm(self, text: str, *, always: bool = False) -> None:
-        """Say what is wrong, once a minute at the most."""
+        """Log what is wrong, at most once a minute."""
         if monotonic() - self._alarmed >= _ALARM_SECONDS or (always and monotonic() - self._alarmed > 1.0):
             self._alarmed = monotonic()
             log("error", "audit: %s", text)
@@ -320,21 +320,21 @@ class Writer:
             now["last"] = max(now.get("last", 0), was["last"])
             now.setdefault("why", was["why"])
 
-    def _end(self, desk: Desk, hand: list[Entry]) -> None:
-        if hand:
-            for _ in hand:
+    def _end(self, committer: Committer, entries: list[Entry]) -> None:
+        if entries:
+            for _ in entries:
                 self.count_lost(self.down)
-            log("error", "audit: %s: %d records could not be written before the end", self.options.path, len(hand))
-            hand.clear()
+            log("error", "audit: %s: %d records could not be written before the end", self.options.path, len(entries))
+            entries.clear()
         try:
-            desk.finish()
+            committer.finish()
         except Exception as error:
             log("error", "audit: %s: the last record could not be written: %s", self.options.path, error)
         self._ended = True
         self._pass_on_leftovers()
 
     def _pass_on_leftovers(self) -> None:
-        """Give what came after the last record to another writer, which begins where this one has ended."""
+        """Pass entries that came after the end record to another writer."""
         left: list[Entry] = []
         try:
             while True:
@@ -342,7 +342,7 @@ class Writer:
                 if isinstance(found, Entry):
                     left.append(found)
                 elif found is not None:
-                    found.settle()
+                    found.complete()
         except Empty:
             pass
         if not left:
@@ -352,16 +352,16 @@ class Writer:
         except Exception as error:
             for entry in left:
                 self.count_lost(str(error))
-                if entry.ticket is not None:
-                    entry.ticket.settle(StoreDown("the audit store was closed"))
+                if entry.completion is not None:
+                    entry.completion.complete(StoreDown("the audit store was closed"))
             log("error", "audit: %s: %d firings came after the end: %s", self.options.path, len(left), error)
 
 
-def _batch_of(hand: list[Entry]) -> int:
-    """Return how many of the entries in hand make a transaction: neither too many nor too long ones."""
+def _batch_of(entries: list[Entry]) -> int:
+    """Return how many entries fit into one transaction, by their number and their length."""
     length = 0
-    for count, entry in enumerate(hand[:AT_ONCE], 1):
+    for count, entry in enumerate(entries[:AT_ONCE], 1):
         length += len(entry.text)
         if length >= _LONGEST_BATCH:
             return count
-    return min(len(hand), AT_ONCE)
+    return min(len(entries), AT_ONCE)

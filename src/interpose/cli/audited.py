@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from ..audit.reading import Reader, open_store
+from ..audit.reader import StoreReader, open_store
 from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
@@ -55,7 +55,7 @@ def store_path(store: str | None, config: list[str] | None, dialect: str | None,
 @contextmanager
 def opened(
     store: str | None, config: list[str] | None = None, dialect: str | None = None, cwd: str | None = None
-) -> Iterator[Reader]:
+) -> Iterator[StoreReader]:
     """Open the store for a command; whatever keeps it from being read is said in our words."""
     import sqlite3
 

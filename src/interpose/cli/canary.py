@@ -11,7 +11,7 @@ from ..hooks import Hooks
 from ..matching.names import is_glob
 from ..model import Health, Hook, Outcome, Result
 from ..records import replace
-from ..replay.marks import marked, with_mark
+from ..replay.environment import variable_set, with_variable
 from ..routes import deadline
 from .outputs import collected
 
@@ -104,7 +104,7 @@ def run_once(hooks: Hooks, hook: Hook) -> Run:
     """Run one hook of an engine with a canary; a slow one three times."""
     engine = _engine_of(hooks, hook)
     fields = canary(hook)
-    with marked(MARK), collected() as printed:
+    with variable_set(MARK), collected() as printed:
         outcome = engine.fire_sync(hook.event, **fields)
         result = outcome.results[0]
         times = [result.duration]
@@ -119,7 +119,7 @@ def _engine_of(hooks: Hooks, hook: Hook) -> Hooks:
     engine = Hooks(error_behavior=hooks.settings.error_behavior, events=hooks.events)
     engine.engine.handlers = hooks.engine.handlers
     alone = replace(
-        with_mark(hook, MARK), timeout=min(deadline(hook, hooks.settings), LONGEST), matches=None, judge=None,
+        with_variable(hook, MARK), timeout=min(deadline(hook, hooks.settings), LONGEST), matches=None, judge=None,
         enabled=True, enforce=True, once=False, background=False, parallel=False, scope=None, health=Health(),
     )  # fmt: skip
     engine.engine.registry.add([alone])

@@ -24,7 +24,7 @@ from .tracing import traced
 from .words import complain
 
 if TYPE_CHECKING:
-    from ..agent.run import Run
+    from ..agent.run import AgentRun
 
 __all__ = ["Job"]
 
@@ -45,9 +45,9 @@ class Job:
         max_turns: int = 100,
         options: dict[str, Any],
     ) -> None:
-        from ..agent.kinds import AGENT_KINDS, read_kinds
+        from ..agent.agent_types import AGENT_TYPES, read_agent_types
+        from ..agent.runtime import Limits, Runtime
         from ..agent.shadow import ShadowGit
-        from ..agent.world import Limits, World
         from ..models import find_model
 
         self.timeline = Timeline()
@@ -59,9 +59,10 @@ class Job:
         self._mcp = mcp
         self._options = options
         self._model = find_model(model, window=window) or find_model(f"scripted:{_welcome()}")
-        self._world = World(
+        self._runtime = Runtime(
             hooks=hooks, model=self._model, cwd=cwd, directory=cwd / ".interpose" / "sessions",
-            shadow=ShadowGit(cwd), view=view, kinds={**AGENT_KINDS, **(read_kinds(agents) if agents else {})},
+            shadow=ShadowGit(cwd), view=view,
+            agent_types={**AGENT_TYPES, **(read_agent_types(agents) if agents else {})},
             limits=Limits(turns=max_turns), env_file=cwd / ".interpose" / "sessions" / f"{self.session_id}.env",
         )  # fmt: skip
         hooks.show = lambda text: view.draw("notice", {"text": text})
@@ -87,24 +88,24 @@ class Job:
         """Return what a program wants to know."""
         return {
             "session_id": self.session_id, "model": self._model.name, "result": self.said, "error": self.error,
-            "transcript": str(self._world.directory / f"{self.session_id}.jsonl"), "timeline": self.timeline.rows,
+            "transcript": str(self._runtime.directory / f"{self.session_id}.jsonl"), "timeline": self.timeline.rows,
         }  # fmt: skip
 
     async def _run(self, prompt: str | None) -> int:
-        from ..agent.run import begun
+        from ..agent.run import open_run
 
         person = Person(self._view)
         options = {**self._options}
         if sys.stdin.isatty():
-            options.setdefault("asker", person.may)
-        _make_private(self._world.directory)
-        if self._world.env_file is not None:
-            self._world.env_file.touch(mode=0o600)
+            options.setdefault("approver", person.may)
+        _make_private(self._runtime.directory)
+        if self._runtime.env_file is not None:
+            self._runtime.env_file.touch(mode=0o600)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._model.close)
             if self._mcp:
                 await self._connect(stack)
-            session = begun(self._world, session_id=self.session_id, on_outcome=self._heard, **options)
+            session = open_run(self._runtime, session_id=self.session_id, on_outcome=self._heard, **options)
             run = await stack.enter_async_context(session)
             interrupted = _on_interrupt(run)
             typed = prompt is None and sys.stdin.isatty()
@@ -136,7 +137,7 @@ class Job:
 
         servers = connect(read_servers(Path(str(self._mcp))), on_problem=complain_of)
         tools = await stack.enter_async_context(servers)
-        self._world.tools = (*self._world.tools, *tools)
+        self._runtime.tools = (*self._runtime.tools, *tools)
 
 
 def _make_private(directory: Path) -> None:
@@ -151,7 +152,7 @@ def _make_private(directory: Path) -> None:
     ignored.write_text("*\n")  # whatever it said before
 
 
-def _on_interrupt(run: Run) -> Callable[[], int]:
+def _on_interrupt(run: AgentRun) -> Callable[[], int]:
     """Have Ctrl-C end what the agent is doing, and the session if it is doing nothing."""
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
     times = [0]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..audit.reading import Firing, Reader
+from ..audit.reader import StoredFiring, StoreReader
 from ..errors import UnknownEvent, UsageError, nearest
 from ..events import TABLE
 from . import options
@@ -166,7 +166,7 @@ def case(
 
     Example: interpose log case 1042 --append .interpose/cases.yaml
     """
-    from ..replay.recorded import has_redacted
+    from ..replay.recording import has_redacted
     from .log_case import append, case_of, written
 
     with _from_group(context, store, config, dialect, cwd) as reader:
@@ -226,7 +226,7 @@ def _as_recorded(event: str | None) -> str | None:
         return event
 
 
-def _check_hook(reader: Reader, hook: str | None) -> None:
+def _check_hook(reader: StoreReader, hook: str | None) -> None:
     """Refuse a hook that has never run, before all of a large store is searched for it."""
     ran = {name for _, name in reader.last_fired()}
     if hook is not None and hook not in ran:
@@ -254,7 +254,7 @@ def _from_group(context: typer.Context, *own: Any) -> Any:
     return opened(*_where_from(context, *own))
 
 
-def _one(reader: Reader, id: str) -> Firing:
+def _one(reader: StoreReader, id: str) -> StoredFiring:
     if id == "latest":
         firing = next(reader.firings(limit=1), None)
     elif id.isascii() and id.isdigit() and len(id) < 19:
@@ -266,7 +266,7 @@ def _one(reader: Reader, id: str) -> Firing:
     return firing
 
 
-def _list(reader: Reader, firings: Iterator[Firing], *, as_json: bool) -> bool:
+def _list(reader: StoreReader, firings: Iterator[StoredFiring], *, as_json: bool) -> bool:
     """Show firings; say whether there was anything to show, which a program sees by itself."""
     if as_json:
         # Piece by piece: all of a large store need not be held at once.
@@ -282,7 +282,7 @@ def _list(reader: Reader, firings: Iterator[Firing], *, as_json: bool) -> bool:
     return bool(found)
 
 
-def _follow(reader: Reader, filters: dict[str, Any], *, as_json: bool) -> int:
+def _follow(reader: StoreReader, filters: dict[str, Any], *, as_json: bool) -> int:
     from .log_lines import Lines
 
     lines = Lines(headed=False)
@@ -297,7 +297,7 @@ def _follow(reader: Reader, filters: dict[str, Any], *, as_json: bool) -> int:
     return 0
 
 
-def _tell_of_gaps(reader: Reader) -> None:
+def _tell_of_gaps(reader: StoreReader) -> None:
     """Say on standard error what is not in the record."""
     gaps = [gap for gap in reader.gaps() if gap["kind"] == "gap"]
     lost = sum(int(gap.get("lost", 0)) for gap in gaps)

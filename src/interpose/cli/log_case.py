@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from ..audit.reading import Firing
+from ..audit.reader import StoredFiring
 from ..config.text import parse
 from ..errors import ConfigError, InterposeError, Problem, UsageError
 from ..events import TABLE
@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ ,./()-]*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
 
 
-def case_of(firing: Firing) -> dict[str, Any]:
+def case_of(firing: StoredFiring) -> dict[str, Any]:
     """Return the case that expects of this event what was decided when it was recorded."""
     if not firing.given or "truncated" in firing.body:
         raise UsageError(f"{firing.id}: its input was too large to be kept", hint="choose another firing")
@@ -45,7 +45,7 @@ def case_of(firing: Firing) -> dict[str, Any]:
     }
 
 
-def _expect(firing: Firing) -> dict[str, Any]:
+def _expect(firing: StoredFiring) -> dict[str, Any]:
     expect: dict[str, Any] = {"decision": firing.decision}
     if firing.reason:
         # A reason may begin with what has a meaning in a case; then a part of it will do.

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import IO
 
-from ..audit.reading import Firing
+from ..audit.reader import StoredFiring
 from ..errors import UsageError
 from ..replies import clean
 
@@ -23,12 +23,12 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would work out instead of showing it."""
 
 
-def export(firings: Iterable[Firing], format: str, output: IO[str]) -> int:
+def export(firings: Iterable[StoredFiring], format: str, output: IO[str]) -> int:
     """Write firings in a format, and return how many."""
     return FORMATS[format](firings, output)
 
 
-def _jsonl(firings: Iterable[Firing], output: IO[str]) -> int:
+def _jsonl(firings: Iterable[StoredFiring], output: IO[str]) -> int:
     count = 0
     for firing in firings:
         output.write(json.dumps(firing.to_dict()) + "\n")
@@ -36,7 +36,7 @@ def _jsonl(firings: Iterable[Firing], output: IO[str]) -> int:
     return count
 
 
-def _csv(firings: Iterable[Firing], output: IO[str]) -> int:
+def _csv(firings: Iterable[StoredFiring], output: IO[str]) -> int:
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(_COLUMNS)
     count = 0
@@ -46,7 +46,7 @@ def _csv(firings: Iterable[Firing], output: IO[str]) -> int:
     return count
 
 
-def _row(firing: Firing) -> Iterator[str | int | float]:
+def _row(firing: StoredFiring) -> Iterator[str | int | float]:
     hooks = dict.fromkeys(str(run["hook"]) for run in firing.runs if run["status"] != "skipped")
     yield firing.id
     yield datetime.fromtimestamp(firing.time, UTC).isoformat(timespec="milliseconds")
@@ -64,7 +64,7 @@ def _cell(value: str | float) -> str | float:
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULAS) or value.startswith(_FORMULAS) else text
 
 
-FORMATS: dict[str, Callable[[Iterable[Firing], IO[str]], int]] = {"jsonl": _jsonl, "csv": _csv}
+FORMATS: dict[str, Callable[[Iterable[StoredFiring], IO[str]], int]] = {"jsonl": _jsonl, "csv": _csv}
 """What can be written, and how."""
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from itertools import islice
 
-from ..audit.reading import Firing
+from ..audit.reader import StoredFiring
 from .audited import short, when
 from .columns import narrowed, sized, wide
 from .words import flat, paint
@@ -37,7 +37,7 @@ class Lines:
         self._widths = [0] * len(_HEADINGS)
         self._headed = headed
 
-    def show(self, firings: Iterable[Firing], *, page: int = _PAGE) -> int:
+    def show(self, firings: Iterable[StoredFiring], *, page: int = _PAGE) -> int:
         """Print firings, a page at a time, and return how many there were."""
         shown = 0
         firings = iter(firings)
@@ -69,7 +69,7 @@ class Lines:
         return "  ".join(made).rstrip()
 
 
-def _cells(firing: Firing) -> tuple[str, ...]:
+def _cells(firing: StoredFiring) -> tuple[str, ...]:
     subject = f" {firing.subject}" if firing.subject else ""
     return (
         when(firing.time), str(firing.id), flat(firing.session)[:8], flat(f"{firing.event}{subject}"),
@@ -77,7 +77,7 @@ def _cells(firing: Firing) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def verdict(firing: Firing) -> str:
+def verdict(firing: StoredFiring) -> str:
     """Return in one word what was decided; in brackets what was only recorded."""
     if firing.body.get("keep_going"):
         return "keep"
@@ -88,7 +88,7 @@ def verdict(firing: Firing) -> str:
     return firing.decision
 
 
-def _hooks(firing: Firing) -> str:
+def _hooks(firing: StoredFiring) -> str:
     """Return the hooks that ran, those that decided first; one that failed has a mark."""
     ran = [run for run in firing.runs if run["status"] != "skipped"]
     ran.sort(key=lambda run: run["decision"] != firing.decision or run["decision"] == "none")

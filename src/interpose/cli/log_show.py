@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..audit.reading import Firing
+from ..audit.reader import StoredFiring
 from ..replies import clean
 from .audited import short, when
 from .columns import sized, wide
@@ -21,7 +21,7 @@ _SHOWN_ELSEWHERE = {"event", "subject", "decision", "reason", "input", "given", 
                     "context", "messages", "inject", "ignored"}  # fmt: skip
 
 
-def lines_of(firing: Firing, configuration: Mapping[str, Any] | None) -> Iterator[str]:
+def lines_of(firing: StoredFiring, configuration: Mapping[str, Any] | None) -> Iterator[str]:
     """Return a firing as lines: what was decided, on what, by which hooks, under which configuration."""
     said = verdict(firing)
     subject = f" {paint(clean(firing.subject), 'cyan')}" if firing.subject else ""
@@ -35,14 +35,14 @@ def lines_of(firing: Firing, configuration: Mapping[str, Any] | None) -> Iterato
     yield from _configuration(firing.configuration, configuration)
 
 
-def _facts(firing: Firing) -> Iterator[str]:
+def _facts(firing: StoredFiring) -> Iterator[str]:
     agent = f", agent {firing.agent}" if firing.agent else ""
     yield from block("id: ", f"{firing.id} (process {firing.process}, its record {firing.sequence})")
     yield from block("time: ", f"{when(firing.time, whole=True)}, took {short(firing.duration)}")
     yield from block("session: ", f"{firing.session or 'none'}{agent}")
 
 
-def _input(firing: Firing) -> Iterator[str]:
+def _input(firing: StoredFiring) -> Iterator[str]:
     """Show the fields as they were in the end, and what hooks had changed."""
     given = firing.given
     changed = [name for name, value in firing.input.items() if given.get(name) != value]
@@ -69,7 +69,7 @@ def _said(body: Mapping[str, Any]) -> Iterator[str]:
             yield from block(f"{clean(name)}: ", _text(value))
 
 
-def _hooks(firing: Firing) -> Iterator[str]:
+def _hooks(firing: StoredFiring) -> Iterator[str]:
     if not firing.runs:
         yield paint("  no hook ran", "dim")
         return

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..events import TABLE
 from ..model import Outcome, row_of
-from ..replay.again import Replay, Replayed, deciders_of
-from ..replay.recorded import Recorded, Recording
+from ..replay.recording import Recorded, Recording
+from ..replay.runner import Replay, Replayed, deciders_of
 from ..replies import clean
 from .report import difference
 from .words import cut, flat, paint

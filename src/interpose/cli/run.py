@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..errors import Problem
-from ..session.permission import Rules, strictest
+from ..session.permission import Rules, merge_rules
 from .doubts import misspelt
 from .frames import Lines, Live, Silence
 from .job import Job
@@ -92,7 +92,7 @@ def run(
         options={
             "mode": mode, "default": "ask",
             "rules": Rules(
-                strictest(hooks.permissions, dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")),
+                merge_rules(hooks.permissions, dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")),
                 harmless=HARMLESS,
             ),
         },

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from ..audit.reading import HookStats
+from ..audit.reader import HookStats
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook

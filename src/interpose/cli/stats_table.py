@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..audit.reading import HookStats
+from ..audit.reader import HookStats
 from .audited import ago, short
 from .columns import narrowed, sized, wide
 from .words import flat, paint

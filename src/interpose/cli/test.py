@@ -18,7 +18,7 @@ from ..events import TABLE
 from ..hooks import Hooks
 from ..replies import clean
 from ..testing.cases import Case
-from ..testing.judging import CaseResult
+from ..testing.comparison import CaseResult
 from ..testing.suites import Suite, case_files, junit, load_all, run_all
 from .loading import enter, here, hooks_of
 from .options import AsJson, Config, Cwd, Dialect

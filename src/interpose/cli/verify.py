@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from ..audit.chain import load_key
-from ..audit.verifying import Flaw, Verdict, verify_store
+from ..audit.verify import Flaw, Verification, verify_store
 from ..errors import InterposeError
 from ..replies import clean
 from .audited import when
@@ -38,7 +38,7 @@ def verify(store: str, *, key: str | None, anchor: str | None, json: bool) -> in
     return 1 if found.flaws else 0
 
 
-def _as_json(found: Verdict) -> dict[str, Any]:
+def _as_json(found: Verification) -> dict[str, Any]:
     return {
         "ok": not found.flaws,
         "verdict": found.verdict,
@@ -54,7 +54,7 @@ def _as_json(found: Verdict) -> dict[str, Any]:
     }
 
 
-def _show(store: str, found: Verdict) -> None:
+def _show(store: str, found: Verification) -> None:
     for flaw in found.flaws:
         print(f"{paint(_place(flaw), 'bold')}: {paint(clean(flaw.what), 'red')}")
     if found.more_flaws:

@@ -1,5 +1,5 @@
-"""The originals' names over the same engine: ``armament``, ``massgen`` and ``goat``.
+"""The names of three other hook systems over this engine: ``armament``, ``massgen`` and ``goat``.
 
-Each module builds a ``Hooks``, registers, fires and translates. Order, matching, deadlines, failures and what a reply
-may do are the engine's; nothing here decides a second time.
+Each module builds a ``Hooks``, registers, fires and translates. The engine alone decides: order, matching, deadlines,
+failures and the effect of a reply.
 """

@@ -2,7 +2,7 @@
 
 A handler takes one context: the point's fields, and ``abort(reason)`` and ``modify(key, value)``. It may also answer
 ``{"abort": True, "reason": ...}`` or ``{"modify": {...}}``, or with the result's words ``aborted`` and ``modified``.
-What a point may abort or modify is the row's to say; a wish that has no effect is in ``result.outcome.ignored``.
+The row of a point says whether it can be aborted or modified; a wish without effect is in ``result.outcome.ignored``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..faults import describe, log
 from ..hooks import Hooks
 from ..model import Hook, Outcome
 from ..replies import Reply
-from ._calling import Adapted, Arguments, adapted
+from ._adapter import AdaptedHook, Arguments, adapted
 
 __all__ = ["POINTS", "HookContext", "HookSystem", "HookSystemResult", "Registration"]
 
@@ -40,7 +40,7 @@ _OPTIONS = {"onError": "on_error"}
 
 
 class HookContext(Mapping[str, Any]):
-    """What a handler is told, as attributes and as a mapping; its ``abort`` and ``modify`` count like an answer."""
+    """The context of a handler, as attributes and as a mapping; ``abort`` and ``modify`` count like an answer."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
@@ -49,12 +49,12 @@ class HookContext(Mapping[str, Any]):
         self._changes: dict[str, Any] = {}
 
     def abort(self, reason: str = "") -> None:
-        """Ask that the action does not run; the handler goes on."""
+        """Abort the action; the handler continues."""
         self._aborted = True
         self._reason = str(reason)
 
     def modify(self, key: str, value: Any) -> None:
-        """Replace a field of the action: here at once, and for the hooks after this one."""
+        """Replace a field of the action, for this handler and the hooks after it."""
         self._changes[key] = value
         self._event[self._event.row.words.get(key, key)] = value
 
@@ -78,7 +78,7 @@ class HookContext(Mapping[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class HookSystemResult:
-    """What became of one point. ``outcome`` has the fate of every hook."""
+    """The result of one point. ``outcome`` has the result of every hook."""
 
     aborted: bool = False
     reason: str | None = None
@@ -114,25 +114,27 @@ class HookSystem:
         given = {_OPTIONS.get(key, key): value for key, value in {**(options or {}), **more}.items()}
         _only("option", given, {"priority", "name", "on_error"})
         given = {key: value for key, value in given.items() if value is not None}
-        self._hooks.register(_checked(point), adapted(handler, 1, _enter, _leave, broke=_broke), **given)
+        self._hooks.register(
+            _checked(point), adapted(handler, 1, _make_arguments, _read_answer, on_error=_on_error), **given
+        )
 
     def unregister(self, name: str) -> None:
-        """Remove every hook of a name; there need not be one."""
+        """Remove every hook with this name, if there is one."""
         try:
             self._hooks.unregister(name)
         except UnknownHook:
             return
 
     def enable(self, name: str) -> None:
-        """Switch every hook of a name on."""
+        """Enable every hook with this name."""
         self._hooks.enable(name)
 
     def disable(self, name: str) -> None:
-        """Switch every hook of a name off; it stays registered and keeps its place."""
+        """Disable every hook with this name; it stays registered and keeps its place."""
         self._hooks.disable(name)
 
     def is_enabled(self, name: str) -> bool:
-        """Say whether a hook of that name is there and switched on."""
+        """Say whether a hook with this name is registered and enabled."""
         try:
             return self._hooks.is_enabled(name)
         except UnknownHook:
@@ -151,7 +153,7 @@ class HookSystem:
     getByPoint = get_by_point  # noqa: N815 - the original's spelling
 
     async def execute(self, point: str, context: Mapping[str, Any] | None = None) -> HookSystemResult:
-        """Run the hooks of a point. Never raises: what cannot be executed is aborted where the point can be."""
+        """Run the hooks of a point. Never raises: an error aborts a point that can be aborted."""
         try:
             outcome = await self._hooks.fire(_checked(point), **dict(context or {}))
         except Exception as error:
@@ -182,22 +184,22 @@ def _point(row: Row) -> str:
 
 def _registration(hook: Hook) -> Registration:
     point = f"{_point(hook.row)}:{hook.matcher}" if hook.matcher else _point(hook.row)
-    handler: Adapted = hook.handler
+    handler: AdaptedHook = hook.handler
     return Registration(point, hook.name, hook.priority, handler.handler, hook.enabled, hook.on_error)
 
 
-def _enter(event: Event) -> Arguments:
+def _make_arguments(event: Event) -> Arguments:
     return (HookContext(event),)
 
 
-def _leave(_: Event, arguments: Arguments, answer: Any) -> Any:
-    """Add what was said through the context to what was answered."""
+def _read_answer(_: Event, arguments: Arguments, answer: Any) -> Any:
+    """Combine the calls of ``abort`` and ``modify`` with the answer."""
     context: HookContext = arguments[0]
     if isinstance(answer, Reply):
-        return _said_through(context) + answer if context._aborted or context._changes else answer
+        return _reply_of(context) + answer if context._aborted or context._changes else answer
     if answer is not None and not isinstance(answer, Mapping):
-        return answer  # no answer at all, which is for the engine to say
-    said = {} if answer is None else _in_the_engines_words(answer)
+        return answer  # the engine refuses it
+    said = {} if answer is None else _translated(answer)
     if context._aborted:
         said["abort"] = True
         said["reason"] = said.get("reason") or context._reason
@@ -206,15 +208,15 @@ def _leave(_: Event, arguments: Arguments, answer: Any) -> Any:
     return said or None
 
 
-def _broke(arguments: Arguments, error: Exception) -> Any:
-    """Let an abort count that was asked for before the handler broke."""
+def _on_error(arguments: Arguments, error: Exception) -> Any:
+    """Keep an abort that was requested before the handler raised."""
     context: HookContext = arguments[0]
     if not context._aborted:
         raise error
     return Reply(decision="deny", reason=context._reason, problem=describe(error))
 
 
-def _said_through(context: HookContext) -> Reply:
+def _reply_of(context: HookContext) -> Reply:
     return Reply(
         decision="deny" if context._aborted else None,
         reason=context._reason,
@@ -222,11 +224,11 @@ def _said_through(context: HookContext) -> Reply:
     )
 
 
-def _in_the_engines_words(answer: Mapping[str, Any]) -> dict[str, Any]:
+def _translated(answer: Mapping[str, Any]) -> dict[str, Any]:
     said = dict(answer)
     aborts = [said.pop(key) for key in ("abort", "aborted") if key in said]
     if aborts:
-        # Anything but a clear no goes to the engine, which knows what cannot be understood.
+        # Anything but a clear no goes to the engine, which refuses what it cannot read.
         said["abort"] = next((value for value in aborts if value is not None and value is not False), False)
         output = said.get("output")
         if not said.get("reason") and isinstance(output, str):

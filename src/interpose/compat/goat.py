@@ -1,9 +1,9 @@
 """Goat's ``Runner``: a map of events to matchers, ``fire`` for the outputs, and pure functions that read them.
 
-A callback takes ``(input, tool_use_id, context)``; the input is the very object that was fired, whatever its type. It
-returns a ``HookJSONOutput``, a mapping in the words of the JSON protocol, or nothing; it raises where Go returns an
-error. ``fire`` gives what every hook answered and merges nothing: only ``continue: false`` ends it. What the answers
-mean for the host is for the pure functions to say.
+A callback takes ``(input, tool_use_id, context)``; the input is the object that was fired. It returns a
+``HookJSONOutput``, a mapping with the keys of the JSON protocol, or None; it raises where Go returns an error. ``fire``
+returns the output of every hook and merges nothing; only ``continue: false`` ends it. The pure functions say what the
+outputs mean for the host.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..hooks import Hooks
 from ..model import Outcome, Result
 from ..replies import Failure, Reply
 from ..telemetry.lifecycle import Observer, Subscription
-from ._calling import Arguments, adapted, understood
+from ._adapter import Arguments, adapted, read_reply
 
 __all__ = [
     "AsyncHookJSONOutput",
@@ -50,12 +50,12 @@ _WORDS = {
 _LEGACY = {"approve": "allow", "block": "deny"}
 
 _fired: ContextVar[Any] = ContextVar("interpose_goat_input")
-"""The input of the firing that this code runs inside of."""
+"""The input of the current firing."""
 
 
 @dataclass(slots=True)
 class SyncHookJSONOutput:
-    """What a hook answers at once. ``None`` and ``""`` mean that nothing was said."""
+    """The synchronous answer of a hook. ``None`` and ``""`` mean that the field was not given."""
 
     continue_: bool | None = None
     suppress_output: bool | None = None
@@ -66,26 +66,26 @@ class SyncHookJSONOutput:
     hook_specific_output: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it, without what was not said."""
+        """Return it as JSON data, without fields that were not given."""
         said = {word: getattr(self, name) for name, word in _WORDS.items()}
         return {word: value for word, value in said.items() if value is not None and value != ""}
 
 
 @dataclass(slots=True)
 class AsyncHookJSONOutput:
-    """Says that the hook wants to be called a second time, within so many seconds (0: 30)."""
+    """The hook is to be called a second time, within so many seconds (0 means 30)."""
 
     async_: bool = True
     async_timeout: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as JSON data."""
         return {"async": self.async_, "asyncTimeout": self.async_timeout}
 
 
 @dataclass(slots=True)
 class HookJSONOutput:
-    """What one hook answered: a sync part, an async part, or neither. ``raw`` is the answer as it was given."""
+    """The answer of one hook: a sync part, an async part, or neither. ``raw`` is the original answer."""
 
     sync: SyncHookJSONOutput | None = None
     async_: AsyncHookJSONOutput | None = None
@@ -93,7 +93,7 @@ class HookJSONOutput:
 
     @classmethod
     def of(cls, answer: Any) -> Self:
-        """Return what a hook answered, in whichever form: one of these objects, a mapping, a reply, or nothing."""
+        """Return the output for an answer: one of these objects, a mapping, a reply, or None."""
         match answer:
             case cls():
                 return answer if answer.raw is not None else replace(answer, raw=answer)
@@ -115,19 +115,19 @@ class HookJSONOutput:
 
     @property
     def decision(self) -> str:
-        """The decision as ``allow`` or ``deny``, also where the older words were used; empty if there is none."""
+        """The decision as ``allow`` or ``deny``, also for ``approve`` and ``block``; empty if there is none."""
         said = self.sync.decision if self.sync else ""
         return _LEGACY.get(said, said)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as JSON data."""
         part = self.async_ if self.async_ is not None and self.async_.async_ else self.sync
         return part.to_dict() if part else {}
 
 
 @dataclass(slots=True)
 class HookCallbackMatcher:
-    """Callbacks and commands with the tool names they are for; ``timeout`` in seconds for each of them, 0 for none."""
+    """Callbacks and commands, and the tool names they match; ``timeout`` in seconds for each of them, 0 for none."""
 
     matcher: str = ""
     hooks: Sequence[HookCallback] = ()
@@ -136,7 +136,7 @@ class HookCallbackMatcher:
 
 
 class Results(list[HookJSONOutput]):
-    """What the hooks answered, in the order they ran. ``outcome`` also has those that failed."""
+    """The outputs of the hooks, in the order they ran. ``outcome`` also has those that failed."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(output for output in map(_output_of_result, outcome.results) if output is not None)
@@ -144,7 +144,7 @@ class Results(list[HookJSONOutput]):
 
 
 class Runner:
-    """Hooks by event, for everyone and for single scopes; ``emitter`` is told of every hook that starts and ends."""
+    """Hooks by event, global and scoped; ``emitter`` is called for every hook that starts and ends."""
 
     def __init__(
         self,
@@ -161,9 +161,9 @@ class Runner:
     async def fire(
         self, event: str, input: Any = None, tool_use_id: str | None = None, *, scope: str | None = None
     ) -> Results:
-        """Run the hooks that match and return what they answered; errors of hooks are logged and dropped.
+        """Run the hooks that match and return their outputs; errors of hooks are logged and dropped.
 
-        Without a scope the hooks of all scopes run, after those for everyone.
+        Without a scope the hooks of all scopes run, after the global ones.
         """
         fields = _fields(self._hooks.events.find(event)[0], input)
         if tool_use_id is not None:
@@ -179,19 +179,19 @@ class Runner:
             _fired.reset(before)
 
     def register_scoped(self, scope: str, hooks: Mapping[str, Iterable[Any]]) -> None:
-        """Set the hooks of a scope; those that it had before are gone."""
+        """Set the hooks of a scope, in place of those that it had."""
         before = [hook for hook in self._hooks if hook.scope == scope]
         self._hooks.register_scoped(scope, _groups(hooks))
         for hook in before:
             self._hooks.unregister(hook)
 
     def unregister_scoped(self, scope: str) -> None:
-        """Remove a scope with its hooks; there need not be one."""
+        """Remove a scope with its hooks, if there is one."""
         self._hooks.unregister_scoped(scope)
 
 
 def process_pre_tool_use_results(results: Iterable[Any]) -> str:
-    """Return what the first result that carries a decision says: ``deny``, ``allow`` or ``ask``; else ``ask``."""
+    """Return the first decision among the results: ``deny``, ``allow`` or ``ask``; ``ask`` if there is none."""
     row = TABLE["PreToolUse"]
     for result in map(HookJSONOutput.of, results):
         if result.sync is None:
@@ -203,19 +203,19 @@ def process_pre_tool_use_results(results: Iterable[Any]) -> str:
             continue
         effect = weigh(row, reply)
         if effect.decision == "allow" and not effect.granted:
-            continue  # no objection is no permission
+            continue  # not an explicit permission
         if effect.decision is not None:
             return effect.decision
     return "ask"
 
 
 def process_stop_results(results: Iterable[Any]) -> bool:
-    """Say whether the loop goes on: any result has ``continue: true``."""
+    """Say whether the loop continues: any result has ``continue: true``."""
     return any(result.sync is not None and result.sync.continue_ is True for result in map(HookJSONOutput.of, results))
 
 
 def collect_additional_context(results: Iterable[Any]) -> str:
-    """Return the texts for the next system message, one below the other: each result's message, then its context."""
+    """Return the texts for the next system message, one per line: each result's message, then its context."""
     texts = []
     for result in map(HookJSONOutput.of, results):
         if result.sync is not None:
@@ -230,19 +230,19 @@ def _groups(hooks: Mapping[str, Iterable[Any]]) -> dict[str, list[dict[str, Any]
 
 
 def _group(event: str, given: HookCallbackMatcher | Mapping[str, Any]) -> dict[str, Any]:
-    """Return a matcher as the engine's configuration has it."""
+    """Return a matcher as a group of the engine's configuration."""
     if isinstance(given, HookCallbackMatcher):
         given = {name: getattr(given, name) for name in ("matcher", "hooks", "timeout", "commands")}
     group = {key: value for key, value in given.items() if value}
-    group["hooks"] = [adapted(hook, 3, _enter, _leave) for hook in group.get("hooks", ())]
+    group["hooks"] = [adapted(hook, 3, _make_arguments, _read_answer) for hook in group.get("hooks", ())]
     row = TABLE.get(event)
     if row is not None and row.subject != "tool_name":
-        group.pop("matcher", None)  # matchers are for tools here: an input without one matches them all
+        group.pop("matcher", None)  # in Goat matchers are for tools; other events match all of them
     return group
 
 
 def _fields(row: Row, given: Any) -> dict[str, Any]:
-    """Return the fields of an input: a mapping, an object with attributes, or nothing."""
+    """Return the fields of an input: a mapping, an object with attributes, or None."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -250,22 +250,22 @@ def _fields(row: Row, given: Any) -> dict[str, Any]:
     return {name: getattr(given, name) for name in row.fields if hasattr(given, name)}
 
 
-def _enter(event: Event) -> Arguments:
+def _make_arguments(event: Event) -> Arguments:
     return _fired.get(), event.get("tool_use_id") or "", {"signal": None, "async_phase": event.get("async_phase", 1)}
 
 
-def _leave(event: Event, _: Arguments, answer: Any) -> Reply:
-    """Tell the engine whether to go on and whether to call again; what else was said is for the host to read."""
+def _read_answer(event: Event, _: Arguments, answer: Any) -> Reply:
+    """Return whether to continue and whether to call again; the host reads the rest from the output."""
     try:
         output = HookJSONOutput.of(answer)
     except TypeError:
-        return understood(event.row, answer, answer)  # no answer at all, which is for the engine to say
-    reply = understood(event.row, _words_of(output, event.row), output)
+        return read_reply(event.row, answer, answer)  # the engine refuses it
+    reply = read_reply(event.row, _words_of(output, event.row), output)
     return Reply(continue_=reply.continue_, again=reply.again, evidence=reply.evidence)
 
 
 def _words_of(output: HookJSONOutput, row: Row) -> dict[str, Any]:
-    """Return an output in the words of the JSON protocol; a specific part that names no event means this one."""
+    """Return an output with the keys of the JSON protocol; a specific part without an event means this one."""
     said = dict(output.raw) if isinstance(output.raw, Mapping) else output.to_dict()
     specific = said.get("hookSpecificOutput")
     if isinstance(specific, Mapping) and not specific.get("hookEventName"):
@@ -274,7 +274,7 @@ def _words_of(output: HookJSONOutput, row: Row) -> dict[str, Any]:
 
 
 def _output_of_result(result: Result) -> HookJSONOutput | None:
-    """Return what a hook answered that counts; nothing for one that failed, unless its failure is a deny."""
+    """Return the output of a hook; None if it failed, unless its failure is a deny."""
     if not result.enforced:
         return None
     if result.error is not None:
@@ -289,7 +289,7 @@ def _output_of_result(result: Result) -> HookJSONOutput | None:
 
 
 def _sync_of(reply: Reply) -> SyncHookJSONOutput:
-    """Return what was said in the engine's own words, or by a command."""
+    """Return the output for a reply of the engine, such as that of a command."""
     return SyncHookJSONOutput(
         continue_=reply.continue_,
         suppress_output=reply.suppress or None,

@@ -1,8 +1,8 @@
-"""What the agent asks and what a model answers, in words of no particular API; and which model a name stands for.
+"""Requests to models and their answers, independent of an API; and finding a model by its name.
 
-The agent's loop knows this module only. A client turns a `Request` into what its API wants, and what the API streams
-back into a `Turn`; it runs no tool, keeps no history and asks no hook. Official packages are imported when a model of
-theirs is made, never here.
+The agent's loop uses this module only. A client translates a `Request` for its API, and the streamed answer into a
+`Turn`; it runs no tool, keeps no history and fires no event. The official packages are imported when one of their
+models is made.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ __all__ = [
     "ToolSpec",
     "Turn",
     "User",
-    "count",
+    "estimate_tokens",
     "find_model",
     "first_new",
-    "read_input",
-    "unheard",
-    "written",
+    "ignore_text",
+    "message_text",
+    "parse_tool_input",
 ]
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One tool that the model wants run. With a ``problem`` it cannot be run: the model is to be told that instead."""
+    """A tool call of the model. One with a ``problem`` is not run: the model is told the problem."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as the model is told of it; ``schema`` is the JSON Schema of its input."""
+    """A tool as it is described to the model; ``schema`` is the JSON Schema of its input."""
 
     name: str
     description: str
@@ -57,7 +57,7 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What became of the call with this id."""
+    """The result of the call with this id."""
 
     id: str
     content: str
@@ -66,7 +66,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class User:
-    """What a person, or the agent in their place, says to the model."""
+    """A message of the person, or of the agent in their place."""
 
     role: ClassVar[str] = "user"
     content: str
@@ -74,7 +74,7 @@ class User:
 
 @dataclass(frozen=True)
 class Assistant:
-    """What the model said. ``kept`` is for its API alone, which may want to see more of it again: signed thoughts."""
+    """A message of the model. ``kept`` is data that its API wants back, such as signed thoughts."""
 
     role: ClassVar[str] = "assistant"
     content: str
@@ -84,19 +84,19 @@ class Assistant:
 
 @dataclass(frozen=True)
 class ToolResults:
-    """What became of all calls of the message before, in their order."""
+    """The results of all calls of the message before, in their order."""
 
     role: ClassVar[str] = "tool"
     results: tuple[ToolResult, ...]
 
 
 Message: TypeAlias = User | Assistant | ToolResults
-"""One entry of a conversation."""
+"""One message of a conversation."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that the model is sent. ``agent`` says on whose behalf; only a scripted model looks at it."""
+    """Everything that is sent to the model. ``agent`` is the agent that asks; only a scripted model uses it."""
 
     system: str
     messages: Sequence[Message]
@@ -106,9 +106,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Turn:
-    """What the model answered. ``tokens`` is how much of its context is in use after it.
+    """The answer of the model. ``tokens`` is how much of its context is in use afterwards.
 
-    ``stop_reason`` is ``end_turn``, ``tool_use``, ``max_tokens`` or ``refusal``, or another word of the API's own.
+    ``stop_reason`` is ``end_turn``, ``tool_use``, ``max_tokens`` or ``refusal``, or another word of the API.
     """
 
     text: str = ""
@@ -118,31 +118,31 @@ class Turn:
     kept: Any = field(default=None, repr=False)
 
     def message(self) -> Assistant:
-        """Return the turn as the entry that it is in the conversation from now on."""
+        """Return the turn as a message of the conversation."""
         return Assistant(self.text, self.calls, self.kept)
 
 
-def unheard(_text: str) -> None:
-    """Take a piece of text and do nothing with it: the ear of a caller who waits for the whole turn."""
+def ignore_text(_text: str) -> None:
+    """Ignore a piece of text: the default for a caller that waits for the whole turn."""
 
 
 class Model(Protocol):
-    """One model that can be asked; ``window`` is the size of its context in tokens."""
+    """A model; ``window`` is the size of its context in tokens."""
 
     name: str
     window: int
 
-    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
-        """Return the model's next turn; its text reaches ``on_text`` piece by piece while it comes in."""
+    async def answer(self, request: Request, on_text: Callable[[str], None] = ignore_text) -> Turn:
+        """Return the model's next turn; ``on_text`` is called with each piece of its text as it arrives."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections; the model is not asked again."""
+        """Close the connections."""
         ...
 
 
 class ModelError(InterposeError):
-    """A model that gave no answer, with what to do about it; ``code`` says which kind of trouble it is.
+    """A model gave no answer; ``code`` is the kind of error.
 
     ``no_model`` (no such kind or name), ``no_package``, ``no_key``, ``not_allowed``, ``rejected``, ``overloaded``,
     ``unreachable``, ``cut_off``, ``unreadable``, ``context_too_long``; and of a script ``bad_script``, ``off_script``.
@@ -155,8 +155,8 @@ class ModelError(InterposeError):
         self.code = code
 
 
-def written(message: Message) -> str:
-    """Return all that a message says, its calls and results too, as plain text."""
+def message_text(message: Message) -> str:
+    """Return a message with its calls and results as plain text."""
     match message:
         case User():
             return message.content
@@ -168,21 +168,21 @@ def written(message: Message) -> str:
 
 
 def first_new(messages: Sequence[Message]) -> int:
-    """Return where the messages begin that the model has not seen yet: after its own last one."""
+    """Return the index of the first message that the model has not seen: after its own last one."""
     return next((at + 1 for at in reversed(range(len(messages))) if isinstance(messages[at], Assistant)), 0)
 
 
-def count(request: Request, answer: str = "") -> int:
-    """Return about how many tokens a request and its answer have, four letters each: for when an API does not say."""
+def estimate_tokens(request: Request, answer: str = "") -> int:
+    """Estimate the tokens of a request and its answer, four characters each, for an API that does not report them."""
     tools = sum(len(tool.name) + len(tool.description) + len(json.dumps(tool.schema)) for tool in request.tools)
-    said = sum(len(written(message)) for message in request.messages)
+    said = sum(len(message_text(message)) for message in request.messages)
     return (len(request.system) + tools + said + len(answer)) // 4
 
 
-def read_input(text: str) -> tuple[dict[str, Any], str]:
-    """Return a tool's input from the JSON that a model wrote, and what is wrong with it: then the input is empty."""
+def parse_tool_input(text: str) -> tuple[dict[str, Any], str]:
+    """Parse the JSON of a tool's input; return the input and a problem. With a problem the input is empty."""
     if not text.strip():
-        return {}, ""  # how a call without input is streamed
+        return {}, ""  # a call without input is streamed like this
     try:
         made = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -201,8 +201,8 @@ def find_model(spec: None, *, environ: Mapping[str, str] = ..., window: int | No
 def find_model(spec: str | None, *, environ: Mapping[str, str] = os.environ, window: int | None = None) -> Model | None:
     """Return the model that ``spec`` names: ``anthropic:NAME``, ``openai:NAME`` or ``scripted:FILE``.
 
-    Without a name, ``anthropic`` and ``openai`` are the default model there. Without a spec, the keys in the
-    environment decide; without a key there is no model. ``window`` replaces what is known of the model's context.
+    Without a name, ``anthropic`` and ``openai`` are the default model of that API. Without a spec, the API keys in the
+    environment decide; without a key the result is None. ``window`` overrides the known size of the context.
     """
     if spec is None:
         spec = _by_key(environ)

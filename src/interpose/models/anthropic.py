@@ -1,7 +1,7 @@
-"""Claude, through Anthropic's package: the Messages API, streamed.
+"""Claude through Anthropic's package: the Messages API, streamed.
 
-What Claude thought comes signed and must go back as it came, or not at all. It is kept beside the text, and left out
-once a hook has changed what stands next to it, or another model is asked.
+The thinking blocks of an answer are signed and must be sent back unchanged or not at all. They are kept beside the
+text, and left out once a hook has changed the text or another model is used.
 """
 
 from __future__ import annotations
@@ -9,10 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import Assistant, Message, Request, ToolCall, ToolResults, Turn, User, count, read_input, unheard
-from .known import ANTHROPIC_MODEL, MOST_TOKENS, window_of
-from .streaming import hear
-from .troubles import Server, located, missing_package, usable_key
+from . import (
+    Assistant,
+    Message,
+    Request,
+    ToolCall,
+    ToolResults,
+    Turn,
+    User,
+    estimate_tokens,
+    ignore_text,
+    parse_tool_input,
+)
+from .catalog import ANTHROPIC_MODEL, MAX_TOKENS, window_of
+from .errors import Server, located, missing_package, usable_key
+from .streaming import stream_answer
 
 __all__ = ["AnthropicModel"]
 
@@ -20,7 +31,7 @@ _STOPS = {"stop_sequence": "end_turn", "model_context_window_exceeded": "max_tok
 
 
 class AnthropicModel:
-    """One of Anthropic's models, asked with the key in the environment."""
+    """A model of Anthropic, used with the key in the environment."""
 
     def __init__(self, name: str, *, environ: Mapping[str, str], window: int | None = None) -> None:
         self.name = name or ANTHROPIC_MODEL
@@ -39,29 +50,29 @@ class AnthropicModel:
             key = usable_key(environ.get("ANTHROPIC_API_KEY", ""), self._server)
             self._client = AsyncAnthropic(api_key=key, base_url=address)
 
-    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
+    async def answer(self, request: Request, on_text: Callable[[str], None] = ignore_text) -> Turn:
         """Return the model's next turn."""
-        return await hear(self._open, request, _Said(self.name), self._server, on_text)
+        return await stream_answer(self._open, request, _AnthropicAnswer(self.name), self._server, on_text)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def _open(self, request: Request) -> Any:
         from anthropic import BadRequestError
 
-        wanted = wanted_of(self.name, request)
+        wanted = request_of(self.name, request)
         try:
             return await self._client.messages.create(**wanted)
         except BadRequestError as error:
-            # Thoughts are refused once what stood before them has changed, and would be at every further turn.
-            if "thinking" not in str(error) or not _thoughtful(_sent(wanted)):
+            # Thinking blocks are refused if the messages before them have changed: send the request without them.
+            if "thinking" not in str(error) or not _has_thinking(_sent(wanted)):
                 raise
-            return await self._client.messages.create(**wanted_of(self.name, request, thoughts=False))
+            return await self._client.messages.create(**request_of(self.name, request, thoughts=False))
 
 
-class _Said:
-    """What came in so far, block by block."""
+class _AnthropicAnswer:
+    """The blocks of an answer that have arrived so far."""
 
     def __init__(self, model: str) -> None:
         self.model = model
@@ -72,7 +83,7 @@ class _Said:
         self._why = ""
 
     def take(self, event: Any) -> str:
-        """Add what an event brings; return the piece of text in it."""
+        """Add an event of the stream; return the text in it."""
         match event.type:
             case "message_start":
                 self._count(event.message.usage)
@@ -92,7 +103,7 @@ class _Said:
 
     @property
     def complete(self) -> bool:
-        """Whether the model said why it stopped, which it does at the end."""
+        """Whether the stop reason has arrived, which is the end of an answer."""
         return bool(self._stop)
 
     def _add(self, at: int, delta: Any) -> str:
@@ -112,47 +123,49 @@ class _Said:
         return ""
 
     def _count(self, usage: Any) -> None:
-        """Note the figures; later ones replace earlier ones, for they are sums."""
+        """Keep the token counts; later ones replace earlier ones, because they are totals."""
         for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
             figure = getattr(usage, name, None)
             if figure is not None:
                 self._usage[name] = figure
 
     def turn(self, request: Request) -> Turn:
-        """Return all of it as one turn."""
+        """Return the answer as a turn."""
         blocks = list(self._blocks.values())
         text = _text_of(blocks)
         stop = _STOPS.get(self._stop, self._stop)
-        tokens = sum(self._usage.values()) or count(request, text)
-        if stop == "refusal":  # what was begun is not to be carried out, nor sent again
+        tokens = sum(self._usage.values()) or estimate_tokens(request, text)
+        if stop == "refusal":  # its calls are neither made nor sent again
             return Turn(text or self._why, stop_reason=stop, tokens=tokens)
         calls = tuple(self._calls(cut=stop == "max_tokens"))
-        kept = {"model": self.model, "blocks": blocks} if _thoughtful(blocks) else None
+        kept = {"model": self.model, "blocks": blocks} if _has_thinking(blocks) else None
         return Turn(text, calls, stop, tokens, kept)
 
     def _calls(self, *, cut: bool) -> Iterable[ToolCall]:
         for at, block in self._blocks.items():
             if block["type"] != "tool_use":
                 continue
-            block["input"], problem = read_input(self._inputs[at]) if at in self._inputs else (block["input"] or {}, "")
+            block["input"], problem = (
+                parse_tool_input(self._inputs[at]) if at in self._inputs else (block["input"] or {}, "")
+            )
             if cut and at == max(self._blocks):
-                block["input"], problem = {}, "the answer reached its longest before the input was complete"
+                block["input"], problem = {}, "the answer was cut off at its limit before the input was complete"
             yield ToolCall(block["id"], block["name"], block["input"], problem)
 
 
-def wanted_of(model: str, request: Request, *, thoughts: bool = True) -> dict[str, Any]:
-    """Return the request as the API wants it, with the model's earlier thoughts or without."""
+def request_of(model: str, request: Request, *, thoughts: bool = True) -> dict[str, Any]:
+    """Return the request for the API, with the model's earlier thinking blocks or without."""
     author = model if thoughts else None
-    wanted: dict[str, Any] = {"model": model, "max_tokens": MOST_TOKENS, "stream": True}
+    wanted: dict[str, Any] = {"model": model, "max_tokens": MAX_TOKENS, "stream": True}
     wanted["messages"] = [made for message in request.messages if (made := _message(author, message))["content"]]
-    if wanted["messages"]:  # what does not change from turn to turn is read from the cache up to here
+    if wanted["messages"]:  # the API caches the request up to here
         wanted["messages"][-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
     if request.system:
         wanted["system"] = request.system
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in request.tools
     ]
-    if not tools:  # tools that occur in the conversation must be named, also where none may be used
+    if not tools:  # tools in the conversation must be declared, even if none may be used
         used = {call.name for message in request.messages if isinstance(message, Assistant) for call in message.calls}
         tools = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(used)]
         if tools:
@@ -175,7 +188,7 @@ def _message(author: str | None, message: Message) -> dict[str, Any]:
 
 
 def _blocks(author: str | None, message: Assistant) -> list[dict[str, Any]]:
-    """Return a message as its author wrote it, if it still says the same, else what it says now."""
+    """Return the kept blocks of a message if its text and calls are unchanged, else new blocks."""
     kept = message.kept if isinstance(message.kept, dict) else {}
     if author is not None and kept.get("model") == author:
         blocks: list[dict[str, Any]] = kept["blocks"]
@@ -191,7 +204,7 @@ def _sent(wanted: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def _text(text: str) -> list[dict[str, Any]]:
-    """Return a block of text, or none: the API takes no empty ones."""
+    """Return a text block; no block for an empty text, which the API refuses."""
     return [{"type": "text", "text": text}] if text.strip() else []
 
 
@@ -199,5 +212,5 @@ def _text_of(blocks: Iterable[dict[str, Any]]) -> str:
     return "".join(block["text"] for block in blocks if block["type"] == "text")
 
 
-def _thoughtful(blocks: Iterable[dict[str, Any]]) -> bool:
+def _has_thinking(blocks: Iterable[dict[str, Any]]) -> bool:
     return any(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)

@@ -1,4 +1,4 @@
-"""Files that people write for the agent, scripts and kinds of agents: YAML with the line of each part, or JSON."""
+"""Data files for the agent (scripts, agent types): YAML with the line of each part, or JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["load"]
 
 
 def load(path: str) -> tuple[Any, dict[str, int]]:
-    """Return what is in a file and the line of each part of it; of JSON the parts have none."""
+    """Return the data of a file and the line of each part; JSON has no lines."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -46,7 +46,7 @@ def _load_yaml(path: str, text: str) -> tuple[Any, dict[str, int]]:
 
 
 def _note(node: Any, path: str, lines: dict[str, int], seen: set[int], source: str) -> None:
-    """Note the line of each part below a node; of what stands in several places, the first."""
+    """Collect the line of each part below a node; for an alias, the line of its anchor."""
     if node is None or id(node) in seen:
         return
     seen.add(id(node))
@@ -59,7 +59,7 @@ def _note(node: Any, path: str, lines: dict[str, int], seen: set[int], source: s
         for key, item in node.value:
             name = str(key.value)
             if name in found:
-                what = f"the key {name!r} stands there twice"
+                what = f"the key {name!r} is there twice"
                 place = f"{source}:{key.start_mark.line + 1}"
                 raise UsageError(what, where=place, hint="remove one of them")
             found.add(name)

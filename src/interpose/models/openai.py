@@ -1,6 +1,6 @@
-"""Models that speak OpenAI's chat completions, through OpenAI's package: theirs, and those of every other such server.
+"""Models with OpenAI's chat completions API, through OpenAI's package: OpenAI's, and those of compatible servers.
 
-Servers differ in what they leave out of the protocol, so little is asked for and less is relied on.
+Servers implement different parts of the API, so only its common parts are used.
 """
 
 from __future__ import annotations
@@ -9,10 +9,21 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import Assistant, Message, Request, ToolCall, ToolResults, Turn, User, count, read_input, unheard
-from .known import OPENAI_MODEL, window_of
-from .streaming import hear
-from .troubles import Server, located, missing_package, usable_key
+from . import (
+    Assistant,
+    Message,
+    Request,
+    ToolCall,
+    ToolResults,
+    Turn,
+    User,
+    estimate_tokens,
+    ignore_text,
+    parse_tool_input,
+)
+from .catalog import OPENAI_MODEL, window_of
+from .errors import Server, located, missing_package, usable_key
+from .streaming import stream_answer
 
 __all__ = ["OpenAIModel"]
 
@@ -26,7 +37,7 @@ _STOPS = {
 
 
 class OpenAIModel:
-    """A model of OpenAI's, or of the server that ``OPENAI_BASE_URL`` names, asked with the key in the environment."""
+    """A model of OpenAI, or of the server at ``OPENAI_BASE_URL``, used with the key in the environment."""
 
     def __init__(self, name: str, *, environ: Mapping[str, str], window: int | None = None) -> None:
         self.name = name or OPENAI_MODEL
@@ -39,54 +50,54 @@ class OpenAIModel:
             raise missing_package(self._server) from error
         self._server = located(self._server, environ)
         address = environ.get("OPENAI_BASE_URL") or None
-        hint = "set OPENAI_API_KEY, to any word if the server wants none" if address else ""
+        hint = "set OPENAI_API_KEY, to any word if the server needs none" if address else ""
         key = usable_key(environ.get("OPENAI_API_KEY", ""), self._server, hint)
         self._client = AsyncOpenAI(api_key=key, base_url=address)
 
-    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
+    async def answer(self, request: Request, on_text: Callable[[str], None] = ignore_text) -> Turn:
         """Return the model's next turn."""
-        return await hear(self._open, request, _Said(), self._server, on_text)
+        return await stream_answer(self._open, request, _OpenAIAnswer(), self._server, on_text)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def _open(self, request: Request) -> Any:
         from openai import BadRequestError
 
-        wanted = wanted_of(self.name, request)
+        wanted = request_of(self.name, request)
         extras = self._extras if "tools" in wanted else {}
         try:
             return await self._client.chat.completions.create(**wanted, **extras)
         except BadRequestError as error:
             if error.param != "reasoning_effort" or "tools" not in wanted or extras:
                 raise
-            # Here some models take tools only if they are told not to think, and do not say so beforehand.
+            # Some models take tools only with reasoning_effort="none", and only this error says so.
             stream = await self._client.chat.completions.create(**wanted, reasoning_effort="none")
             self._extras = {"reasoning_effort": "none"}
             return stream
 
 
-class _Call:
-    """A call whose input comes in fragments."""
+class _PartialCall:
+    """A call whose input arrives in fragments."""
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.id = self.name = self.input = ""
 
 
-class _Said:
-    """What came in so far."""
+class _OpenAIAnswer:
+    """The parts of an answer that have arrived so far."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
-        self._calls: list[_Call] = []
+        self._calls: list[_PartialCall] = []
         self._stop = ""
         self._refused = False
         self._tokens = 0
 
     def take(self, chunk: Any) -> str:
-        """Add what a chunk brings; return the piece of text in it."""
+        """Add a chunk of the stream; return the text in it."""
         if chunk.usage:
             self._tokens = chunk.usage.total_tokens or 0
         if not chunk.choices:
@@ -107,14 +118,14 @@ class _Said:
 
     @property
     def complete(self) -> bool:
-        """Whether the model said why it stopped, which it does at the end."""
+        """Whether the stop reason has arrived, which is the end of an answer."""
         return bool(self._stop)
 
     def _add(self, fragment: Any) -> None:
         call = next((call for call in reversed(self._calls) if call.index == fragment.index), None)
-        # Some servers give every call the same index; a new id is a new call then.
+        # Some servers give every call the same index; then a new id is a new call.
         if call is None or (fragment.id and call.id and fragment.id != call.id):
-            call = _Call(fragment.index)
+            call = _PartialCall(fragment.index)
             self._calls.append(call)
         call.id = call.id or fragment.id or ""
         if fragment.function:
@@ -122,11 +133,11 @@ class _Said:
             call.input += fragment.function.arguments or ""
 
     def turn(self, request: Request) -> Turn:
-        """Return all of it as one turn."""
+        """Return the answer as a turn."""
         text = "".join(self._text)
         stop = _STOPS.get(self._stop, self._stop)
-        tokens = self._tokens or count(request, text)
-        if self._refused or stop == "refusal":  # what was begun is not to be carried out
+        tokens = self._tokens or estimate_tokens(request, text)
+        if self._refused or stop == "refusal":  # its calls are not made
             return Turn(text, stop_reason="refusal", tokens=tokens)
         calls = tuple(self._made(request, cut=stop == "max_tokens"))
         if calls and stop == "end_turn":
@@ -135,14 +146,14 @@ class _Said:
 
     def _made(self, request: Request, *, cut: bool) -> Iterable[ToolCall]:
         for number, call in enumerate(self._calls, 1):
-            made, problem = read_input(call.input)
+            made, problem = parse_tool_input(call.input)
             if cut and number == len(self._calls):
-                made, problem = {}, "the answer reached its longest before the input was complete"
+                made, problem = {}, "the answer was cut off at its limit before the input was complete"
             yield ToolCall(call.id or f"call_{len(request.messages)}_{number}", call.name, made, problem)
 
 
-def wanted_of(model: str, request: Request) -> dict[str, Any]:
-    """Return the request as the API wants it."""
+def request_of(model: str, request: Request) -> dict[str, Any]:
+    """Return the request for the API."""
     messages = [{"role": "system", "content": request.system}] if request.system else []
     wanted: dict[str, Any] = {
         "model": model,

@@ -1,18 +1,18 @@
-"""What a scripted model plays, read from a file of turns or from Python data, and checked before anything is played.
+"""The script of a scripted model, read from a file of turns or from Python data, and validated.
 
     turns:                                  # of the main agent
       - say: I'll look around.
         calls: [{Bash: {command: ls}}]      # or one: call: {Bash: {command: ls}}
-      - needs: "house rule: (.*)"           # a regular expression that must occur in what the model was sent last
+      - needs: "house rule: (.*)"           # a regular expression that must match what was sent to the model last
         say: "As told: $1"                  # its groups; $$1 is $1
         stop_reason: end_turn
-        tokens: 90000                       # of the context in use after it; estimated unless given
-        pause: 0.2                          # seconds over which it is said
+        tokens: 90000                       # of the context in use afterwards; estimated if not given
+        pause: 0.2                          # seconds that it takes
     agents:                                 # of subagents and teammates, by name
       explorer: [{say: Nothing here.}]
     window: 100000                          # tokens that fit into the context
 
-A call's input may also be text, `{Bash: '{"command": '}`: the model then writes exactly that, be it JSON or not.
+A call's input may also be text, `{Bash: '{"command": '}`: the model then writes exactly that, even if it is not JSON.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .data_files import load
 __all__ = ["Script", "ScriptSource", "ScriptedTurn", "read_script"]
 
 ScriptSource: TypeAlias = "str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]"
-"""A file, or what could stand in one, or only the turns of the main agent."""
+"""A file, the data of one, or only the turns of the main agent."""
 
 _KEYS = ("say", "call", "calls", "needs", "stop_reason", "tokens", "pause")
 _GROUP = re.compile(r"\$(\$?)([1-9])")
@@ -40,7 +40,7 @@ _GROUP = re.compile(r"\$(\$?)([1-9])")
 
 @dataclass(frozen=True)
 class ScriptedTurn:
-    """One turn as it is written. A call is a name and an input, or the text that the model writes for one."""
+    """One turn of a script. A call is a name and an input, or the text that the model writes as input."""
 
     place: str = ""
     say: str = ""
@@ -51,7 +51,7 @@ class ScriptedTurn:
     pause: float = 0.0
 
     def after(self, sent: str) -> ScriptedTurn:
-        """Return the turn as it is played after ``sent``: what it needs must be there, and fills the groups."""
+        """Return the turn as it is played after ``sent``, with the groups of ``needs`` filled in."""
         if self.needs is None:
             return self
         found = self.needs.search(sent)
@@ -66,7 +66,7 @@ class ScriptedTurn:
 
 @dataclass(frozen=True)
 class Script:
-    """All turns, by agent; ``source`` is the file, and ``window`` what the script says of the context."""
+    """All turns by agent; ``source`` is the file, and ``window`` the context size that the script gives."""
 
     turns: Mapping[str, tuple[ScriptedTurn, ...]]
     source: str = ""
@@ -74,7 +74,7 @@ class Script:
 
 
 def read_script(source: ScriptSource) -> Script:
-    """Return the script, or raise what is wrong with it and where."""
+    """Return the script; raise ModelError with the place of a mistake."""
     if isinstance(source, (str, Path)):
         path = str(source)
         try:
@@ -82,12 +82,12 @@ def read_script(source: ScriptSource) -> Script:
         except UsageError as error:
             wrong = error.problem
             raise ModelError(wrong.what, code="bad_script", where=wrong.where, hint=wrong.hint) from error
-        return _Reader(path, lines).script(data)
-    return _Reader("", {}).script(source)
+        return _ScriptReader(path, lines).script(data)
+    return _ScriptReader("", {}).script(source)
 
 
 def _filled(value: Any, groups: list[str]) -> Any:
-    """Return the value with $1 … replaced in all its texts; a number that no group has stays as it is."""
+    """Return the value with $1 … replaced in all its texts; the number of a missing group is not replaced."""
 
     def group(found: re.Match[str]) -> str:
         dollar, number = found[1], int(found[2])
@@ -106,8 +106,8 @@ def _filled(value: Any, groups: list[str]) -> Any:
             return value
 
 
-class _Reader:
-    """Checks data on its way into a script; ``lines`` has the line of each path such as ``turns[3].calls[0]``."""
+class _ScriptReader:
+    """Validates data and makes a script; ``lines`` has the line of each path such as ``turns[3].calls[0]``."""
 
     def __init__(self, source: str, lines: Mapping[str, int]) -> None:
         self.source = source
@@ -117,7 +117,7 @@ class _Reader:
         raise ModelError(f"{path}: {what}" if path else what, code="bad_script", where=self.place(path), hint=hint)
 
     def place(self, path: str) -> str:
-        """Return ``file:line``, of the path or else of what holds it."""
+        """Return ``file:line`` of a path, or of the nearest part that contains it."""
         above = path
         while above and above not in self.lines:
             above = above[: max(above.rfind("."), above.rfind("["), 0)]
@@ -210,6 +210,6 @@ class _Reader:
                 path, f"the input of {name} is not JSON data: {error}", "quote dates, and names that are not text"
             )
         copy: dict[str, Any] = json.loads(text)
-        if copy != made:  # JSON has made text of a key, or a list of a tuple
+        if copy != made:  # JSON changed a key to text, or a tuple to a list
             self.wrong(path, f"the input of {name} is not JSON data", "keys are text: quote them")
         return str(name), copy

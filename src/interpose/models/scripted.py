@@ -1,7 +1,7 @@
-"""A model that plays a file of turns: offline, the same each time, for demonstrations and tests.
+"""A model that plays a script: offline and deterministic, for demonstrations and tests.
 
-It understands nothing. Whom it speaks for is in the request, and each agent has its own turns; two subagents of one
-name share theirs, in the order in which they ask.
+Each agent has its own turns, by the agent's name in the request; two subagents of one name share them, in the order of
+their requests.
 """
 
 from __future__ import annotations
@@ -9,7 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from . import ModelError, Request, ToolCall, Turn, count, first_new, read_input, unheard, written
+from . import (
+    ModelError,
+    Request,
+    ToolCall,
+    Turn,
+    estimate_tokens,
+    first_new,
+    ignore_text,
+    message_text,
+    parse_tool_input,
+)
 from .script import Script, ScriptedTurn, ScriptSource, read_script
 
 __all__ = ["ScriptedModel", "sent_last"]
@@ -28,16 +38,16 @@ class ScriptedModel:
         self._played: dict[str, int] = {}
         self._called: dict[str, int] = {}
 
-    async def answer(self, request: Request, on_text: Callable[[str], None] = unheard) -> Turn:
-        """Return the agent's next turn, said word by word."""
+    async def answer(self, request: Request, on_text: Callable[[str], None] = ignore_text) -> Turn:
+        """Return the agent's next turn; ``on_text`` gets it word by word."""
         turn = self._next(request)
         await _say(turn, on_text)
         calls = tuple(self._call(request.agent, name, made) for name, made in turn.calls)
-        tokens = count(request, turn.say) if turn.tokens is None else turn.tokens
+        tokens = estimate_tokens(request, turn.say) if turn.tokens is None else turn.tokens
         return Turn(turn.say, calls, turn.stop_reason, tokens)
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: there is no connection."""
 
     def _next(self, request: Request) -> ScriptedTurn:
         agent, script = request.agent, self.script
@@ -50,8 +60,10 @@ class ScriptedModel:
             raise ModelError(what, code="off_script", where=script.source, hint=f"add {there}")
         number = self._played.get(agent, 0)
         if number >= len(turns):
-            what = f"the script is at its end: the agent {agent} has {len(turns)} turns and was asked for one more"
-            raise ModelError(what, code="off_script", where=script.source, hint="add a turn, or see why it was asked")
+            what = f"the script is at its end: the agent {agent} has {len(turns)} turns and was called once more"
+            raise ModelError(
+                what, code="off_script", where=script.source, hint="add a turn, or check why the model was called again"
+            )
         self._played[agent] = number + 1
         return turns[number].after(sent_last(request))
 
@@ -60,19 +72,19 @@ class ScriptedModel:
         whose = "" if agent == "main" else f"{agent}_"
         problem = ""
         if isinstance(made, str):
-            made, problem = read_input(made)
+            made, problem = parse_tool_input(made)
         return ToolCall(f"{whose}call_{number}", name, made, problem)
 
 
 def sent_last(request: Request) -> str:
-    """Return what the model is told anew: the system's text, and all that came after its own last message."""
+    """Return the system prompt and the messages after the model's own last message."""
     return "\n".join(
-        [request.system, *(written(message) for message in request.messages[first_new(request.messages) :])]
+        [request.system, *(message_text(message) for message in request.messages[first_new(request.messages) :])]
     )
 
 
 async def _say(turn: ScriptedTurn, on_text: Callable[[str], None]) -> None:
-    """Hand over the text word by word, and take the time for it that the turn asks for."""
+    """Call ``on_text`` with each word, over the time that the turn takes."""
     import asyncio
 
     words = _WORDS.findall(turn.say)
@@ -85,5 +97,5 @@ async def _say(turn: ScriptedTurn, on_text: Callable[[str], None]) -> None:
 
 
 def _summary(request: Request) -> str:
-    text = " ".join("\n".join(written(message) for message in request.messages).split())
+    text = " ".join("\n".join(message_text(message) for message in request.messages).split())
     return f"So far: {text[:200]}{'…' if len(text) > 200 else ''}"

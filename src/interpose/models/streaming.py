@@ -1,4 +1,4 @@
-"""Listening to a model while it answers, the same for every API: text goes on at once, the rest is gathered."""
+"""Streaming an answer, for every API: text is passed on as it arrives, the rest is collected."""
 
 from __future__ import annotations
 
@@ -7,56 +7,56 @@ from contextlib import aclosing
 from typing import Any, Protocol
 
 from . import Request, Turn
-from .troubles import Server, cut_off, explain
+from .errors import Server, cut_off, explain
 
-__all__ = ["Said", "hear"]
+__all__ = ["StreamedAnswer", "stream_answer"]
 
 
-class Said(Protocol):
-    """What a client gathers from one answer."""
+class StreamedAnswer(Protocol):
+    """What a client collects of one answer."""
 
     @property
     def complete(self) -> bool:
-        """Whether the end of the answer was there."""
+        """Whether the end of the answer has arrived."""
         ...
 
     def take(self, event: Any) -> str:
-        """Add what an event of the stream brings; return the piece of text in it."""
+        """Add an event of the stream; return the text in it."""
         ...
 
     def turn(self, request: Request) -> Turn:
-        """Return all of it as one turn."""
+        """Return the answer as a turn."""
         ...
 
 
-async def hear(
+async def stream_answer(
     ask: Callable[[Request], Awaitable[Any]],
     request: Request,
-    said: Said,
+    answer: StreamedAnswer,
     server: Server,
     on_text: Callable[[str], None],
 ) -> Turn:
-    """Return the answer to a request; ``ask`` opens the stream of it, which is closed however this ends."""
-    async with aclosing(_pieces(ask, request, said, server)) as pieces:
+    """Return the answer to a request; ``ask`` opens its stream, which is closed in any case."""
+    async with aclosing(_pieces(ask, request, answer, server)) as pieces:
         async for piece in pieces:
-            on_text(piece)  # out here, so that what the listener raises is not taken for the server's fault
-    if not said.complete:
+            on_text(piece)  # not in _pieces: an exception of on_text is not an error of the server
+    if not answer.complete:
         raise cut_off(server)
     try:
-        return said.turn(request)
+        return answer.turn(request)
     except Exception as error:
         raise explain(error, server, began=True) from error
 
 
 async def _pieces(
-    ask: Callable[[Request], Awaitable[Any]], request: Request, said: Said, server: Server
+    ask: Callable[[Request], Awaitable[Any]], request: Request, answer: StreamedAnswer, server: Server
 ) -> AsyncGenerator[str]:
     began = False
     try:
         async with await ask(request) as stream:
             began = True
             async for event in stream:
-                if piece := said.take(event):
+                if piece := answer.take(event):
                     yield piece
     except Exception as error:
         raise explain(error, server, began=began) from error

@@ -1,4 +1,4 @@
-"""Recorded sessions, decided again with another configuration: what would have been decided differently.
+"""Replay: decide recorded events again with another configuration, and report different decisions.
 
     from interpose import Hooks
     from interpose.replay import prepared, read_file, replay
@@ -6,13 +6,13 @@
     done = replay(prepared(Hooks.load("new.yaml")), read_file("session.jsonl"))
     assert done.different == 0
 
-Hooks run; tools do not. What was redacted before it was written down stays so: a hook that looks for a secret
-in an input will not find it.
+Hooks run; tools do not. Secrets that were redacted in the recording stay redacted: a hook that searches an input for a
+secret does not find it.
 """
 
-from .again import MARK, Replay, Replayed, prepared, replay
-from .recorded import Recorded, Recording
-from .stored import read_file, read_session
+from .recording import Recorded, Recording
+from .runner import MARK, Replay, Replayed, prepared, replay
+from .sources import read_file, read_session
 from .transcripts import read_transcript
 
 __all__ = [

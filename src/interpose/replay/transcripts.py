@@ -1,7 +1,7 @@
-"""Transcripts of Claude Code, read as the events that its hooks were told: prompts, tool calls and their results.
+"""Transcripts of Claude Code, read as the events that its hooks got: prompts, tool calls and their results.
 
-Nobody promises what stands in these files, so whatever is not understood is left out and counted. A transcript does not
-say what hooks decided; that is told from what happened next: a call ran, a hook or a rule refused it, or a person did.
+The format is not documented, so unknown entries are left out. A transcript does not have the decisions of hooks; they
+are derived from what happened next: a call ran, a hook or a rule refused it, or a person refused it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import replace
 from glob import escape, glob
 from typing import Any
 
-from .recorded import UNKNOWN, Recorded, Recording
+from .recording import UNKNOWN, Recorded, Recording
 
 __all__ = ["is_transcript_entry", "read_transcript"]
 
-# What Claude Code puts where a person's words would stand.
+# How texts begin that Claude Code writes in place of a person's prompt.
 _NOT_TYPED = ("<command-", "<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat: ",
               "[Request interrupted by user")  # fmt: skip
 _BLOCKED_PROMPT = re.compile(
@@ -39,13 +39,13 @@ NOT_TOLD = "the transcript does not tell"
 
 
 def is_transcript_entry(entry: Any) -> bool:
-    """Say whether a line of JSON looks like one of a transcript: a message of one of the two who talk."""
+    """Say whether a JSON value looks like an entry of a transcript: a message of the user or the assistant."""
     return isinstance(entry, Mapping) and entry.get("type") in ("user", "assistant") and "message" in entry
 
 
 def read_transcript(path: str) -> Recording:
-    """Return the events of a transcript, with those of the subagents whose transcripts lie beside it."""
-    reader = _Reader(path)
+    """Return the events of a transcript, with those of its subagents' transcripts."""
+    reader = _TranscriptReader(path)
     for entry in _in_time([path, *_of_subagents(path)], reader.recording.notes):
         reader.take(entry)
     reader.finish()
@@ -58,7 +58,7 @@ def _of_subagents(path: str) -> list[str]:
 
 
 def _in_time(paths: list[str], notes: list[str]) -> Iterator[Mapping[str, Any]]:
-    """Go through files side by side, by the time of their entries; one file stays in its own order."""
+    """Yield the entries of several files ordered by time; the entries of one file keep their order."""
     if len(paths) == 1:
         yield from _entries(paths[0], notes)
         return
@@ -80,7 +80,7 @@ def _entries(path: str, notes: list[str]) -> Iterator[Mapping[str, Any]]:
                 continue
             try:
                 entry = json.loads(line)
-            except (ValueError, RecursionError):  # the last line of a session that is still running is often half
+            except (ValueError, RecursionError):  # the last line of a running session is often incomplete
                 unread += 1
                 continue
             if isinstance(entry, Mapping):
@@ -89,19 +89,19 @@ def _entries(path: str, notes: list[str]) -> Iterator[Mapping[str, Any]]:
         notes.append(f"{os.path.basename(path)}: {unread} line{'s' if unread > 1 else ''} could not be read")
 
 
-class _Reader:
-    """Takes entry after entry and makes events of them."""
+class _TranscriptReader:
+    """Makes events from the entries of a transcript."""
 
     def __init__(self, path: str) -> None:
         self.recording = Recording(os.path.basename(path), "transcript")
         self._path = path
         self._calls: dict[str, int] = {}
-        """Where the event of a tool call stands, by the id of the call."""
+        """The index of a tool call's event, by the id of the call."""
         self._answered: set[str] = set()
         self._seen: set[str] = set()
 
     def take(self, entry: Mapping[str, Any]) -> None:
-        """Add the events that an entry tells of. A session that was resumed repeats entries of the one before."""
+        """Add the events of an entry. A resumed session repeats entries of the session before."""
         said = entry.get("message")
         content = said.get("content") if isinstance(said, Mapping) else None
         kind = entry.get("type")
@@ -119,7 +119,7 @@ class _Reader:
                       reason=blocked["reason"].strip(), derived=REFUSED)  # fmt: skip
 
     def finish(self) -> None:
-        """Say of which calls nobody knows what became of them."""
+        """Mark the calls without a result: their decision is unknown."""
         open_calls = [at for call, at in self._calls.items() if call not in self._answered]
         for at in open_calls:
             self.recording.events[at] = replace(self.recording.events[at], decision=UNKNOWN, derived=NOT_TOLD)
@@ -151,7 +151,7 @@ class _Reader:
         if block.get("is_error"):
             self._add(entry, "PostToolUseFailure", {**fields, "error": text}, key=f"{call}:error", derived=RAN)
             return
-        # What the tool itself returned is beside the message, unless several results share it.
+        # The tool's own result is in the entry, unless several results share the entry.
         told = entry.get("toolUseResult") if alone else None
         response = block.get("content") if told is None else told
         self._add(entry, "PostToolUse", {**fields, "tool_response": response}, key=f"{call}:result", derived=RAN)
@@ -174,14 +174,14 @@ class _Reader:
 
 
 def _fate(text: str, block: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of a call that did not run; nothing if it did."""
+    """Return the decision about a call that did not run; empty if it ran."""
     if not block.get("is_error"):
         return {}
     denial = _text_of(entry.get("toolDenialKind"))
     if denial == "user-rejected" or (not denial and text.startswith(_BY_PERSON)):
         return {"decision": "ask", "derived": REFUSED_BY_PERSON}
     if denial in _CUT_SHORT or text.startswith(("<tool_use_error>", "[Request interrupted")):
-        # A call with a mistake in it is turned away before hooks are asked; one that was cut short, at any time.
+        # An invalid call is refused before its hooks run; an interrupted call may have been at any point.
         return {"decision": UNKNOWN, "derived": NOT_TOLD}
     if denial or _BY_RULE.match(text):
         return {"decision": "deny", "reason": text, "derived": REFUSED}
@@ -189,7 +189,7 @@ def _fate(text: str, block: Mapping[str, Any], entry: Mapping[str, Any]) -> dict
 
 
 def _is_typed(entry: Mapping[str, Any]) -> bool:
-    """Say whether an entry has the words of a person, and not of a program that stands in for one."""
+    """Say whether a person typed an entry, and not a program."""
     origin = entry.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
     marks = ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly", "agentId")
@@ -203,7 +203,7 @@ def _blocks(content: Any, kind: str) -> list[Mapping[str, Any]]:
 
 
 def _plain(content: Any) -> str:
-    """Return the text of a message, which stands there as it is or in blocks."""
+    """Return the text of a message, which is a string or a list of blocks."""
     if isinstance(content, str):
         return content
     return "\n".join(_text_of(block.get("text")) for block in _blocks(content, "text"))

@@ -1,11 +1,12 @@
-"""The host's side: which event comes when, who is asked, and what is carried to the next model call.
+"""The host's side: the order of the lifecycle events, tool permission, and context for the next model call.
 
-A host calls one method where something is about to happen; the session fires the events that belong there, in their
-order, and says what the host must do.
+A host calls one method before each action. The session fires the events that belong to the action, in their order, and
+returns what the host must do.
 """
 
 from .answers import Answer, Question
-from .blocking import SyncSession
+from .options import SessionOptions
 from .session import Session
+from .sync_session import SyncSession
 
-__all__ = ["Answer", "Question", "Session", "SyncSession"]
+__all__ = ["Answer", "Question", "Session", "SessionOptions", "SyncSession"]

@@ -1,4 +1,4 @@
-"""What a host gets from its session, and what a person is asked."""
+"""What a session returns to its host, and what it asks a person."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ __all__ = ["Answer", "Question"]
 
 
 class Answer(Record):
-    """What became of one thing that the host was about to do."""
+    """The result of one action of the host."""
 
     ok: bool
-    """Whether it was done, or may be done."""
+    """Whether the action was done, or may be done."""
     content: Any = ""
-    """What goes on to the model, or to whoever waits for it: a result, an answer, or why there is none."""
+    """What the model is told, or the caller: a result, an answer, or the reason why there is none."""
     outcome: Outcome
-    """The outcome that decided."""
+    """The outcome that decided about the action."""
     outcomes: tuple[Outcome, ...] = ()
-    """The outcomes of all events that were fired for it, in their order."""
+    """The outcomes of all events that were fired for the action, in their order."""
     denied: bool = False
-    """Whether it was kept from being done; something that was tried and failed is not denied."""
+    """Whether the action was not allowed; an action that was tried and failed is not denied."""
     reason: str = ""
     keep_going: bool = False
-    """Whether the agent must go on; ``content`` says what to tell it."""
+    """Whether the agent must continue; ``content`` is what it is told."""
     input: Any = None
-    """What it was done with, after all changes."""
+    """The input of the action after all changes."""
     raw: Any = None
-    """What was returned, before hooks changed or withheld it."""
+    """What the host's function returned, before hooks changed or withheld it."""
     error: BaseException | None = None
     user_messages: tuple[str, ...] = ()
-    """Texts that belong into the conversation as messages of the user, after this result."""
+    """Texts to add to the conversation as messages of the user, after this result."""
 
 
 class Question(Record):
-    """A call that somebody has to say yes or no to."""
+    """A tool call that a person has to allow or deny."""
 
     tool_name: str
     tool_input: Any
     reason: str = ""
-    """Why it is asked, if a hook or a rule said so."""
+    """Why the question is asked, if a hook or a rule gave a reason."""
     tool_use_id: str = ""
     session_id: str = ""
     agent_id: str = ""
 
     @property
     def call(self) -> str:
-        """The call as text on one line: names and values that would look like more than one are in quotes."""
+        """The call as text on one line. Names that are not plain identifiers are quoted."""
         shown = self.tool_input
         if isinstance(shown, Mapping):
             shown = ", ".join(f"{_name(name)}={value!r}" for name, value in shown.items())
@@ -62,6 +62,6 @@ class Question(Record):
 
 
 def _name(text: object) -> str:
-    """Return a name as it is if it is one; anything else could be written to look like a part of the call."""
+    """Return a plain identifier as it is and anything else quoted, so that it cannot look like a part of the call."""
     plain = isinstance(text, str) and text.isascii() and text.replace("-", "_").lstrip("_").isidentifier()
     return str(text) if plain else repr(text)

@@ -1,7 +1,7 @@
 """One tool call: hooks, permission, the tool itself, hooks again.
 
-PreToolUse comes first; what it leaves of the input is what is judged, asked about and run. Only a call that nobody has
-decided reaches PermissionRequest and the person.
+PreToolUse comes first; permission is decided for the input that its hooks return. Only a call that neither hooks nor
+rules decide reaches PermissionRequest and the approver.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from ..event import copied
 from ..model import Injection, Outcome, field_of, hooks_ran
 from ..replies import Reply, clean
 from .answers import Answer, Question
+from .backends import AsyncFunction
 from .permission import judge, kind_of
-from .ports import Asynchronous
-from .questions import Said
-from .schemas import misfit
+from .permission_cache import PermissionAnswer
+from .schemas import schema_error
 
 if TYPE_CHECKING:
     from .session import Session
 
-__all__ = ["Call", "words"]
+__all__ = ["Call", "error_text"]
 
 WITHHELD = "[a hook withheld the output of this tool]"
 
 
 class Call:
-    """One call on its way. ``input`` is what it stands at; ``outcomes`` are those of the events so far."""
+    """One tool call while it is made. ``input`` is its current input; ``outcomes`` are those of its events so far."""
 
     def __init__(
         self,
@@ -50,30 +50,30 @@ class Call:
         self.decided_by: Outcome
 
     async def make(self, run: Callable[[Any], Any]) -> Answer:
-        """Take the call from its first event to its last."""
+        """Fire the events of the call in their order, and run the tool if it is permitted."""
         before = await self._fire("PreToolUse")
         self.decided_by = before
-        unfit = self._changed(field_of(before, "tool_input")) if _spoken(before) and not before.denied else ""
+        unfit = self._set_input(field_of(before, "tool_input")) if hooks_ran(before) and not before.denied else ""
         refused = unfit or await self._permit(before)
         if refused:
             return self._refuse(refused)
         began = monotonic()
         try:
-            raw = await self.session._port.call(run, self.input)
-        except Asynchronous:
+            raw = await self.session._backend.call(run, self.input)
+        except AsyncFunction:
             raise
         except Exception as error:
             return await self._failed(error, began)
         except BaseException as error:
-            # A session that is over meanwhile has nobody to tell; the interruption goes on in any case.
+            # A session that has ended fires no more events; the interruption is raised in any case.
             if not isinstance(error, GeneratorExit) and self.session._state == "running":
-                await self._tell_failure(error, began, interrupted=True)
+                await self._fire_failure(error, began, interrupted=True)
             raise
-        after = await self._fire("PostToolUse", tool_response=raw, duration_ms=_since(began))
-        if not _spoken(after):
+        after = await self._fire("PostToolUse", tool_response=raw, duration_ms=_ms_since(began))
+        if not hooks_ran(after):
             return self._answer(True, raw, raw=raw)
         return self._answer(
-            True, _shown(after), raw=raw,
+            True, _result_for_model(after), raw=raw,
             user_messages=tuple(
                 item.content for item in after.inject if item.strategy == "user_message" and item.content
             ),
@@ -82,59 +82,59 @@ class Call:
     # Permission.
 
     async def _permit(self, before: Outcome) -> str:
-        """Return why the call must not run, or nothing."""
+        """Return why the call must not run; an empty text if it may."""
         session = self.session
         call = {"tool_name": self.name, "tool_input": self.input, "cwd": session.cwd}
         verdict = judge(before, call, rules=session.rules, mode=session.mode, kind=self.kind, default=session.default)
         if verdict.what != "ask":
             return verdict.reason
-        questions = session._questions
-        said = questions.recall(self.id, self.name, self.input)
-        if said is None:
-            hook_set = questions.hook_set
-            said = await self._ask(verdict.reason)
-            questions.remember(self.id, self.name, self.input, said, hook_set)
-        if said.refused or said.changed is None or _same(said.changed, self.input):
-            return said.refused
-        return self._changed(said.changed) or self._forbidden() or await self._look_again()
+        cache = session._permission_cache
+        answer = cache.recall(self.id, self.name, self.input)
+        if answer is None:
+            hook_set = cache.hook_set
+            answer = await self._ask(verdict.reason)
+            cache.remember(self.id, self.name, self.input, answer, hook_set)
+        if answer.refused or answer.changed is None or _same(answer.changed, self.input):
+            return answer.refused
+        return self._set_input(answer.changed) or self._denied_by_rule() or await self._recheck()
 
-    async def _ask(self, reason: str) -> Said:
-        """Ask hooks, then the person."""
+    async def _ask(self, reason: str) -> PermissionAnswer:
+        """Ask the hooks of PermissionRequest, then the approver."""
         request = await self._fire("PermissionRequest")
         if request.denied:  # an interrupt is one too
             self.decided_by = request
-            return Said(request.reason or "permission was denied by a hook")
+            return PermissionAnswer(request.reason or "permission was denied by a hook")
         if request.granted:
-            return Said(changed=request.tool_input)
+            return PermissionAnswer(changed=request.tool_input)
         session = self.session
-        if session.asker is None:
-            return Said(f"{reason or 'this needs a yes'} (there is nobody to ask)", final=False)
+        if session.approver is None:
+            return PermissionAnswer(f"{reason or 'this call needs approval'} (there is no approver)", final=False)
         notice = await session._fire(
             "Notification", message=f"{self.name} needs your permission", notification_type="permission_prompt"
         )
         self.outcomes.append(notice)
         try:
-            # A copy: whoever asks may change what is shown, and that must not be what runs.
+            # A copy: the approver may change what it shows, and that must not be what runs.
             question = Question(
                 tool_name=self.name, tool_input=copied(self.input), reason=reason, tool_use_id=self.id,
                 session_id=session.session_id, agent_id=session.agent_id or "",
             )  # fmt: skip
-            return _understood(await session._port.call(session.asker, question))
-        except Asynchronous:
+            return _read_approval(await session._backend.call(session.approver, question))
+        except AsyncFunction:
             raise
         except Exception as error:
-            return Said(f"the question could not be asked: {words(error)}", final=False)
+            return PermissionAnswer(f"the question could not be asked: {error_text(error)}", final=False)
 
-    def _forbidden(self) -> str:
-        """Return which rule denies an input that was changed after the rules had been heard."""
+    def _denied_by_rule(self) -> str:
+        """Return which rule denies an input that was changed after the rules were applied."""
         call = {"tool_name": self.name, "tool_input": self.input, "cwd": self.session.cwd}
         answer, rule = self.session.rules(call)
         return f"denied by the rule {rule}" if answer == "deny" else ""
 
-    async def _look_again(self) -> str:
-        """Have the guards judge an input that was changed after they had seen it."""
-        again = await self.session._hear(
-            self.session._port.fire_guards("PreToolUse", **self.session._common(), **self._fields())
+    async def _recheck(self) -> str:
+        """Fire PreToolUse for the guards with an input that was changed after they had seen it."""
+        again = await self.session._handle(
+            self.session._backend.fire_guards("PreToolUse", **self.session._common(), **self._fields())
         )
         self.outcomes.append(again)
         if again.allowed:
@@ -142,25 +142,25 @@ class Call:
         self.decided_by = again
         return again.reason or "a guard does not allow the input that was changed while permission was asked"
 
-    def _changed(self, given: Any) -> str:
-        """Take over an input; return why it cannot be used, if it was changed into something that the tool refuses."""
+    def _set_input(self, given: Any) -> str:
+        """Set the input of the call; return why the tool cannot take it, if it does not match the schema."""
         if _same(given, self.input):
             return ""
         self.input = given
-        wrong = misfit(given, self.schema) if self.schema is not None else ""
+        wrong = schema_error(given, self.schema) if self.schema is not None else ""
         return f"a hook changed the input into one that {self.name} cannot take: {wrong}" if wrong else ""
 
     # Afterwards.
 
     async def _failed(self, error: Exception, began: float) -> Answer:
-        await self._tell_failure(error, began, interrupted=False)
-        return self._answer(False, words(error), error=error, reason=words(error))
+        await self._fire_failure(error, began, interrupted=False)
+        return self._answer(False, error_text(error), error=error, reason=error_text(error))
 
-    async def _tell_failure(self, error: BaseException, began: float, *, interrupted: bool) -> None:
-        fire = self.session._fire_at_last if interrupted else self.session._fire
+    async def _fire_failure(self, error: BaseException, began: float, *, interrupted: bool) -> None:
+        fire = self.session._fire_shielded if interrupted else self.session._fire
         self.outcomes.append(await fire(
-            "PostToolUseFailure", **self._fields(), error=words(error), is_interrupt=interrupted,
-            duration_ms=_since(began),
+            "PostToolUseFailure", **self._fields(), error=error_text(error), is_interrupt=interrupted,
+            duration_ms=_ms_since(began),
         ))  # fmt: skip
 
     def _refuse(self, reason: str) -> Answer:
@@ -180,13 +180,8 @@ class Call:
         return {"tool_name": self.name, "tool_input": self.input, "tool_use_id": self.id}
 
 
-def _spoken(outcome: Outcome) -> bool:
-    """Whether a hook ran: without one nothing has changed, and nothing need be looked for."""
-    return hooks_ran(outcome)
-
-
 def _same(one: Any, other: Any) -> bool:
-    """Whether two inputs are the same, and not only equal as 1, 1.0 and True are."""
+    """Whether two inputs are equal and of the same types; 1, 1.0 and True are not the same."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -201,29 +196,33 @@ def _same(one: Any, other: Any) -> bool:
 _CHANGEABLE = frozenset({"tool_input", "args"})
 
 
-def _understood(said: object) -> Said:
-    """Read what an asker answered: yes, no, or a reply such as ``deny("not today")``."""
+def _read_approval(said: object) -> PermissionAnswer:
+    """Read what an approver returned: True, False, or a reply such as ``deny("not today")``."""
     if said is True:
-        return Said()
+        return PermissionAnswer()
     if said is False:
-        return Said("the person said no")
+        return PermissionAnswer("the person said no")
     if not isinstance(said, Reply) or said.decision not in ("allow", "deny"):
-        return Said(f"the answer to the question is neither yes nor no: {clean(repr(said))[:200]}", final=False)
+        return PermissionAnswer(
+            f"the answer to the question is neither yes nor no: {clean(repr(said))[:200]}", final=False
+        )
     if said.decision == "deny":
-        return Said(clean(said.reason) or "the person said no")
+        return PermissionAnswer(clean(said.reason) or "the person said no")
     if unknown := sorted(map(str, said.changes.keys() - _CHANGEABLE)):
-        return Said(f"the answer changes what is no part of a call: {', '.join(unknown)}", final=False)
-    return Said(changed=said.changes.get("tool_input", said.changes.get("args")))
+        return PermissionAnswer(
+            f"the answer changes fields that a call does not have: {', '.join(unknown)}", final=False
+        )
+    return PermissionAnswer(changed=said.changes.get("tool_input", said.changes.get("args")))
 
 
-def _shown(after: Outcome) -> Any:
-    """Return what the model gets to see of a result, after hooks changed it, withheld it or added to it."""
+def _result_for_model(after: Outcome) -> Any:
+    """Return the result for the model, after hooks changed it, withheld it or added to it."""
     shown = WITHHELD if after.suppress_output else field_of(after, "tool_response")
     added = [item for item in after.inject if item.strategy == "tool_result" and item.content]
-    return _with(shown, added) if added else shown
+    return _append(shown, added) if added else shown
 
 
-def _with(shown: Any, added: list[Injection]) -> Any:
+def _append(shown: Any, added: list[Injection]) -> Any:
     if isinstance(shown, list) and all(isinstance(block, Mapping) and "type" in block for block in shown):
         return [*shown, *({"type": "text", "text": item.content} for item in added)]
     texts = [] if shown is None else [shown if isinstance(shown, str) else _text(shown)]
@@ -233,17 +232,17 @@ def _with(shown: Any, added: list[Injection]) -> Any:
 def _text(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):  # what JSON cannot say
+    except (TypeError, ValueError, RecursionError):  # a value that is not JSON
         return str(value)
 
 
-def words(error: BaseException) -> str:
-    """Return what an exception says, or its name if it says nothing."""
+def error_text(error: BaseException) -> str:
+    """Return the text of an exception, or its class name if it has none."""
     try:
         return clean(str(error)) or type(error).__name__
-    except Exception:  # an exception whose own text breaks
+    except Exception:  # an exception whose __str__ raises
         return type(error).__name__
 
 
-def _since(began: float) -> float:
+def _ms_since(began: float) -> float:
     return round((monotonic() - began) * 1000, 3)

@@ -1,4 +1,4 @@
-"""Whether a call may run without a question: what the hooks said, the rules, and the mode. Pure."""
+"""Whether a call runs, is refused or is asked about: the hooks' outcome, the rules and the mode. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 from ..errors import BadHook, UsageError, nearest
 from ..matching import Condition, compile_condition
-from ..model import Outcome
+from ..model import Outcome, strictest
 from ..records import Record
 
-__all__ = ["KINDS", "MODES", "Rules", "Verdict", "judge", "kind_of", "mode_of", "strictest"]
+__all__ = ["KINDS", "MODES", "Rules", "Verdict", "judge", "kind_of", "merge_rules", "mode_of"]
 
-_STRICTEST_FIRST = ("deny", "ask", "allow")
 MODES = ("default", "acceptEdits", "plan", "bypass")
 KINDS = ("read", "edit", "run")
 _MODE_SPELLINGS = {"bypassPermissions": "bypass"}
@@ -22,34 +21,34 @@ _EDITS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 
 
 class Verdict(Record, kw_only=False):
-    """What is to be done with a call: run it, refuse it, or ask; and why."""
+    """What to do with a call, and why."""
 
     what: Literal["run", "refuse", "ask"]
     reason: str = ""
 
 
 def mode_of(word: str) -> str:
-    """Return a mode of permission by its name."""
+    """Return a permission mode by its name."""
     mode = _MODE_SPELLINGS.get(word, word)
     if mode not in MODES:
-        raise UsageError(f"mode: {word!r} is no mode of permission", hint=nearest(word, MODES) or ", ".join(MODES))
+        raise UsageError(f"mode: {word!r} is not a permission mode", hint=nearest(word, MODES) or ", ".join(MODES))
     return mode
 
 
 def kind_of(tool_name: str, said: str | None = None) -> str:
-    """Say what a tool does: as the host says, else as its name tells; what is not known may do anything."""
+    """Return what a tool does: what the host says, or what its name tells; an unknown tool is a ``run``."""
     if said is not None:
         if said not in KINDS:
-            raise UsageError(f"kind: {said!r} is no kind of tool", hint=", ".join(KINDS))
+            raise UsageError(f"kind: {said!r} is not a kind of tool", hint=", ".join(KINDS))
         return said
     return "read" if tool_name in _READS else "edit" if tool_name in _EDITS else "run"
 
 
 class Rules:
-    """What a person has decided beforehand: ``{"Bash(git push *)": "ask", "Read": "allow"}``. The strictest counts.
+    """Permission rules: ``{"Bash(git push *)": "ask", "Read": "allow"}``. Of those that match, the strictest wins.
 
-    ``harmless`` are calls that need no question as long as nobody wants one: unlike a rule that allows, they do not
-    answer a hook that asks.
+    ``harmless`` are calls that run without a question unless a hook or a rule asks. Unlike a rule that allows, they do
+    not overrule a hook that asks.
     """
 
     def __init__(self, rules: Mapping[str, str] | None = None, *, harmless: Iterable[str] = ()) -> None:
@@ -57,39 +56,42 @@ class Rules:
         self._harmless = [_condition(text, "allow") for text in harmless]
 
     def __call__(self, call: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the strictest answer of the rules that hold for a call, and the rule that gave it.
+        """Return the strictest answer of the rules that match a call, and the rule that gave it.
 
-        A rule that lets calls through has to be sure of the whole call; one that keeps them back has not.
+        A rule that allows must cover the whole call; for one that asks or denies a part is enough.
         """
         found: dict[str, str] = {}
         for text, answer, condition in self._rules:
             if _holds(condition, call, answer):
                 found.setdefault(answer, text)
-        return next(((answer, found[answer]) for answer in _STRICTEST_FIRST if answer in found), ("", ""))
+        if not found:
+            return "", ""
+        answer = strictest(found)
+        return answer, found[answer]
 
     def is_harmless(self, call: Mapping[str, Any]) -> bool:
-        """Say whether a call may run if nobody has said anything about it."""
+        """Say whether a call may run that no hook and no rule decided about."""
         return any(_holds(condition, call, "allow") for condition in self._harmless)
 
 
 def _holds(condition: Condition, call: Mapping[str, Any], answer: str) -> bool:
     try:
         return condition.covers(call) if answer == "allow" else condition(call)
-    except Exception:  # an input whose own methods break; what cannot be judged is kept back
+    except Exception:  # an input whose own methods raise: only rules that ask or deny match it
         return answer != "allow"
 
 
-def strictest(*rules: Mapping[str, str]) -> dict[str, str]:
-    """Return rules from several places as one set: of two answers to one rule the stricter holds."""
+def merge_rules(*rules: Mapping[str, str]) -> dict[str, str]:
+    """Return rules from several sources as one mapping; of two answers to one rule the stricter is kept."""
     merged: dict[str, str] = {}
     for text, answer in (pair for some in rules for pair in some.items()):
-        merged[text] = min(merged.get(text, answer), answer, key=_STRICTEST_FIRST.index)
+        merged[text] = strictest((merged.get(text, answer), answer))
     return merged
 
 
 def _condition(text: str, answer: str) -> Condition:
-    if answer not in _STRICTEST_FIRST:
-        raise UsageError(f"rules: {answer!r} for {text} is no answer", hint="allow, ask or deny")
+    if answer not in ("deny", "ask", "allow"):
+        raise UsageError(f"rules: {answer!r} for {text} is not an answer", hint="allow, ask or deny")
     try:
         condition = compile_condition(text)
     except BadHook as error:
@@ -100,14 +102,14 @@ def _condition(text: str, answer: str) -> Condition:
 
 
 def judge(outcome: Outcome, call: Mapping[str, Any], *, rules: Rules, mode: str, kind: str, default: str) -> Verdict:
-    """Say whether a call may run, after its hooks were heard. A deny holds in every mode, whoever said it."""
+    """Return what to do with a call after its hooks ran. A deny of a hook or a rule holds in every mode."""
     answer, rule = rules(call)
     if outcome.denied:
         return Verdict("refuse", outcome.reason or "denied by a hook")
     if answer == "deny":
         return Verdict("refuse", f"denied by the rule {rule}")
     if mode == "plan" and kind != "read":
-        return Verdict("refuse", "in plan mode nothing is changed: only tools that read may run")
+        return Verdict("refuse", "only tools that read may run in plan mode")
     asked = outcome.decision == "ask"
     if not asked and answer != "ask" and (outcome.granted or default == "allow" or rules.is_harmless(call)):
         return Verdict("run")

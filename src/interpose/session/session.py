@@ -1,4 +1,4 @@
-"""Session: one method for each thing that a host is about to do; the events that belong to it, in their order."""
+"""Session: one method for each action of a host, which fires the events of the action in their order."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from ..faults import log, type_name
 from ..ids import new_id
 from ..model import Outcome, field_of, hooks_ran
 from .answers import Answer
+from .backends import AsyncBackend, Backend, HookEngine
 from .calls import Call
-from .carried import Carried
+from .options import Approver, Renamed, reads_old_names
 from .permission import Rules, mode_of
-from .ports import Engine, OnLoop, Port
-from .questions import Questions
+from .permission_cache import PermissionCache
+from .turn_state import TurnState
 
 __all__ = ["Session"]
 
-MOST_KEEP_GOINGS = 8
-"""How often in a row hooks may send an agent back to work that wants to stop."""
+MAX_CONTINUES = 8
+"""How often in a row hooks may make an agent continue that wants to stop."""
 
-_KEEP_GOING = "Go on."
+_CONTINUE = "Go on."
 
 MAIN = "main"
-"""Who acts where nobody says who: hooks that hold for one agent only do not hold for all of them then."""
+"""The default agent id. Without an id, the hooks of every scope would apply."""
 
 _STATES = {"new": "has not begun", "running": "has begun already", "over": "is over"}
 
@@ -34,16 +35,20 @@ _STATES = {"new": "has not begun", "running": "has begun already", "over": "is o
 class Session:
     """The lifecycle of one agent: made by ``hooks.session()``, used with ``async with``.
 
-    Methods may be called at the same time, from many tasks. What a hook adds as context is kept for the next model
-    call. After an interrupt ``halted`` says why; nothing is sent to the model and no tool is run until the next prompt.
+    Many tasks may call its methods at the same time. Context that a hook adds is kept for the next model call. After an
+    interrupt ``halted`` says why; nothing is sent to the model and no tool is run until the next prompt.
     """
 
-    _face: Callable[[Session], Any] = staticmethod(lambda session: session)
-    """How a subagent's session is shown to the host's function."""
+    _wrap: Callable[[Session], Any] = staticmethod(lambda session: session)
+    """Makes the object that the host's function gets as a subagent's session."""
 
+    asker = Renamed()
+    most_keep_goings = Renamed()
+
+    @reads_old_names
     def __init__(
         self,
-        engine: Engine,
+        engine: HookEngine,
         *,
         session_id: str | None = None,
         cwd: str | os.PathLike[str] = ".",
@@ -55,22 +60,22 @@ class Session:
         default: str = "allow",
         mode: str = "default",
         rules: Mapping[str, str] | Rules | None = None,
-        asker: Callable[..., Any] | None = None,
+        approver: Approver | None = None,
         show: Callable[[str], object] = lambda text: None,
         env_file: str | os.PathLike[str] | None = None,
-        most_keep_goings: int = MOST_KEEP_GOINGS,
+        max_continues: int = MAX_CONTINUES,
         on_outcome: Callable[[Outcome], object] | None = None,
-        port: Port | None = None,
+        backend: Backend | None = None,
         parent: Session | None = None,
     ) -> None:
         if default not in ("allow", "ask"):
             raise UsageError(f"default: {default!r} is neither allow nor ask", hint='"ask" asks where no hook decides')
-        if type(most_keep_goings) is not int or most_keep_goings < 0:
-            raise UsageError(f"most_keep_goings: {most_keep_goings!r} is no number of times", hint="8, or 0 for never")
+        if type(max_continues) is not int or max_continues < 0:
+            raise UsageError(f"max_continues: {max_continues!r} is not a number of times", hint="8, or 0 for never")
         if inspect.iscoroutinefunction(show):
-            raise UsageError("show: an asynchronous function cannot be used", hint="it is called and not waited for")
+            raise UsageError("show: an asynchronous function cannot be used", hint="it is called and not awaited")
         self._engine = engine
-        self._port: Any = port or OnLoop(engine)
+        self._backend: Any = backend or AsyncBackend(engine)
         self.session_id = session_id or new_id()
         self.cwd = os.path.abspath(cwd)
         self.agent_id = agent_id or MAIN
@@ -81,61 +86,61 @@ class Session:
         self.default = default
         self.mode = mode
         self.rules = rules if isinstance(rules, Rules) else Rules(rules)
-        self.asker = asker
+        self.approver = approver
         self.show = show
         self.env_file = env_file
-        self.most_keep_goings = most_keep_goings
+        self.max_continues = max_continues
         self.on_outcome = on_outcome
         self.phase_now = ""
         self._parent = parent
-        self._kept_going = 0
+        self._continues = 0
         self._stopped = False
-        self._carried = Carried()
-        self._questions = Questions(lambda: engine.hook_set)
+        self._turn = TurnState()
+        self._permission_cache = PermissionCache(lambda: engine.hook_set)
         self._state = "new" if parent is None else "running"
-        self._acting: set[str] = {self.agent_id} if parent is None else parent._acting
-        """The agents that act in the whole session now."""
+        self._active_agents: set[str] = {self.agent_id} if parent is None else parent._active_agents
+        """The agents that are running in the whole session."""
 
     @property
     def mode(self) -> str:
-        """The mode of permission; may be set at any time, and holds from the next call on."""
+        """The permission mode; may be set at any time, and holds from the next call on."""
         return self._mode
 
     @mode.setter
     def mode(self, word: str) -> None:
         self._mode = mode_of(word)
 
-    # From beginning to end.
+    # Start and end.
 
     async def start(self, source: str | None = None) -> Answer:
-        """Begin: SessionStart, and in a new session Setup."""
+        """Start the session: SessionStart, and Setup if the source is ``startup``."""
         if self._state != "new":
             raise UsageError(f"this session {_STATES[self._state]}", hint="a session is started once")
         self._state = "running"
         self.source = source or self.source
-        outcomes = [await self._fire("SessionStart", source=self.source, **self._about_start())]
+        outcomes = [await self._fire("SessionStart", source=self.source, **self._start_fields())]
         if self.source == "startup":
             outcomes.append((await self.setup()).outcome)
         return Answer(ok=True, outcome=outcomes[0], outcomes=tuple(outcomes))
 
     async def setup(self, trigger: str = "init") -> Answer:
-        """Fire Setup: by itself once, before the first turn; for maintenance whenever the host asks for it."""
-        return self._done(await self._fire("Setup", trigger=trigger, **self._env_file()))
+        """Fire Setup: ``start`` does it once; a host may do it again, for example for maintenance."""
+        return self._answer(await self._fire("Setup", trigger=trigger, **self._env_file_field()))
 
     async def end(self, reason: str = "other") -> Answer | None:
-        """End: SessionEnd. What is called afterwards is an error; ending twice is not."""
+        """End the session: SessionEnd. Later calls of other methods are errors; ending twice is not."""
         if self._state != "running" or self._parent is not None:
             return None
         fields = self._common()
-        self._state = "over"  # before anybody waits: it ends once, and nothing begins meanwhile
-        return self._done(await self._hear(self._port.fire_at_last("SessionEnd", **fields, reason=reason)))
+        self._state = "over"  # before the first await: it ends once, and nothing starts meanwhile
+        return self._answer(await self._handle(self._backend.fire_shielded("SessionEnd", **fields, reason=reason)))
 
     async def __aenter__(self) -> Self:
         is_new = self._state == "new"
         try:
             await self.start()
         except BaseException:
-            if is_new:  # interrupted: what has begun ends
+            if is_new:  # interrupted after it started
                 await self.end()
             raise
         return self
@@ -146,14 +151,14 @@ class Session:
     # A turn.
 
     async def prompt(self, text: str, /, **fields: Any) -> Answer:
-        """Take in what a person sends: UserPromptSubmit. Begins a new turn; a deny keeps the prompt out."""
-        before = self._carried.resume()
+        """Submit a prompt of the person: UserPromptSubmit. It begins a new turn, unless it is denied."""
+        before = self._turn.resume()
         outcome = await self._fire("UserPromptSubmit", prompt=text, **fields)
         if outcome.allowed:
-            self._kept_going = 0
+            self._continues = 0
         else:
-            self._carried.halt_again(before)
-        return self._done(outcome, content=text, input=text)
+            self._turn.halt_again(before)
+        return self._answer(outcome, content=text, input=text)
 
     async def message(
         self,
@@ -167,21 +172,21 @@ class Session:
     ) -> Answer:
         """Call the model: pre:message, ``send(prompt, system)``, post:message.
 
-        ``system`` goes out with the pending context after it; without ``with_context`` that waits for another call, as
-        it should when the model is only asked for a summary. ``text`` finds the text in what ``send`` returned, which
-        is in the answer's ``raw``; the answer's ``content`` is that text after hooks have changed it.
+        The pending context is appended to ``system``; with ``with_context=False`` it is kept for another call, such as
+        when the model only writes a summary. ``text`` returns the text of what ``send`` returned, which is the answer's
+        ``raw``; the answer's ``content`` is that text after hooks have changed it.
         """
-        if halted := self._halted():
+        if halted := self._halted_answer():
             return halted
         named = {"model": model or self.model} if model or self.model else {}
         before = await self._fire("pre:message", prompt=prompt, **named)
         if not before.allowed:
-            return self._done(before)
+            return self._answer(before)
         pending = self._take_pending() if with_context else []
         try:
-            raw = await self._port.call(send, before.prompt, _with_context(system, pending))
+            raw = await self._backend.call(send, before.prompt, _with_context(system, pending))
         except BaseException:
-            self._carried.put_back(pending)
+            self._turn.put_back(pending)
             raise
         after = await self._fire("post:message", prompt=before.prompt, output=text(raw), **named)
         return Answer(
@@ -200,10 +205,10 @@ class Session:
     ) -> Answer:
         """Make a tool call: PreToolUse, permission, ``run(input)``, PostToolUse or PostToolUseFailure.
 
-        An input that hooks changed must fit ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
-        ``run``), for the modes of permission; without it the names of common tools tell.
+        An input that hooks changed must match ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
+        ``run``), for the permission modes; without it the names of common tools are known.
         """
-        if halted := self._halted():
+        if halted := self._halted_answer():
             return halted
         return await Call(self, name, input, tool_use_id or new_id(), schema, kind).make(run)
 
@@ -214,18 +219,18 @@ class Session:
         event = "Stop"
         if self._parent is not None:
             event, more["agent_transcript_path"] = "SubagentStop", self.transcript_path
-        outcome = await self._fire(event, stop_hook_active=self._kept_going > 0, **more)
-        goes_on, reason = outcome.keep_going and not self._carried.halted, ""
-        if goes_on and self._kept_going >= self.most_keep_goings:
-            goes_on = False
-            reason = f"A hook has sent the agent back to work {self._kept_going} times in a row; now it stops."
-            self._tell(reason)
-        self._kept_going = self._kept_going + 1 if goes_on else 0
-        self._stopped = not goes_on
-        content = (outcome.reason or _KEEP_GOING) if goes_on else ""
-        return self._done(outcome, content=content, keep_going=goes_on, reason=reason)
+        outcome = await self._fire(event, stop_hook_active=self._continues > 0, **more)
+        continues, reason = outcome.keep_going and not self._turn.halted, ""
+        if continues and self._continues >= self.max_continues:
+            continues = False
+            reason = f"A hook has made the agent continue {self._continues} times in a row; now it stops."
+            self._show(reason)
+        self._continues = self._continues + 1 if continues else 0
+        self._stopped = not continues
+        content = (outcome.reason or _CONTINUE) if continues else ""
+        return self._answer(outcome, content=content, keep_going=continues, reason=reason)
 
-    # What else happens.
+    # Other actions.
 
     async def spawn(
         self,
@@ -239,13 +244,13 @@ class Session:
     ) -> Answer:
         """Run a subagent: pre:agent:spawn, SubagentStart, ``run``, SubagentStop, post:agent:complete.
 
-        ``run(its session, config)`` is its loop; what it returns is the result. If it has not asked whether it may
-        stop, that is asked when it returns, and it is run again with another ``prompt`` if it must go on.
-        ``hooks`` hold for it alone, as in ``register_scoped``; locked hooks of this agent hold for it too.
+        ``run(session, config)`` is its loop, with a session of its own; what it returns is the result. If it did not
+        call ``stop``, that is done when it returns, and it runs again with another ``prompt`` if it must continue.
+        ``hooks`` apply to it alone, as in ``register_scoped``; locked hooks of this agent apply to it too.
         """
-        from .spawning import spawn
+        from .subagents import spawn
 
-        if halted := self._halted():
+        if halted := self._halted_answer():
             return halted
         return await spawn(
             self, agent, run, dict(config or {}), agent_id, dict(hooks or {}), os.fspath(transcript_path)
@@ -257,97 +262,97 @@ class Session:
         """Compact the conversation: PreCompact, ``compactor(instructions)``, PostCompact, SessionStart (compact)."""
         before = await self._fire("PreCompact", trigger=trigger, custom_instructions=custom_instructions)
         if not before.allowed:
-            return self._done(before)
-        summary = await self._port.call(compactor, before.custom_instructions)
+            return self._answer(before)
+        summary = await self._backend.call(compactor, before.custom_instructions)
         after = await self._fire("PostCompact", trigger=trigger, compact_summary=str(summary))
-        again = await self._fire("SessionStart", source="compact", **self._about_start())
-        return self._done(before, after, again, content=summary, input=before.custom_instructions)
+        again = await self._fire("SessionStart", source="compact", **self._start_fields())
+        return self._answer(before, after, again, content=summary, input=before.custom_instructions)
 
     async def phase(self, to_phase: str) -> Answer:
         """Change the session's phase: pre:session:phase, the change, post:session:phase."""
         phases = {"from_phase": self.phase_now, "to_phase": to_phase}
         before = await self._fire("pre:session:phase", **phases)
         if not before.allowed:
-            return self._done(before)
+            return self._answer(before)
         self.phase_now = to_phase
-        return self._done(before, await self._fire("post:session:phase", **phases), content=to_phase)
+        return self._answer(before, await self._fire("post:session:phase", **phases), content=to_phase)
 
     async def write(self, path: str | os.PathLike[str], content: str, commit: Callable[[str, str], Any]) -> Answer:
         """Write a file: pre:git:write, ``commit(path, content)`` which returns its id, post:git:write."""
         place = os.fspath(path)
         before = await self._fire("pre:git:write", path=place, content=content)
         if not before.allowed:
-            return self._done(before)
-        made = await self._port.call(commit, place, before.content)
+            return self._answer(before)
+        made = await self._backend.call(commit, place, before.content)
         named = made if isinstance(made, str) else ""
         after = await self._fire("post:git:write", path=place, content=before.content, commit=named)
-        return self._done(before, after, content=made, input=before.content)
+        return self._answer(before, after, content=made, input=before.content)
 
     async def render(self, view: str, data: Any) -> Answer:
-        """Return what to draw: pre:view:render may change the data of a view."""
+        """Return the data to draw: pre:view:render may change it."""
         outcome = await self._fire("pre:view:render", view=view, data=data)
-        return self._done(outcome, content=field_of(outcome, "data"), input=data)
+        return self._answer(outcome, content=field_of(outcome, "data"), input=data)
 
     async def notify(self, message: str, *, title: str | None = None, notification_type: str = "info") -> Answer:
-        """Tell the person something: Notification, then ``show``."""
+        """Notify the person: Notification, then ``show``."""
         titled = {"title": title} if title else {}
         outcome = await self._fire("Notification", message=message, notification_type=notification_type, **titled)
-        self._tell(f"{title}: {message}" if title else message)
-        return self._done(outcome, content=message)
+        self._show(f"{title}: {message}" if title else message)
+        return self._answer(outcome, content=message)
 
     async def teammate_idle(self, teammate_name: str, team_name: str = "") -> Answer:
-        """Say that a teammate has nothing to do: TeammateIdle. With ``keep_going`` it is told ``content``."""
+        """Report that a teammate has nothing to do: TeammateIdle. With ``keep_going`` it is told ``content``."""
         outcome = await self._fire("TeammateIdle", teammate_name=teammate_name, team_name=team_name)
-        content = (outcome.reason or _KEEP_GOING) if outcome.keep_going else ""
-        return self._done(outcome, content=content, keep_going=outcome.keep_going)
+        content = (outcome.reason or _CONTINUE) if outcome.keep_going else ""
+        return self._answer(outcome, content=content, keep_going=outcome.keep_going)
 
     async def task_completed(self, task_id: str, task_subject: str, /, **fields: Any) -> Answer:
-        """Say that a task is about to count as done: TaskCompleted. If it is denied, it is not done yet."""
-        return self._done(await self._fire("TaskCompleted", task_id=task_id, task_subject=task_subject, **fields))
+        """Report that a task is done: TaskCompleted. If it is denied, the task is not done yet."""
+        return self._answer(await self._fire("TaskCompleted", task_id=task_id, task_subject=task_subject, **fields))
 
-    # What is carried.
+    # State between firings.
 
     @property
     def halted(self) -> str:
-        """Why the turn must end, or nothing."""
-        return self._carried.halted
+        """Why the turn must end; empty if it need not."""
+        return self._turn.halted
 
     @property
     def pending_context(self) -> tuple[str, ...]:
-        """What hooks have added for the next model call."""
-        return self._carried.pending
+        """The context that hooks have added for the next model call."""
+        return self._turn.pending
 
     def _take_pending(self) -> list[str]:
-        self._keep_late()
-        return self._carried.take()
+        self._take_background_output()
+        return self._turn.take()
 
-    def _keep_late(self) -> None:
-        """Take over what hooks in the background have said since."""
+    def _take_background_output(self) -> None:
+        """Keep the context and show the messages of background hooks."""
         late, messages = self._engine.take_late(self.session_id)
-        self._carried.add(late)
+        self._turn.add(late)
         for text in messages:
-            self._tell(text)
+            self._show(text)
 
-    # Behind the scenes.
+    # Firing.
 
     async def _fire(self, event: str, /, **fields: Any) -> Outcome:
-        return await self._hear(self._port.fire(event, **self._common(), **fields))
+        return await self._handle(self._backend.fire(event, **self._common(), **fields))
 
-    async def _fire_at_last(self, event: str, /, **fields: Any) -> Outcome:
-        return await self._hear(self._port.fire_at_last(event, **self._common(), **fields))
+    async def _fire_shielded(self, event: str, /, **fields: Any) -> Outcome:
+        return await self._handle(self._backend.fire_shielded(event, **self._common(), **fields))
 
-    async def _hear(self, firing: Awaitable[Outcome]) -> Outcome:
+    async def _handle(self, firing: Awaitable[Outcome]) -> Outcome:
         outcome = await firing
         if self.on_outcome is not None:
             self.on_outcome(outcome)
         if hooks_ran(outcome):
-            self._carried.hear(outcome)
+            self._turn.update(outcome)
             for text in outcome.messages:
-                self._tell(text)
+                self._show(text)
         return outcome
 
-    def _tell(self, text: str) -> None:
-        """Tell the person; a terminal that has gone must not take the agent with it."""
+    def _show(self, text: str) -> None:
+        """Show a text to the person; a failure is logged and does not end the agent."""
         try:
             self.show(text)
         except Exception as error:
@@ -366,22 +371,22 @@ class Session:
             fields["agent_type"] = self.agent_type
         return fields
 
-    def _about_start(self) -> dict[str, Any]:
-        return {**({"model": self.model} if self.model else {}), **self._env_file()}
+    def _start_fields(self) -> dict[str, Any]:
+        return {**({"model": self.model} if self.model else {}), **self._env_file_field()}
 
-    def _env_file(self) -> dict[str, Any]:
+    def _env_file_field(self) -> dict[str, Any]:
         return {} if self.env_file is None else {"env_file": os.fspath(self.env_file)}
 
-    def _halted(self) -> Answer | None:
-        by = self._carried.halted_by
+    def _halted_answer(self) -> Answer | None:
+        by = self._turn.halted_by
         if by is None:
             return None
-        reason = self._carried.halted
+        reason = self._turn.halted
         return Answer(ok=False, content=f"The turn is over: {reason}", reason=reason, denied=True, outcome=by)
 
     @staticmethod
-    def _done(decisive: Outcome, *more: Outcome, **parts: Any) -> Answer:
-        """Return the answer that an outcome stands for."""
+    def _answer(decisive: Outcome, *more: Outcome, **parts: Any) -> Answer:
+        """Return the answer for the outcome that decided."""
         if not decisive.allowed:
             reason = decisive.reason or f"{decisive.event} was refused by a hook"
             parts = {"content": reason, "reason": reason, "denied": True}
@@ -389,5 +394,5 @@ class Session:
 
 
 def _with_context(system: str, pending: list[str]) -> str:
-    """Return a system prompt with the pending context after it, a blank line between."""
+    """Return a system prompt with the pending context after it, separated by a blank line."""
     return "\n\n".join(part for part in (system, "\n".join(pending)) if part)

@@ -1,4 +1,4 @@
-"""What authors of hooks use in their own tests: fire one hook on an event, and say what should have come of it.
+"""For tests of hooks: fire one hook on an event, and assert on the outcome.
 
     from interpose.testing import assert_denied, fire
 
@@ -6,8 +6,8 @@
         outcome = fire(no_rm, "PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})
         assert_denied(outcome, reason="Destructive")
 
-A deny that comes from a hook's failure is no answer to a test's question: the asserts fail on it unless they are told
-to expect it. Cases in files (``load_cases``, ``run_case``) are what ``interpose test`` and the pytest plugin run.
+If a hook fails, the asserts fail too, even if the failure is a deny, unless they are told to expect it. Cases in files
+(``load_cases``, ``run_case``) are what ``interpose test`` and the pytest plugin run.
 """
 
 from .asserts import (
@@ -20,8 +20,8 @@ from .asserts import (
     assert_no_opinion,
 )
 from .cases import Case, load_cases
+from .comparison import CaseResult, Difference, run_case
 from .firing import Recorder, event, fire
-from .judging import CaseResult, Difference, run_case
 from .reports import report
 
 __all__ = [

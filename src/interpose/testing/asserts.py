@@ -1,7 +1,7 @@
-"""Asserts on an outcome, whose failure shows what every hook did.
+"""Asserts on an outcome, whose messages show what every hook did.
 
-A hook that broke has not answered. Where its failure is a deny, a test of a guard would pass although the guard does
-not work, so each assert fails when a hook did, unless it is told ``despite_failures=True``.
+The failure of a guard is a deny, and a test that expects a deny would pass although the guard does not work. So every
+assert fails if a hook failed, unless ``despite_failures=True``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "says",
 ]
 
-# pytest leaves frames of such modules out of its tracebacks: the reader wants the line of the test.
+# pytest leaves frames with this variable out of its tracebacks.
 __tracebackhide__ = True
 
 
@@ -40,7 +40,7 @@ def assert_asked(outcome: Outcome, reason: str | None = None, *, despite_failure
 
 
 def assert_allowed(outcome: Outcome, *, granted: bool | None = None, despite_failures: bool = False) -> None:
-    """Assert that the action may run now; with ``granted``, that a hook has (or has not) said so in words."""
+    """Assert that the action may run now; with ``granted``, that a hook did (or did not) allow it explicitly."""
     __tracebackhide__ = True
     if not outcome.allowed:
         _fail(f"expected that the action may run, got {_decision(outcome)}", outcome)
@@ -50,13 +50,13 @@ def assert_allowed(outcome: Outcome, *, granted: bool | None = None, despite_fai
 
 
 def assert_no_opinion(outcome: Outcome, *, despite_failures: bool = False) -> None:
-    """Assert that no hook has decided anything."""
+    """Assert that no hook made a decision."""
     __tracebackhide__ = True
     _decided(outcome, "none", None, despite_failures)
 
 
 def assert_keeps_going(outcome: Outcome, reason: str | None = None, *, despite_failures: bool = False) -> None:
-    """Assert that the agent is kept from stopping; ``reason`` is a part of what it is told, or ``re:…``."""
+    """Assert that the agent must continue; ``reason`` is a part of what it is told, or ``re:…``."""
     __tracebackhide__ = True
     if not outcome.keep_going:
         _fail("expected that the agent keeps going, got that it may stop", outcome)
@@ -65,7 +65,7 @@ def assert_keeps_going(outcome: Outcome, reason: str | None = None, *, despite_f
 
 
 def assert_changed(outcome: Outcome, *, despite_failures: bool = False, **fields: Any) -> None:
-    """Assert that hooks have changed these fields to exactly these values; without any, that they changed one."""
+    """Assert that hooks changed these fields to exactly these values; without fields, that they changed one."""
     __tracebackhide__ = True
     changed = {
         name: outcome.input.get(name)
@@ -88,7 +88,7 @@ def assert_changed(outcome: Outcome, *, despite_failures: bool = False, **fields
 
 
 def assert_context(outcome: Outcome, *texts: str, despite_failures: bool = False) -> None:
-    """Assert that each text (or ``re:…``) is in a context for the model; without any, that there is a context."""
+    """Assert that each text (or ``re:…``) is in the context for the model; without texts, that there is one."""
     __tracebackhide__ = True
     if not texts and not outcome.context:
         _fail("expected a context for the model, got none", outcome)
@@ -99,7 +99,7 @@ def assert_context(outcome: Outcome, *texts: str, despite_failures: bool = False
 
 
 def says(wanted: str, text: str) -> bool:
-    """Say whether a text has what is wanted: a part of it, or ``re:…``; nothing wanted means nothing said."""
+    """Say whether a text contains ``wanted`` or matches ``re:…``; an empty ``wanted`` matches an empty text."""
     if wanted.startswith("re:"):
         return re.search(wanted[3:], text) is not None
     return wanted in text if wanted else not text

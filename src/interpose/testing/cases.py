@@ -1,6 +1,6 @@
-"""Files of cases, YAML or JSON: what is given, and what is expected of it. Read strictly, every mistake with its place.
+"""Files of cases, YAML or JSON: events and the expected outcomes. Every mistake is reported with its place.
 
-config: [hooks.yaml]                 # beside this file; may be left out, and then the file is the list of cases
+config: [hooks.yaml]                 # relative to this file; without it the file may be the list of cases
 cases:
   - name: rm is denied
     given: {event: PreToolUse, tool_name: Bash, tool_input: {command: rm -rf /}}
@@ -14,23 +14,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_args
 
 from ..config.files import read
 from ..config.places import kind
 from ..config.text import Parsed, parse
 from ..errors import ConfigError, InterposeError, Problem, nearest
 from ..events import TABLE, Row, Table
+from ..model import Decision
 
 __all__ = ["ABSENT", "SUFFIXES", "Case", "load_cases"]
 
 SUFFIXES = (".yaml", ".yml", ".json")
-"""How the name of a file of cases ends."""
+"""The suffixes of files of cases."""
 
 ABSENT = "absent"
-"""Expected of a hook that must not have been asked at all."""
+"""The expected status of a hook that must not run."""
 
-_DECISIONS = ("deny", "ask", "allow", "none")
+_DECISIONS = get_args(Decision)
 _STATUSES = ("ok", "failed", "timeout", "skipped", ABSENT)
 _TOP_KEYS = ("config", "cases")
 _CASE_KEYS = ("name", "given", "expect")
@@ -41,17 +42,17 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One event, and what the hooks should make of it."""
+    """One event, and its expected outcome."""
 
     name: str
     event: str
     fields: Mapping[str, Any] = field(default_factory=dict)
     expect: Mapping[str, Any]
-    """By what is looked at: decision, allowed, reason, input, context, messages, keep_going, hooks."""
+    """The expected values of decision, allowed, reason, input, context, messages, keep_going and hooks."""
     source: str = ""
-    """Where it is written: file:line:column."""
+    """Its place: file:line:column."""
     config: tuple[str, ...] = ()
-    """The configuration that its file names, as absolute paths."""
+    """The configuration files that its file names, as absolute paths."""
 
 
 def load_cases(path: str | os.PathLike[str], *, events: Table = TABLE) -> list[Case]:
@@ -61,7 +62,7 @@ def load_cases(path: str | os.PathLike[str], *, events: Table = TABLE) -> list[C
     if not source.endswith(SUFFIXES):
         raise ConfigError([Problem("neither YAML nor JSON", where=source, hint="name it .yaml or .json")])
     parsed = parse(taken.data, source, format="json" if source.endswith(".json") else "yaml")
-    reader = _Reader(parsed, source, os.path.dirname(taken.path), events)
+    reader = _CaseFileReader(parsed, source, os.path.dirname(taken.path), events)
     cases = reader.whole(parsed.value)
     if reader.problems:
         raise ConfigError(sorted(reader.problems, key=_position))
@@ -73,8 +74,8 @@ def _position(problem: Problem) -> tuple[int, int]:
     return int(line), int(column)
 
 
-class _Reader:
-    """Goes through a file from the top down and notes what is wrong."""
+class _CaseFileReader:
+    """Reads a parsed file and collects its problems."""
 
     def __init__(self, parsed: Parsed, source: str, directory: str, events: Table) -> None:
         self.parsed = parsed
@@ -103,7 +104,7 @@ class _Reader:
         if not given:
             self.wrong(path, "a list without cases", "each has given: and expect:")
         cases = [self.case(one, (*path, at), config) for at, one in enumerate(given)]
-        self.no_twins([(case, (*path, at)) for at, case in enumerate(cases) if case is not None])
+        self.check_names([(case, (*path, at)) for at, case in enumerate(cases) if case is not None])
         return [case for case in cases if case is not None]
 
     def config(self, given: Any) -> tuple[str, ...]:
@@ -113,7 +114,7 @@ class _Reader:
             return ()
         return tuple(os.path.join(self.directory, os.path.expanduser(one)) for one in named)
 
-    def no_twins(self, cases: Sequence[tuple[Case, Path]]) -> None:
+    def check_names(self, cases: Sequence[tuple[Case, Path]]) -> None:
         seen: set[str] = set()
         for case, path in cases:
             if case.name in seen:
@@ -161,7 +162,7 @@ class _Reader:
         return str(event), fields
 
     def check_fields(self, row: Row, fields: Mapping[str, Any], at: Path) -> None:
-        """Note what is a slip of the pen; a host may have other fields of its own."""
+        """Report fields that are probably misspelt; a host may have fields of its own."""
         for name, value in fields.items():
             if name not in row.known and (close := get_close_matches(name, row.known, n=1, cutoff=0.8)):
                 self.wrong((*at, name), f"{name} is not a field of {row.name}", f"did you mean {close[0]}?")

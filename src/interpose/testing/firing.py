@@ -1,4 +1,4 @@
-"""Fire one hook, or all of a configuration, from a test; make an event; listen to what an engine does."""
+"""Fire one hook or a whole configuration from a test, make an event, and record what an engine does."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Target = Hooks | Hook | Callable[..., Any] | str | os.PathLike[str] | list[str]
 def fire(target: Target, event: str | Event, /, **fields: Any) -> Outcome:
     """Fire an event through a hook and return the outcome.
 
-    The hook is a function as it would be registered, a Hook, or a program: the path of a script, a text of words
-    as ``handler:`` has it, or a list of words. Hooks are fired as they are, with all that is registered there. An
-    async hook may be fired from a plain test.
+    The target is a function as it would be registered, a Hook, a program (the path of a script, a command line as in
+    ``handler:``, or a list of words), or a ``Hooks`` with everything that is registered there. An async hook can be
+    fired from a plain test.
     """
     if isinstance(event, Event):
         fields = {**event, **fields}
@@ -35,16 +35,16 @@ def fire(target: Target, event: str | Event, /, **fields: Any) -> Outcome:
 
 
 def engine_of(target: Target, event: str) -> Hooks:
-    """Return an engine that has just this hook, or the one that was given."""
+    """Return an engine with this hook alone, or the engine itself."""
     if isinstance(target, Hooks):
         return target
     hooks = Hooks(session_id=SESSION)
     if isinstance(target, Hook):
         _check_event(target, event)
-        # As it was declared: with its matcher, its condition and its switch.
+        # With its matcher, its condition and whether it is enabled.
         hooks.engine.registry.add([target])
     elif isinstance(target, os.PathLike):
-        # One word: a path with a space in it is not split.
+        # One word, so that a path with a space is not split.
         path = os.path.abspath(os.fspath(target))
         hooks.register(event, [path], type="command", name=os.path.basename(path))
     elif isinstance(target, (str, list)):
@@ -60,7 +60,7 @@ def _check_event(hook: Hook, event: str) -> None:
 
 
 def event(name: str, /, *, events: Table = TABLE, **fields: Any) -> Event:
-    """Return an event as a hook gets it, to call the hook's function directly."""
+    """Return an event as a hook gets it, for calling a hook's function directly."""
     row, suffix = events.find(name)
     if suffix is not None:
         raise UnknownEvent(f"{name} cannot be fired", hint=f"make {row.name} with {row.subject}={suffix!r}")
@@ -71,13 +71,13 @@ def event(name: str, /, *, events: Table = TABLE, **fields: Any) -> Event:
 
 
 class Recorder:
-    """Collects what an engine does as long as a block runs.
+    """Collects what an engine does during a block.
 
         with Recorder(hooks) as seen:
             run_my_agent(hooks)
         assert [outcome.event for outcome in seen.outcomes] == ["PreToolUse", "PostToolUse"]
 
-    ``outcomes`` has what the host was told, ``messages`` the lifecycle messages of every hook, both in order.
+    ``outcomes`` has every outcome, ``messages`` the lifecycle messages of every hook, both in order.
     """
 
     def __init__(self, hooks: Hooks) -> None:
@@ -89,7 +89,7 @@ class Recorder:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """What was told so far; waits for what is still on its way."""
+        """The lifecycle messages so far; waits for those that are being delivered."""
         if self._subscription is not None:
             self._subscription.flush()
         return self._messages
@@ -115,5 +115,5 @@ class Recorder:
 
     def _record(self, outcome: Outcome) -> Any:
         self.outcomes.append(outcome)
-        # The host's own recorder must go on as before; what it returns is waited for.
+        # The host's own recorder is called as before; the engine waits for what it returns.
         return self._before(outcome) if self._before is not None else None

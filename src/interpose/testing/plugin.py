@@ -1,8 +1,8 @@
-"""The pytest plugin: files of cases are collected beside other tests, an item per case.
+"""The pytest plugin: collects files of cases, one item per case.
 
-``*.cases.yaml`` and ``*.cases.json`` are found like test files; any other file of cases, such as
-``.interpose/cases.yaml``, is taken when it is named. The hooks are those of the files that ``config:`` names, or else
-of the project's own configuration; what a person has configured for themselves stays out of a project's tests.
+``*.cases.yaml`` and ``*.cases.json`` are found like test files; other files of cases, such as
+``.interpose/cases.yaml``, are collected if they are named. The hooks are those of the files that ``config:`` names, or
+those of the project's configuration; the configuration of the user is not loaded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from ..errors import InterposeError
 from ..hooks import Hooks
 from .cases import SUFFIXES, Case, load_cases
-from .judging import CaseResult, run_case
+from .comparison import CaseResult, run_case
 
 __all__ = ["pytest_collect_file"]
 
@@ -26,7 +26,7 @@ _engines = pytest.StashKey[dict[tuple[str, ...], Hooks]]()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Take a file of cases."""
+    """Collect a file of cases."""
     name = file_path.name
     named = name.endswith(SUFFIXES) and "cases" in name and parent.session.isinitpath(file_path)
     if name.endswith(_FOUND) or named:
@@ -39,7 +39,7 @@ class CaseFile(pytest.File):
     """A file of cases."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """Return an item for every case; what is wrong in the file is shown with its place."""
+        """Yield an item for every case; mistakes in the file are reported with their place."""
         try:
             cases = load_cases(self.path)
             config = cases[0].config or self._found()
@@ -54,7 +54,7 @@ class CaseFile(pytest.File):
             yield item
 
     def _found(self) -> tuple[str, ...]:
-        """Return the configuration of the project that the file belongs to: running its tests is trusting it."""
+        """Return the configuration of the file's project; running its tests means trusting it."""
         from ..config.load import find_sources
 
         directory = self.path.parent
@@ -65,11 +65,11 @@ class CaseFile(pytest.File):
         engines = self.session.stash.setdefault(_engines, {})
         if config not in engines:
             engines[config] = Hooks.load(*config)
-            engines[config].record(None)  # as in `interpose test`: a case has not happened
+            engines[config].record(None)  # as in `interpose test`: a case is not recorded
 
 
 class CaseFailed(Exception):
-    """A case of which something else came than was expected."""
+    """The outcome of a case is not as expected."""
 
     def __init__(self, result: CaseResult) -> None:
         super().__init__(result.case.name)
@@ -85,19 +85,19 @@ class CaseItem(pytest.Item):
         self._files = files
 
     def runtest(self) -> None:
-        """Fire it and compare."""
+        """Run the case."""
         result = run_case(self.session.stash[_engines][self._files], self.case)
         if not result.passed:
             raise CaseFailed(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the differences; a traceback of ours would help nobody."""
+        """Return the differences in place of a traceback."""
         if isinstance(excinfo.value, CaseFailed):
             result = excinfo.value.result
             return "\n".join([f"{self.case.source}: {self.case.name}", *(f"  {line}" for line in result.lines())])
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where the case is written."""
+        """Return the place of the case."""
         line = int(self.case.source.rsplit(":", 2)[1])
         return self.path, line - 1, self.case.name

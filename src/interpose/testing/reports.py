@@ -1,4 +1,4 @@
-"""An outcome as text for a person who wants to know why: what was decided, and what every hook did."""
+"""An outcome as text: the decision, and what every hook did."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from ..model import Outcome, Result
 
 __all__ = ["hook_lines", "report", "shown"]
 
-_LONGEST = 500
-_OWN = ("session_id", "transcript_path", "cwd", "hook_event_name", "tool_use_id")
-"""Fields that the engine fills in, which nobody needs to see who did not give them."""
+_MAX_LENGTH = 500
+_FILLED_IN = ("session_id", "transcript_path", "cwd", "hook_event_name", "tool_use_id")
+"""Fields that the engine fills in, which are not shown."""
 
 
 def report(outcome: Outcome) -> str:
-    """Return what came of a firing: the event, the decision, what was said, and every hook's fate."""
-    fields = {name: value for name, value in outcome.input.items() if name not in _OWN and value not in ("", None)}
+    """Return an outcome as text: the event, the decision, context and messages, and the result of every hook."""
+    fields = {
+        name: value for name, value in outcome.input.items() if name not in _FILLED_IN and value not in ("", None)
+    }
     lines = [("event", f"{outcome.event}: {', '.join(f'{name}={shown(value)}' for name, value in fields.items())}")]
     said = f"{outcome.decision}: {outcome.reason}" if outcome.reason else outcome.decision
     lines.append(("decision", said))
@@ -38,7 +40,7 @@ def hook_lines(results: Iterable[Result]) -> list[str]:
     """Return a line for every hook: its name, how it ended, what it decided, and why."""
     rows = [(_name(result), result.status, result.decision, _why(result)) for result in results]
     if not rows:
-        return ["no hook was asked (is there one for this event, does its matcher match, is it switched on?)"]
+        return ["no hook ran (is there one for this event, does its matcher match, is it enabled?)"]
     width = max(len(row[0]) for row in rows)
     return [f"{name:<{width}}  {status:<7}  {decision:<5}  {why}".rstrip() for name, status, decision, why in rows]
 
@@ -59,6 +61,6 @@ def _why(result: Result) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value on one line, cut where nobody reads on."""
+    """Return a value on one line, cut after 500 characters."""
     text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}… ({len(text)} characters)"

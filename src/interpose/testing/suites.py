@@ -1,4 +1,4 @@
-"""Many cases at once: find their files, run them in order, and know which hooks none of them has run."""
+"""Suites of cases: find their files, run them in order, and report hooks that no case has run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..hooks import Hooks
 from ..model import Hook
 from ..replies import clean
 from .cases import SUFFIXES, Case, load_cases
-from .judging import CaseResult, run_case
+from .comparison import CaseResult, run_case
 
 __all__ = ["Suite", "case_files", "junit", "load_all", "run_all"]
 
@@ -23,7 +23,7 @@ _SKIPPED = ("node_modules", "__pycache__", "venv", "build", "dist")
 
 
 def case_files(named: Sequence[str], start: str) -> list[str]:
-    """Return the files of cases among what was named, or those of the project that a directory belongs to."""
+    """Return the named files of cases and those in named directories, or those of the nearest project."""
     if not named:
         return _of_nearest_project(start)
     found: list[str] = []
@@ -33,7 +33,7 @@ def case_files(named: Sequence[str], start: str) -> list[str]:
 
 
 def _of_nearest_project(start: str) -> list[str]:
-    """Look from a directory upwards: a person may stand anywhere in the project."""
+    """Return the files of cases of the nearest directory, upwards, that has some."""
     directory = os.path.abspath(start)
     while not (found := _of_project(directory)):
         above = os.path.dirname(directory)
@@ -49,7 +49,7 @@ def _of_project(directory: str) -> list[str]:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    # Relative where that is shorter: it is how a person would name them.
+    # Relative if they are below the current directory.
     shown = os.path.relpath(folder)
     folder = folder if shown.startswith("..") else shown
     return [os.path.join(folder, name) for name in names if "cases" in name and name.endswith(SUFFIXES)]
@@ -63,7 +63,7 @@ def _inside(directory: str) -> list[str]:
         found.extend(os.path.join(folder, name) for name in sorted(names) if name.endswith(endings))
     if not found:
         raise ConfigError([Problem("no file of cases is in this directory", where=directory,
-                                   hint="they are called *.cases.yaml, or lie in .interpose")])  # fmt: skip
+                                   hint="they are named *.cases.yaml, or are in .interpose")])  # fmt: skip
     return found
 
 
@@ -83,25 +83,25 @@ def load_all(files: Iterable[str]) -> list[Case]:
 
 @dataclass(slots=True)
 class Suite:
-    """What came of many cases, and how much of the configuration they have run."""
+    """The results of many cases, and which hooks they ran."""
 
     results: list[CaseResult] = field(default_factory=list)
     hooks: list[Hook] = field(default_factory=list)
     never: list[Hook] = field(default_factory=list)
-    """Hooks that are switched on and that no case has run."""
+    """Enabled hooks that no case has run."""
 
     @property
     def failed(self) -> int:
-        """How many cases have failed."""
+        """How many cases failed."""
         return sum(not result.passed for result in self.results)
 
     @property
     def percent(self) -> float:
-        """How many in a hundred hooks were run."""
+        """The percentage of hooks that ran."""
         return 100.0 * (len(self.hooks) - len(self.never)) / len(self.hooks) if self.hooks else 100.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as JSON data."""
         never = [{"hook": hook.label, "event": hook.event, "source": hook.source} for hook in self.never]
         return {
             "passed": len(self.results) - self.failed,
@@ -122,7 +122,7 @@ def run_all(
     told: Callable[[CaseResult], None] | None = None,
     around: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Suite:
-    """Run cases in order, each on its engine and ``around`` it a context; tell of each result as it comes."""
+    """Run cases in order, each on its engine and inside of a context; ``told`` is called with each result."""
     suite = Suite()
     engines: dict[int, Hooks] = {}
     ran: set[tuple[str, str]] = set()
@@ -136,19 +136,19 @@ def run_all(
         ran.update((one.hook, one.source) for one in outcomes if one.status != "skipped")
         if told is not None:
             told(result)
-    # A file that several engines have loaded is one file to its author.
-    known = {(hook.label, hook.source, hook.event): hook for hooks in engines.values() for hook in _armed(hooks)}
+    # Several engines may load the same file: its hooks count once.
+    known = {(hook.label, hook.source, hook.event): hook for hooks in engines.values() for hook in _enabled(hooks)}
     suite.hooks = list(known.values())
     suite.never = [hook for hook in suite.hooks if (hook.label, hook.source) not in ran]
     return suite
 
 
-def _armed(hooks: Hooks) -> Iterator[Hook]:
+def _enabled(hooks: Hooks) -> Iterator[Hook]:
     return (hook for hook in hooks if hook.enabled)
 
 
 def junit(suite: Suite) -> bytes:
-    """Return the results as JUnit's XML, which most servers that run tests can show."""
+    """Return the results as JUnit XML, which most CI servers can show."""
     top = ET.Element("testsuites", name="interpose")
     files: dict[str, list[CaseResult]] = {}
     for result in suite.results:

@@ -1,4 +1,4 @@
-"""The repository itself: git's plumbing over a directory of ours, and nothing of the person's own git."""
+"""The repository: git plumbing commands on a directory of ours, without the person's git configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from interpose import InterposeError
 
-__all__ = ["Blob", "Entry", "Repository", "ShadowError", "opened"]
+__all__ = ["Blob", "NewCommit", "Repository", "ShadowError", "opened"]
 
 _BRANCH = "refs/heads/main"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
@@ -22,18 +22,18 @@ _LOCK_SECONDS = 30.0
 _GIT_SECONDS = 120.0
 
 Blob = tuple[str, str]
-"""A file in the repository: its mode (``100644`` or ``100755``), and the name of its content."""
+"""A file in the repository: its mode (``100644`` or ``100755``), and the hash of its content."""
 
 
 class ShadowError(InterposeError):
-    """Something that the shadow git cannot or will not do."""
+    """The shadow git cannot do something."""
 
     code = "shadow"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One commit to be made: what it says, and the one file that it sets; content or the name of it, or nothing."""
+class NewCommit:
+    """One commit to make: its message, and the one file that it sets, by content or hash, or deletes."""
 
     message: str
     path: str
@@ -43,18 +43,18 @@ class Entry:
 
 
 class Repository:
-    """A repository that nobody else writes to as long as this is held."""
+    """A repository whose lock is held."""
 
     def __init__(self, directory: Path, lock: int) -> None:
         self._directory = directory
         self._lock = lock
 
     def tip(self) -> str:
-        """Return the last commit, or nothing."""
+        """Return the last commit; empty if there is none."""
         return self._run("rev-parse", "--verify", "--quiet", _BRANCH, fine=(0, 1)).decode().strip()
 
     def file(self, tip: str, path: str) -> Blob | None:
-        """Return what a commit has at a path."""
+        """Return the file of a commit at a path, or None."""
         if not tip:
             return None
         found = self._run("ls-tree", "-z", "--full-tree", tip, "--", os.fsencode(path))
@@ -64,19 +64,19 @@ class Repository:
         return (mode, name) if kind == "blob" else None
 
     def content(self, name: str) -> bytes:
-        """Return what is in a file that was recorded."""
+        """Return the content of a file by its hash."""
         return self._run("cat-file", "blob", name)
 
     def messages(self) -> list[tuple[str, int, str]]:
-        """Return every commit, the first one first: its name, its time, and what it says."""
+        """Return every commit, the first one first: its hash, its time and its message."""
         if not (tip := self.tip()):
             return []
         found = self._run("rev-list", "--reverse", "--format=%ct%n%B%x00", tip).decode("utf-8", "replace")
         commits = [text.split("\n", 2) for text in found.split("\0\n") if text]
         return [(name.removeprefix("commit "), int(when), message) for name, when, message in commits]
 
-    def save(self, tip: str, entries: Sequence[Entry]) -> list[str]:
-        """Make commits, all or none of them; return their names."""
+    def save(self, tip: str, entries: Sequence[NewCommit]) -> list[str]:
+        """Make commits, all or none of them; return their hashes."""
         stream: list[bytes] = []
         for number, entry in enumerate(entries, 1):
             message = entry.message.encode()
@@ -88,7 +88,7 @@ class Repository:
                 _change(entry),
             )
         stream += [f"get-mark :{number}\n".encode() for number in range(1, len(entries) + 1)]
-        # Whoever left a lock behind was killed: as long as we hold ours, nobody else is at work here.
+        # We hold our lock, so a lock file of git was left by a process that was killed.
         self._directory.joinpath(f"{_BRANCH}.lock").unlink(missing_ok=True)
         return self._run("fast-import", "--quiet", "--done", data=b"".join([*stream, b"done\n"])).decode().split()
 
@@ -101,12 +101,14 @@ class Repository:
                 check=False,
                 cwd=self._directory,
                 env=_environment(),
-                pass_fds=(self._lock,),  # git finishes what it does though we are killed, and nobody comes between
-                start_new_session=True,  # Ctrl-C at a terminal is for us, and we wait for git
+                pass_fds=(self._lock,),  # git holds the lock too and finishes if we are killed
+                start_new_session=True,  # Ctrl-C at a terminal must not interrupt git
                 timeout=_GIT_SECONDS,
             )
         except FileNotFoundError:
-            raise ShadowError("git is not installed", hint="install git: what agents write is recorded there") from None
+            raise ShadowError(
+                "git is not installed", hint="install git: files that agents write are recorded with it"
+            ) from None
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise ShadowError(f"git does not work: {error}", where=str(self._directory)) from None
         if done.returncode not in fine:
@@ -116,7 +118,7 @@ class Repository:
         return done.stdout
 
 
-def _change(entry: Entry) -> bytes:
+def _change(entry: NewCommit) -> bytes:
     raw = os.fsencode(entry.path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     path = b'"' + raw + b'"\n'
     if entry.data is not None:
@@ -125,12 +127,12 @@ def _change(entry: Entry) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without anything that speaks to git, and with what keeps it to itself."""
+    """Return the environment without variables of git, and with those that keep git to this repository."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return ours | {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_ALLOW_PROTOCOL": "none",  # whatever a repository says that came with a project: nothing is fetched
+        "GIT_ALLOW_PROTOCOL": "none",  # a repository that came with a project must not make git fetch anything
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_TERMINAL_PROMPT": "0",
@@ -140,12 +142,12 @@ def _environment() -> dict[str, str]:
 
 @contextmanager
 def opened(directory: Path) -> Iterator[Repository]:
-    """Hold the repository in a directory, alone; make it if it is not there."""
+    """Lock the repository in a directory; create it if it does not exist."""
     try:
         if directory.resolve() != directory:
             raise ShadowError("is, or lies behind, a symbolic link", where=str(directory), hint="remove the link")
         directory.mkdir(parents=True, exist_ok=True)
-        directory.chmod(0o700)  # it has what is in files that others may not read
+        directory.chmod(0o700)  # its content may come from files that others may not read
         lock = os.open(directory / "interpose.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         raise ShadowError(f"cannot be used: {error.strerror}", where=str(directory)) from None
@@ -166,7 +168,7 @@ def _wait_for(lock: int, directory: Path) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise ShadowError(
-                    f"somebody else has been writing there for {_LOCK_SECONDS:g} s",
+                    f"another process has held the lock for {_LOCK_SECONDS:g} s",
                     where=str(directory),
                     hint="end the other agent, or wait for it",
                 ) from None
@@ -174,35 +176,35 @@ def _wait_for(lock: int, directory: Path) -> None:
 
 
 def _prepare(directory: Path) -> None:
-    """See to it that a repository is there, with our settings and no others: it may have come with the project."""
+    """Create the repository if it is missing, and restore our settings: it may have come with the project."""
     if (directory / "commondir").exists():
         raise ShadowError("is not a repository of ours", where=str(directory), hint="move it away: a new one is made")
     try:
         if link := _link_in(directory):
-            # What is written here would land where it leads to: in a file of the person's, perhaps.
+            # A write would go to the target of the link.
             raise ShadowError("is a symbolic link", where=link, hint="move the repository away: a new one is made")
         for name in ("objects", "refs/heads", "info"):
             (directory / name).mkdir(parents=True, exist_ok=True)
         _set(directory / "config", _CONFIG)
         _set(directory / "HEAD", f"ref: {_BRANCH}\n")
-        _set(directory / "info" / "exclude", "*\n")  # for whoever looks at it with the work tree: only what is recorded
+        _set(directory / "info" / "exclude", "*\n")  # `git status` with the work tree shows only recorded files
         _ignore(directory.parent / ".gitignore", f"/{directory.name}/")
     except OSError as error:
         raise ShadowError(f"cannot be used: {error.strerror}", where=error.filename or str(directory)) from None
 
 
 def _link_in(directory: Path) -> str:
-    """Return the first symbolic link where git or we would write, or nothing."""
+    """Return the first symbolic link at a path that git or we write to; empty if there is none."""
     if (ignore := directory.parent / ".gitignore").is_symlink():
         return str(ignore)
     for folder, folders, files in os.walk(directory):
         if folder == str(directory) and "hooks" in folders:
-            folders.remove("hooks")  # which nobody looks into
+            folders.remove("hooks")  # which is never used
         for name in (*folders, *files):
             if os.path.islink(path := os.path.join(folder, name)):
                 return path
         if folder == str(directory / "objects"):
-            folders[:] = ["info", "pack"]  # the others hold what is there: git reads it, and never writes to it again
+            folders[:] = ["info", "pack"]  # git never writes to the others again
     return ""
 
 
@@ -212,7 +214,7 @@ def _set(path: Path, text: str) -> None:
 
 
 def _ignore(path: Path, rule: str) -> None:
-    """Have the project's own git, if there is one, pass the repository over."""
+    """Make the project's own git ignore the repository."""
     if not path.exists():
         path.write_text(f"{rule}\n/{path.name}\n", "utf-8")
         return

@@ -1,4 +1,4 @@
-"""What a commit says in words that can be read back, and which writes stand according to all of them. Pure."""
+"""The messages of commits, and which writes are done and undone according to them. Pure."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ class Write:
 
     commit: str
     path: str
-    """Below the root of the work."""
+    """Relative to the root of the work tree."""
     time: int
     """Seconds since 1970."""
     session: str
     note: str
     before: Blob | None
-    """What was there; None: nothing."""
+    """The file before; None if it did not exist."""
     after: Blob
     made: int = 0
-    """How many directories had to be made for it."""
+    """How many directories were created for it."""
     undone: bool = False
 
 
 def message(kind: str, path: str, **facts: Any) -> str:
-    """Return a commit's message: a line for people, and one for us."""
+    """Return a commit's message: a line for people, and a line of JSON."""
     return f"{kind} {json.dumps(path)[1:-1]}\n\n{json.dumps({'kind': kind, 'path': path, **facts})}\n"
 
 
 class Journal:
-    """The writes that stand, and those that were taken back and can be done again; the last one is last."""
+    """The writes that are done, and those that were undone and can be redone; the last one is last."""
 
     def __init__(self, commits: Iterable[tuple[str, int, str]]) -> None:
         self.writes: dict[str, Write] = {}
@@ -53,7 +53,7 @@ class Journal:
             if kind == "write" and (write := _write(commit, when, facts)):
                 self.writes[commit] = write
                 self.done.append(commit)
-                self.undone.clear()  # as in an editor: what was taken back before is not done again on top of it
+                self.undone.clear()  # as in an editor: after a new write nothing can be redone
             elif kind == "undo" and of in self.done:
                 self.done.remove(of)
                 self.undone.append(of)
@@ -63,7 +63,7 @@ class Journal:
 
 
 def _facts(text: str) -> dict[str, Any]:
-    """Return what a message of ours says; nothing for a commit that is not ours."""
+    """Return the JSON of a message; empty for a commit that is not ours."""
     try:
         facts = json.loads(text.strip().rpartition("\n")[2])
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The agent's tools, with the names and inputs of Claude Code's."""
+"""The agent's tools, with the names and inputs of Claude Code's tools."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from .edit import EDIT
 from .files import replace_file
 from .glob import GLOB
 from .grep import GREP
-from .making import make_tool
-from .nouns import Kind, Tool, ToolFailed, Workplace
 from .read import READ
+from .tool import Kind, Tool, ToolFailed, Workplace, make_tool
 from .write import WRITE
 
 __all__ = ["TOOLS", "Kind", "Tool", "ToolFailed", "Workplace", "make_tool", "replace_file"]

@@ -1,4 +1,4 @@
-"""Text files: read as they are, recognised when they have changed, and replaced whole or not at all."""
+"""Text files: reading, digests, and atomic replacement."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .nouns import ToolFailed
+from .tool import ToolFailed
 
-__all__ = ["MOST_BYTES", "digest", "explain", "load", "newline_of", "replace_file", "text_of"]
+__all__ = ["MAX_BYTES", "digest", "explain", "load", "newline_of", "replace_file", "text_of"]
 
-MOST_BYTES = 20_000_000
-"""Larger files are for programs: Bash can cut pieces out of them."""
+MAX_BYTES = 20_000_000
+"""The maximum size of a file that tools read; Bash can show parts of larger ones."""
 
 
 _LOOK = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
@@ -23,12 +23,12 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def load(path: Path, name: str) -> bytes | None:
-    """Return what is in a regular file, None if nothing is there; raise ToolFailed for anything else.
+    """Return the content of a regular file, None if it does not exist; raise ToolFailed for anything else.
 
-    The path is a real one, as ``inside`` gives it.
+    The path is a real path, as ``inside`` returns it.
     """
     try:
-        # A pipe without a writer would be waited for, without end.
+        # O_NONBLOCK: opening a pipe without a writer would block.
         with _directory(path) as directory:
             descriptor = os.open(path.name, _READ, dir_fd=directory)
     except FileNotFoundError:
@@ -40,9 +40,9 @@ def load(path: Path, name: str) -> bytes | None:
         if stat.S_ISDIR(found.st_mode):
             raise ToolFailed(f"{name} is a directory: Glob lists what is in it")
         if not stat.S_ISREG(found.st_mode):
-            raise ToolFailed(f"{name} is no regular file (a device, a pipe or a socket)")
-        if found.st_size > MOST_BYTES:
-            raise ToolFailed(f"{name} has more than {MOST_BYTES:,} bytes: look at a part of it with Bash")
+            raise ToolFailed(f"{name} is not a regular file (a device, a pipe or a socket)")
+        if found.st_size > MAX_BYTES:
+            raise ToolFailed(f"{name} has more than {MAX_BYTES:,} bytes: look at a part of it with Bash")
         with open(descriptor, "rb", closefd=False) as opened:
             return opened.read(found.st_size)
     finally:
@@ -50,7 +50,7 @@ def load(path: Path, name: str) -> bytes | None:
 
 
 def text_of(data: bytes, name: str) -> str:
-    """Return a file's text, line ends as they are; raise ToolFailed for what is no text."""
+    """Return a file's text with its line endings; raise ToolFailed for binary data."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -63,26 +63,26 @@ def text_of(data: bytes, name: str) -> str:
 
 
 def digest(data: bytes) -> str:
-    """Return what tells this content from any other."""
+    """Return the SHA-256 of some content."""
     return hashlib.sha256(data).hexdigest()
 
 
 def newline_of(text: str) -> str:
-    r"""Return the line end that prevails in a text, ``\n`` or ``\r\n``."""
+    r"""Return the most frequent line ending of a text, ``\n`` or ``\r\n``."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 
 def replace_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
-    """Write a file whole or not at all; a file that is there keeps its permissions, directories are made.
+    """Replace a file atomically; an existing file keeps its permissions, missing directories are created.
 
-    ``mode`` is for a file that is new, before the person's umask.
+    ``mode`` is for a new file, before the umask.
     """
     with _directory(path, make=True) as directory:
         scratch = f".{secrets.token_hex(8)}.tmp"
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=directory)
         try:
             with open(descriptor, "wb") as opened:
-                _take_after(path.name, directory, descriptor)
+                _copy_permissions(path.name, directory, descriptor)
                 opened.write(data)
             os.replace(scratch, path.name, src_dir_fd=directory, dst_dir_fd=directory)
         except BaseException:
@@ -92,9 +92,9 @@ def replace_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 
 @contextmanager
 def _directory(path: Path, *, make: bool = False) -> Iterator[int]:
-    """Hold the directory of a file that has a real path, step by step from the root; ``make`` makes what is missing.
+    """Open the directory of a file with a real path, part by part from the root; ``make`` creates what is missing.
 
-    The path was judged as one without links. A link that has turned up in it since then is not followed.
+    The path was checked and had no links. A link that was created since then is not followed.
     """
     directory = os.open(path.anchor, _LOOK)
     try:
@@ -104,7 +104,7 @@ def _directory(path: Path, *, make: bool = False) -> Iterator[int]:
             except FileNotFoundError:
                 if not make:
                     raise
-                with suppress(FileExistsError):  # somebody else was faster
+                with suppress(FileExistsError):  # another process created it
                     os.mkdir(name, dir_fd=directory)
                 below = os.open(name, _LOOK, dir_fd=directory)
             os.close(directory)
@@ -114,8 +114,8 @@ def _directory(path: Path, *, make: bool = False) -> Iterator[int]:
         os.close(directory)
 
 
-def _take_after(name: str, directory: int, descriptor: int) -> None:
-    """Give the new file the permissions and, where we may, the owner of the one that it replaces."""
+def _copy_permissions(name: str, directory: int, descriptor: int) -> None:
+    """Give the new file the permissions and, if allowed, the owner of the file that it replaces."""
     try:
         before = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
@@ -130,5 +130,5 @@ def _take_after(name: str, directory: int, descriptor: int) -> None:
 
 
 def explain(error: OSError, name: str) -> str:
-    """Return what is wrong with a file, without a path of ours in it."""
+    """Return the text of an error, with this name in place of the path."""
     return f"{name}: {error.strerror or error}"

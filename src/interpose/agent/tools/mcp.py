@@ -1,6 +1,6 @@
 """Tools of MCP servers, through the official ``mcp`` package, which is imported when the first server is connected.
 
-Each server lives in a task of its own: one that does not start, hangs or dies takes nothing else with it.
+Each server has its own task: one that does not start, hangs or dies does not affect the others.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 from interpose import UsageError
 
-from .mcp_answers import explained, text_of
-from .mcp_processes import Programs
+from .mcp_processes import ServerProcess
+from .mcp_results import error_text, text_of
 from .mcp_servers import HttpServer, ServerConfig
-from .nouns import Tool, ToolFailed, Workplace
+from .tool import Tool, ToolFailed, Workplace
 
 __all__ = ["connect"]
 
-_MOST_PAGES = 100
+_MAX_PAGES = 100
 _HTTP_SECONDS = 30.0
-_UNUSUAL = re.compile(r"[^A-Za-z0-9_-]")
+_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @asynccontextmanager
@@ -34,15 +34,15 @@ async def connect(
     start_seconds: float = 30.0,
     call_seconds: float = 300.0,
 ) -> AsyncIterator[tuple[Tool, ...]]:
-    """Connect to servers and give their tools; afterwards every server is ended, also if the caller is cancelled.
+    """Connect to servers and yield their tools; every server is ended afterwards, also if the caller is cancelled.
 
-    ``on_problem`` is told of each server that cannot be used, and why; the tools of the others are there.
+    ``on_problem`` is called for each server that cannot be used; the tools of the others are yielded.
     """
     if not servers:
         yield ()
         return
     await _import()
-    links = [_Link(name, config, start_seconds, call_seconds) for name, config in servers.items()]
+    links = [_ServerConnection(name, config, start_seconds, call_seconds) for name, config in servers.items()]
     tasks = [asyncio.create_task(link.run(), name=f"mcp-{link.name}") for link in links]
     try:
         for link in links:
@@ -56,19 +56,19 @@ async def connect(
 
 async def _import() -> None:
     def load() -> None:
-        import mcp  # noqa: F401 - a second's work, which the loop need not wait for
+        import mcp  # noqa: F401 - takes about a second, so not in the event loop
 
     try:
         await asyncio.to_thread(load)
     except ImportError as error:
         raise UsageError(f"MCP servers need the package mcp: {error}", hint="pip install 'interpose[mcp]'") from None
-    # What it logs of a server's mistakes would land in the middle of the screen; what matters of it we say ourselves.
+    # Its log messages would appear in the middle of the screen; ``on_problem`` reports what matters.
     if not (logger := logging.getLogger("mcp")).handlers:
         logger.addHandler(logging.NullHandler())
 
 
 async def _all_ended(tasks: list[asyncio.Task[None]]) -> None:
-    """Wait until every server has ended, however often the caller is cancelled: each has only so much time."""
+    """Wait until every server has ended, even if the caller is cancelled again; each has a time limit."""
     cancelled = False
     while any(not task.done() for task in tasks):
         try:
@@ -79,15 +79,15 @@ async def _all_ended(tasks: list[asyncio.Task[None]]) -> None:
         raise asyncio.CancelledError
 
 
-class _Link:
-    """One server: connected, listed, called, ended."""
+class _ServerConnection:
+    """The connection to one server: connect, list its tools, call them, end it."""
 
     def __init__(self, name: str, config: ServerConfig, start_seconds: float, call_seconds: float) -> None:
         import anyio
 
         self.name = name
         self.settled = asyncio.Event()
-        """Whether it is known if the server can be used."""
+        """Set when it is known whether the server can be used."""
         self.problem = ""
         self.tools: list[Any] = []
         self._config = config
@@ -96,15 +96,15 @@ class _Link:
         self._client: Any = None
         self._status = ""
         self._scope = anyio.CancelScope()
-        self._programs = Programs()
+        self._process = ServerProcess()
 
     async def run(self) -> None:
-        """Be the server's life, from start to end."""
+        """Run the connection until it is closed."""
         import anyio
 
         patience = asyncio.get_running_loop().call_later(self._start_seconds, self._give_up)
         try:
-            # Only a scope can end it: the package sees to the server's end where a scope is cancelled, not a task.
+            # The package ends the server properly if a scope is cancelled, but not if a task is.
             with self._scope:
                 async with AsyncExitStack() as stack:
                     self._client = await self._connected(stack)
@@ -113,22 +113,22 @@ class _Link:
                     self.settled.set()
                     await anyio.sleep_forever()
         except Exception as error:
-            self.problem = self.problem or self._explained(error)
+            self.problem = self.problem or self._error_text(error)
         finally:
             patience.cancel()
             self._client = None
-            self._programs.close()
+            self._process.close()
             self.settled.set()
 
     def _give_up(self) -> None:
-        """Let nobody wait any longer, also not for the server to end itself."""
-        self.problem = f"no answer within {self._start_seconds:g} s{self._programs.last_words()}"
+        """Report that the server did not start in time, and kill it."""
+        self.problem = f"no answer within {self._start_seconds:g} s{self._process.stderr_note()}"
         self.settled.set()
-        self._programs.end()
+        self._process.end()
         self.close()
 
     def close(self) -> None:
-        """Have it end."""
+        """End the connection."""
         self._scope.cancel()
 
     async def _connected(self, stack: AsyncExitStack) -> Any:
@@ -140,21 +140,21 @@ class _Link:
             from mcp.client.streamable_http import streamable_http_client
 
             timeout = httpx2.Timeout(_HTTP_SECONDS, read=self._call_seconds)
-            hooks = {"response": [self._look_at]}
+            hooks = {"response": [self._keep_status]}
             http = httpx2.AsyncClient(headers=dict(self._config.headers), timeout=timeout, event_hooks=hooks)
             transport = streamable_http_client(self._config.url, http_client=await stack.enter_async_context(http))
         else:
-            transport = self._programs.transport(self._config)
+            transport = self._process.transport(self._config)
         return await stack.enter_async_context(Client(transport, cache=None))
 
-    async def _look_at(self, response: Any) -> None:
-        """Keep the status that the package does not tell: 401 says more than that there was an error."""
+    async def _keep_status(self, response: Any) -> None:
+        """Keep the HTTP status for error messages; the package does not report it."""
         self._status = f" (HTTP status {response.status_code})" if response.is_error else ""
 
     async def _listed(self) -> list[Any]:
         tools: list[Any] = []
         cursor = None
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await self._client.list_tools(cursor=cursor)
             tools += page.tools
             cursor = page.next_cursor
@@ -163,7 +163,7 @@ class _Link:
         return tools
 
     async def call(self, name: str, given: dict[str, Any]) -> str:
-        """Call a tool; return what it says as text."""
+        """Call a tool; return its result as text."""
         if self._client is None:
             raise ToolFailed(f"MCP server {self.name} has ended: {self.problem or 'it is closed'}")
         try:
@@ -171,19 +171,19 @@ class _Link:
                 result = await self._client.call_tool(name, given)
         except TimeoutError:
             raise ToolFailed(f"MCP server {self.name}: no answer within {self._call_seconds:g} s") from None
-        except Exception as error:  # whatever the package or the server makes of it, it is this call's failure
-            raise ToolFailed(f"MCP server {self.name}: {self._explained(error)}") from None
+        except Exception as error:  # every error of the package or the server is a failure of this call
+            raise ToolFailed(f"MCP server {self.name}: {self._error_text(error)}") from None
         said = text_of(result)
         if result.is_error:
             raise ToolFailed(said)
         return said
 
-    def _explained(self, error: Exception) -> str:
-        return explained(error) + self._status + self._programs.last_words()
+    def _error_text(self, error: Exception) -> str:
+        return error_text(error) + self._status + self._process.stderr_note()
 
 
-def _unique(links: list[_Link], on_problem: Callable[[str], None]) -> Iterator[Tool]:
-    """Yield every tool under a name of its own; complain of servers that cannot be used, and of names used twice."""
+def _unique(links: list[_ServerConnection], on_problem: Callable[[str], None]) -> Iterator[Tool]:
+    """Yield every tool under a unique name; report servers that cannot be used, and duplicate names."""
     taken: set[str] = set()
     for link in links:
         if link.problem:
@@ -192,17 +192,17 @@ def _unique(links: list[_Link], on_problem: Callable[[str], None]) -> Iterator[T
         for listed in link.tools:
             tool = _tool(link, listed)
             if tool.name in taken:
-                on_problem(f"MCP server {link.name}: its tool {listed.name} is left out: {tool.name} is there already")
+                on_problem(f"MCP server {link.name}: its tool {listed.name} is left out: there is another {tool.name}")
                 continue
             taken.add(tool.name)
             yield tool
 
 
-def _tool(link: _Link, listed: Any) -> Tool:
+def _tool(link: _ServerConnection, listed: Any) -> Tool:
     async def run(given: dict[str, Any], _: Workplace) -> str:
         return await link.call(listed.name, given)
 
-    # Models take only these characters in a name.
-    name = f"mcp__{_UNUSUAL.sub('_', link.name)}__{_UNUSUAL.sub('_', listed.name)}"
-    # A server that calls its tool harmless (read_only_hint) has only said so: in plan mode it would run all the same.
+    # Model APIs allow only these characters in a name.
+    name = f"mcp__{_NOT_ALLOWED.sub('_', link.name)}__{_NOT_ALLOWED.sub('_', listed.name)}"
+    # A server's read_only_hint is not trusted: with the kind ``read`` the tool would run in plan mode.
     return Tool(name, listed.description or listed.name, dict(listed.input_schema), "run", run)

@@ -1,4 +1,4 @@
-"""MCP servers that are programs: what they complain of is kept, and nothing that they started is left."""
+"""Processes of MCP servers: their standard error is kept, and their process group is killed at the end."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ import os
 import signal
 from typing import Any
 
-from .excerpt import Excerpt
 from .mcp_servers import StdioServer
+from .truncated_output import TruncatedOutput
 
-__all__ = ["Programs"]
+__all__ = ["ServerProcess"]
 
-_LAST_WORDS = 300
-# The package ends a server that does not end itself, with its group; but of one that does, whatever it has started
-# stays, and its number is not to be had. So a shell says it first, and becomes the server.
+_NOTE_LENGTH = 300
+# The package kills a server that does not end by itself, with its group. If a server ends by itself, its children stay,
+# and the package does not tell its pid. So a shell prints its pid first, and then becomes the server.
 _SCRIPT = 'echo "$$" >&2; exec "$@"'
 
 
-class Programs:
-    """The process group of one server, and what it says on standard error."""
+class ServerProcess:
+    """The process group of one server, and its standard error."""
 
     def __init__(self) -> None:
-        self._ours = self._theirs = -1
+        self._read_end = self._write_end = -1
         self._first: bytes | None = b""
         self._group = 0
         self._leader = -1
-        self._said = Excerpt(2_000)
+        self._stderr = TruncatedOutput(2_000)
 
     def transport(self, config: StdioServer) -> Any:
-        """Return what starts the server and speaks with it, as the package takes it."""
+        """Return the transport that starts the server, for the package."""
         from mcp import StdioServerParameters, stdio_client
 
-        self._ours, self._theirs = os.pipe()
-        os.set_blocking(self._ours, False)
-        asyncio.get_running_loop().add_reader(self._ours, self._drain)
-        errors = open(self._theirs, "w", closefd=False)  # noqa: SIM115 - only its number is used
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        asyncio.get_running_loop().add_reader(self._read_end, self._drain)
+        errors = open(self._write_end, "w", closefd=False)  # noqa: SIM115 - only its number is used
         parameters = StdioServerParameters(
             command="/bin/sh",
             args=["-c", _SCRIPT, "sh", config.command, *config.args],
@@ -46,7 +46,7 @@ class Programs:
 
     def _drain(self) -> None:
         try:
-            data = os.read(self._ours, 65_536)
+            data = os.read(self._read_end, 65_536)
         except BlockingIOError:
             return
         if self._first is not None:
@@ -56,10 +56,10 @@ class Programs:
                 return
             self._first = None
             self._watch(int(number) if number.isdigit() else 0)
-        self._said.feed(data)
+        self._stderr.feed(data)
 
     def _watch(self, group: int) -> None:
-        """Be there when the server ends: what it leaves behind is ended then, as later its number may be another's."""
+        """Kill the group as soon as the server ends: later its number may belong to another group."""
         self._group = group
         if group and hasattr(os, "pidfd_open"):
             try:
@@ -70,7 +70,7 @@ class Programs:
                 asyncio.get_running_loop().add_reader(self._leader, self.end)
 
     def end(self) -> None:
-        """End the server and all that it has started and that has stayed in its group."""
+        """Kill the server and all processes of its group."""
         if self._leader >= 0:
             asyncio.get_running_loop().remove_reader(self._leader)
             os.close(self._leader)
@@ -82,20 +82,20 @@ class Programs:
                 pass
             self._group = 0
 
-    def last_words(self) -> str:
-        """Return what it has complained of last, to be put behind an error."""
-        if self._ours >= 0:
+    def stderr_note(self) -> str:
+        """Return the end of its standard error, to append to an error message."""
+        if self._read_end >= 0:
             self._drain()
-        said = " ".join(self._said.text().split())
-        return f"; it said: {said[-_LAST_WORDS:]}" if said else ""
+        said = " ".join(self._stderr.text().split())
+        return f"; it said: {said[-_NOTE_LENGTH:]}" if said else ""
 
     def close(self) -> None:
-        """End what is left of the group; what it complained of can still be asked for."""
-        if self._ours < 0:
+        """Kill what is left of the group; ``stderr_note`` still works."""
+        if self._read_end < 0:
             return
         self._drain()
         self.end()
-        asyncio.get_running_loop().remove_reader(self._ours)
-        os.close(self._ours)
-        os.close(self._theirs)
-        self._ours = self._theirs = -1
+        asyncio.get_running_loop().remove_reader(self._read_end)
+        os.close(self._read_end)
+        os.close(self._write_end)
+        self._read_end = self._write_end = -1

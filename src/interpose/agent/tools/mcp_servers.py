@@ -1,4 +1,4 @@
-"""Which MCP servers a project has: the usual ``.mcp.json``, read with a word about everything that is wrong in it."""
+"""The MCP servers of a project, from its ``.mcp.json``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["HttpServer", "ServerConfig", "StdioServer", "read_servers", "servers
 
 @dataclass(frozen=True)
 class StdioServer:
-    """A server that is a program; it gets a few variables of ours, and those that are named here."""
+    """A server that is a program; it gets a few variables of our environment, and those given here."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class StdioServer:
 
 @dataclass(frozen=True)
 class HttpServer:
-    """A server that is reached at an address (streamable HTTP)."""
+    """A server at a URL (streamable HTTP)."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ _TYPES = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamab
 
 
 def read_servers(path: Path, environ: Mapping[str, str] = os.environ) -> dict[str, ServerConfig]:
-    """Return the servers of a file; raise UsageError for one that cannot be read or understood."""
+    """Return the servers of a file; raise UsageError if it cannot be read or is not valid."""
     try:
         value = json.loads(path.read_bytes())
     except OSError as error:
@@ -60,11 +60,14 @@ def servers_of(value: Any, where: str, environ: Mapping[str, str] = os.environ) 
     servers = value.get("mcpServers") if isinstance(value, dict) else None
     if not isinstance(servers, dict):
         raise UsageError("has no servers", where=where, hint='{"mcpServers": {"name": {"command": "…"}}}')
-    return {name: _Reader(f"{where}: mcpServers.{name}", environ).server(entry) for name, entry in servers.items()}
+    return {
+        name: _ServerEntryReader(f"{where}: mcpServers.{name}", environ).server(entry)
+        for name, entry in servers.items()
+    }
 
 
-class _Reader:
-    """Reads one server's entry, and knows where it stands."""
+class _ServerEntryReader:
+    """Reads the entry of one server; errors say where the entry is."""
 
     def __init__(self, where: str, environ: Mapping[str, str]) -> None:
         self._where = where
@@ -80,7 +83,7 @@ class _Reader:
         if kind == "http":
             url = self._text("url", entry.get("url"))
             if not url.startswith(("http://", "https://")):
-                raise self._wrong("url", f"{url!a} is no address", "http:// or https://")
+                raise self._wrong("url", f"{url!a} is not a URL", "http:// or https://")
             return HttpServer(url, self._texts("headers", entry.get("headers", {})))
         args = entry.get("args", [])
         if not isinstance(args, list):

@@ -1,4 +1,4 @@
-"""A shell command in a session and process group of its own: bounded in time and output, and ended with its group."""
+"""Run a shell command in its own session and process group, with limits of time and output."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from .excerpt import Excerpt
+from .truncated_output import TruncatedOutput
 
-__all__ = ["Ended", "run_shell"]
+__all__ = ["ShellResult", "run_shell"]
 
 _GRACE = 1.0
-"""Seconds between the request to end and the end."""
+"""Seconds between SIGTERM and SIGKILL."""
 _LINGER = 0.2
-"""Seconds that whatever still holds the output may go on after the shell: a filter may have a last line to write."""
+"""Seconds to wait for processes that still hold the output after the shell: a filter may write a last line."""
 _DYING = 5.0
-"""Seconds that a killed shell is waited for; only one that the kernel cannot end takes longer."""
+"""Seconds to wait for a killed shell; only one that the kernel cannot end takes longer."""
 _PIECE = 65_536
 
 
 @dataclass(frozen=True)
-class Ended:
+class ShellResult:
     """How a command ended."""
 
     status: int
     """The exit status; negative: the signal that ended it."""
     output: str
     late: bool
-    """Whether it was ended because its time was up."""
+    """Whether it was killed because its time was up."""
     lingered: bool
-    """Whether it left something behind that held its output open, and was ended too."""
+    """Whether processes that it left behind held its output open and were killed."""
 
 
-async def run_shell(script: str, cwd: Path, seconds: float) -> Ended:
-    """Run a script and return how it ended; nothing of its process group is left, also if the caller is cancelled."""
+async def run_shell(script: str, cwd: Path, seconds: float) -> ShellResult:
+    """Run a script and return its result; its process group is killed, also if the caller is cancelled."""
     shell = _Shell(script, cwd)
     try:
         await asyncio.wait({shell.exited}, timeout=seconds)
@@ -53,17 +53,17 @@ async def run_shell(script: str, cwd: Path, seconds: float) -> Ended:
         raise
     finally:
         status = shell.close()
-    return Ended(status, shell.output.text(), late, lingered)
+    return ShellResult(status, shell.output.text(), late, lingered)
 
 
 class _Shell:
-    """A running shell. Its two futures are done when it has exited, and when nobody holds its output any more."""
+    """A running shell. ``exited`` is done when it has exited, ``silent`` when its output is closed."""
 
     def __init__(self, script: str, cwd: Path) -> None:
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         self.silent: asyncio.Future[None] = self._loop.create_future()
-        self.output = Excerpt()
+        self.output = TruncatedOutput()
         self._pipe, theirs = os.pipe()
         try:
             self._process = subprocess.Popen(
@@ -85,17 +85,17 @@ class _Shell:
         self._watcher.start()
 
     def _watch(self) -> None:
-        """Wait for the shell without reaping it: as long as it is not, its group's number cannot be another's."""
+        """Wait for the shell without reaping it: until then the number of its group cannot be reused."""
         try:
             os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         except AttributeError:  # macOS before Python 3.13
             self._process.wait()
         except ChildProcessError:
-            pass  # somebody else has reaped it
+            pass  # it was reaped elsewhere
         try:
             self._loop.call_soon_threadsafe(_settle, self.exited)
         except RuntimeError:
-            pass  # the loop has ended before it
+            pass  # the loop is closed
 
     def _drain(self) -> None:
         try:
@@ -108,23 +108,23 @@ class _Shell:
             _settle(self.silent)
 
     async def end(self) -> None:
-        """Ask the group to end, and end it."""
+        """Send SIGTERM to the group, wait, and send SIGKILL."""
         self._signal(signal.SIGTERM)
         await asyncio.wait({self.exited, self.silent}, timeout=_GRACE)
         self._signal(signal.SIGKILL)
         await asyncio.wait({self.exited}, timeout=_DYING)
 
     def close(self) -> int:
-        """End whatever is left of the group, take in the last of the output, and return the exit status."""
+        """Kill what is left of the group, read the rest of the output, and return the exit status."""
         self._signal(signal.SIGKILL)
         self._loop.remove_reader(self._pipe)
-        for _ in range(16):  # a pipe holds no more, and a stranger to the group may write without end
+        for _ in range(16):  # a pipe holds no more, and a process outside of the group may write without end
             if self.silent.done():
                 break
             self._drain()
         self.output.feed(b"", final=True)
         os.close(self._pipe)
-        self._watcher.join(_DYING)  # at once, but for a shell that was cancelled twice or cannot be ended
+        self._watcher.join(_DYING)  # returns at once, except for a shell that was cancelled twice or cannot be killed
         status = self._process.poll()
         return -signal.SIGKILL if status is None else status
 
@@ -132,7 +132,7 @@ class _Shell:
         try:
             os.killpg(self._process.pid, number)
         except (ProcessLookupError, PermissionError):
-            pass  # nobody is left, or (macOS) nobody but the dead
+            pass  # no process is left, or (macOS) only zombies
 
 
 def _settle(future: asyncio.Future[None]) -> None:

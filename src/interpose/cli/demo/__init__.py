@@ -60,7 +60,7 @@ def _make_room(keep: str) -> None:
 def _play(project: Path, view: Lines) -> int:
     with as_file(files(__package__) / "turns.yaml") as turns:
         job = Job(
-            Hooks.load(project / "hooks.yaml"), view, cwd=project, model=f"scripted:{turns}", options={"asker": None}
+            Hooks.load(project / "hooks.yaml"), view, cwd=project, model=f"scripted:{turns}", options={"approver": None}
         )
         status = job.run(PROMPT)
     print(f"\n{paint('What the hooks did', 'bold')}  ({job.timeline.firings} events in all)\n")

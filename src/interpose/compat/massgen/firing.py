@@ -1,7 +1,7 @@
-"""The way of one tool call through the engine and back: MassGen's arguments in, its results out.
+"""Translation of a tool call to the engine and back.
 
-``fire`` tells the engine of the call; ``hand_to_hook`` and ``hand_to_function`` make a hook's arguments of the engine's
-event, ``reply`` makes a reply of its answer. ``single`` and ``aggregate`` say in MassGen's words what came of it.
+``fire`` fires the call; ``hook_arguments`` and ``function_arguments`` make a hook's arguments from the engine's event,
+``reply`` makes a reply from its answer. ``single`` and ``aggregate`` make a HookResult from the outcome.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ...event import Event
 from ...hooks import Hooks
 from ...model import Injection, Outcome, Result
 from ...replies import Reply
-from .._calling import Arguments, understood
-from .nouns import HookEvent, HookResult, HookType
+from .._adapter import Arguments, read_reply
+from .types import HookEvent, HookResult, HookType
 
-__all__ = ["aggregate", "event_of", "fire", "hand_to_function", "hand_to_hook", "reply", "single"]
+__all__ = ["aggregate", "event_of", "fire", "function_arguments", "hook_arguments", "reply", "single"]
 
 _LONGEST_PREVIEW = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _CurrentCall:
     """A tool call as the host described it."""
 
     arguments: str
@@ -34,12 +34,12 @@ class _Call:
     context: Mapping[str, Any]
 
 
-_call: ContextVar[_Call] = ContextVar("interpose_massgen_call")
-"""The call that this code runs inside of. Its context may hold what cannot be copied, so the engine never sees it."""
+_current_call: ContextVar[_CurrentCall] = ContextVar("interpose_massgen_call")
+"""The current call. Its context may hold objects that cannot be copied, so it is not a part of the engine's event."""
 
 
 def event_of(hook_type: object) -> str:
-    """Return the engine's event for a type of hook, given as such or by its value."""
+    """Return the engine's event for a HookType or its value."""
     after = (HookType.POST_CALL, HookType.POST_TOOL_USE)
     return "PostToolUse" if hook_type in after or hook_type in [kind.value for kind in after] else "PreToolUse"
 
@@ -47,7 +47,7 @@ def event_of(hook_type: object) -> str:
 async def fire(
     hooks: Hooks, event: str, function_name: str, arguments: str, context: Mapping[str, Any]
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Fire a tool call; return what the engine says, and the input that the hooks began with."""
+    """Fire a tool call; return the outcome, and the input before hooks changed it."""
     tool_input = _parsed(arguments)
     fields: dict[str, Any] = {
         "tool_name": function_name,
@@ -59,11 +59,11 @@ async def fire(
         fields["agent_id"] = str(context["agent_id"])
     if event == "PostToolUse":
         fields["tool_response"] = context.get("tool_output")
-    before = _call.set(_Call(arguments, tool_input, context))
+    before = _current_call.set(_CurrentCall(arguments, tool_input, context))
     try:
         return await hooks.fire(event, **fields), tool_input
     finally:
-        _call.reset(before)
+        _current_call.reset(before)
 
 
 def _parsed(arguments: str) -> dict[str, Any]:
@@ -77,16 +77,16 @@ def _parsed(arguments: str) -> dict[str, Any]:
 # From the engine to a hook.
 
 
-def hand_to_hook(event: Event) -> Arguments:
-    """Return what a FunctionHook is called with: the function's name, its arguments as text, the context."""
-    call = _call.get()
+def hook_arguments(event: Event) -> Arguments:
+    """Return the arguments of a FunctionHook: the function's name, its arguments as text, the context."""
+    call = _current_call.get()
     unchanged = event["tool_input"] == call.tool_input
     return event["tool_name"], call.arguments if unchanged else json.dumps(event["tool_input"]), dict(call.context)
 
 
-def hand_to_function(event: Event) -> Arguments:
-    """Return what a plain function is called with: a HookEvent."""
-    context = _call.get().context
+def function_arguments(event: Event) -> Arguments:
+    """Return the argument of a plain function: a HookEvent."""
+    context = _current_call.get().context
     after = event["hook_event_name"] == "PostToolUse"
     return (
         HookEvent(
@@ -107,22 +107,22 @@ def _text(output: Any) -> str | None:
 
 
 def reply(event: Event, _: Arguments, answer: Any) -> Any:
-    """Return what the engine is to make of an answer: a HookResult, a mapping, a reply of its own, or nothing."""
+    """Return the engine's reply for an answer: a HookResult, a mapping, a reply, or None."""
     if answer is None:
         return None
     if isinstance(answer, HookResult):
         words = answer.to_dict()
-        # Its account of earlier hooks is not something that it says.
+        # What it says about other hooks is not a part of its answer.
         for name in ("hook_errors", "hook_name", "hook_type", "execution_time_ms", "executed_hooks"):
             del words[name]
-        return understood(event.row, _todays(words), answer)
+        return read_reply(event.row, _with_current_fields(words), answer)
     if isinstance(answer, Mapping):
-        return understood(event.row, _todays(dict(answer)), HookResult.from_dict(dict(answer)))
-    return understood(event.row, answer, answer)  # a reply, or no answer at all: the engine knows
+        return read_reply(event.row, _with_current_fields(dict(answer)), HookResult.from_dict(dict(answer)))
+    return read_reply(event.row, answer, answer)  # a reply, or something that the engine refuses
 
 
-def _todays(words: dict[str, Any]) -> dict[str, Any]:
-    """Say what older results said elsewhere in the words of today."""
+def _with_current_fields(words: dict[str, Any]) -> dict[str, Any]:
+    """Move the fields of older results to the current ones."""
     modified = words.pop("modified_args", None)
     if modified is not None:
         words["updated_input"] = _object_in(modified)
@@ -136,7 +136,7 @@ def _todays(words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object_in(text: Any) -> Any:
-    """Return the object that a JSON text holds; what is none stays as it is, for the engine to refuse."""
+    """Return the object of a JSON text; anything else is returned as it is, and the engine refuses it."""
     try:
         value = json.loads(text)
     except (TypeError, ValueError):
@@ -148,7 +148,7 @@ def _object_in(text: Any) -> Any:
 
 
 def single(outcome: Outcome) -> HookResult:
-    """Return what the only hook of a firing answered; an allow if it did not run, or if nothing is enforced."""
+    """Return the result of the only hook of a firing; an allow if it did not run or is not enforced."""
     ran = next(iter(outcome.results), None)
     if ran is None or not ran.enforced:
         return HookResult(outcome=outcome)
@@ -161,11 +161,11 @@ def single(outcome: Outcome) -> HookResult:
 
 
 def aggregate(outcome: Outcome, tool_input: dict[str, Any]) -> HookResult:
-    """Return what all hooks of a firing came to."""
+    """Return the result of all hooks of a firing."""
     result = HookResult(outcome=outcome)
     for ran in outcome.results:
         if ran.status != "skipped" or ran.error is not None:
-            _note(result, ran, "post" if outcome.event == "PostToolUse" else "pre")
+            _add_run(result, ran, "post" if outcome.event == "PostToolUse" else "pre")
     if outcome.denied:
         result.allowed, result.decision, result.reason = False, "deny", _why_denied(outcome)
         return result
@@ -178,8 +178,8 @@ def aggregate(outcome: Outcome, tool_input: dict[str, Any]) -> HookResult:
     return result
 
 
-def _note(result: HookResult, ran: Result, kind: str) -> None:
-    """Write one run down: that it was, how it ended, and what went wrong in it."""
+def _add_run(result: HookResult, ran: Result, kind: str) -> None:
+    """Add the run of one hook to the result."""
     said = _said(ran)
     decision: str = ran.decision if ran.decision in ("deny", "ask") else said.decision
     if ran.error is not None:
@@ -195,7 +195,7 @@ def _note(result: HookResult, ran: Result, kind: str) -> None:
 
 
 def _said(ran: Result) -> HookResult:
-    """Return a hook's answer as a HookResult, also where it spoke in the engine's words."""
+    """Return a hook's answer as a HookResult, also if it returned a reply of the engine."""
     said = ran.evidence.get("said")
     if isinstance(said, HookResult):
         return said
@@ -221,7 +221,7 @@ def _failure(ran: Result) -> str:
 
 
 def _reason(ran: Result) -> str | None:
-    """Return what a hook gave as its reason; where it failed without an answer, how."""
+    """Return a hook's reason; if it failed without an answer, how it failed."""
     if ran.error is not None and ran.reply is None:
         return _failure(ran)
     return ran.reason or _said(ran).reason or None
@@ -233,7 +233,7 @@ def _why_denied(outcome: Outcome) -> str:
 
 
 def _combined(injections: Sequence[Injection]) -> dict[str, Any] | None:
-    """Return several injections as one; where their channels differ, each is also there by itself."""
+    """Return several injections as one; if their strategies differ, it also lists each of them."""
     if not injections:
         return None
     combined: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """MassGen's hooks as classes: write ``execute`` of a PatternHook, or give a PythonCallableHook a function.
 
-A hook declares itself to the engine; matching, deadline and what its failure means are the engine's.
+The engine does the matching, holds the deadline and decides what a failure means.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ...config.declare import declare
 from ...events import TABLE
 from ...hooks import Hooks
 from ...matching import compile_matcher
-from .._calling import adapted
-from .firing import event_of, fire, hand_to_function, hand_to_hook, reply, single
-from .nouns import HookResult
+from .._adapter import adapted
+from .firing import event_of, fire, function_arguments, hook_arguments, reply, single
+from .types import HookResult
 
 __all__ = ["EngineHook", "FunctionHook", "PatternHook", "PythonCallableHook", "declared"]
 
@@ -30,7 +30,7 @@ class FunctionHook(ABC):
     async def execute(
         self, function_name: str, arguments: str, context: dict[str, Any] | None = None, **kwargs: Any
     ) -> HookResult:
-        """Look at a call: the function's name, its arguments as JSON text, and what else the host knows."""
+        """Judge a call: the function's name, its arguments as JSON text, and the host's context."""
 
 
 class PatternHook(FunctionHook):
@@ -43,12 +43,12 @@ class PatternHook(FunctionHook):
         self._matches = compile_matcher(matcher)
 
     def matches(self, tool_name: str) -> bool:
-        """Say whether the hook is for this tool."""
+        """Say whether the matcher matches a tool."""
         return self._matches is None or self._matches(tool_name)
 
 
 class EngineHook(PatternHook):
-    """A hook that the engine runs by itself. With ``fail_closed`` its failure forbids the call."""
+    """A hook that the engine runs directly. With ``fail_closed`` its failure denies the call."""
 
     def __init__(
         self, name: str, handler: Any, matcher: str, timeout: float, fail_closed: bool, *, type: str = "python"
@@ -62,7 +62,7 @@ class EngineHook(PatternHook):
     async def execute(
         self, function_name: str, arguments: str, context: dict[str, Any] | None = None, **kwargs: Any
     ) -> HookResult:
-        """Run the hook alone, if it is for this tool, and return its answer."""
+        """Run this hook alone, if its matcher matches the tool, and return its result."""
         event = event_of((context or {}).get("hook_type"))
         outcome, _ = await fire(self._alone, event, function_name, arguments, context or {})
         return single(outcome)
@@ -71,7 +71,7 @@ class EngineHook(PatternHook):
 class PythonCallableHook(EngineHook):
     """A function of a HookEvent, or the name of one, imported at its first call.
 
-    It returns a HookResult, a mapping or nothing. A name that cannot be imported forbids every call.
+    It returns a HookResult, a mapping or None. A name that cannot be imported denies every call.
     """
 
     def __init__(
@@ -82,16 +82,18 @@ class PythonCallableHook(EngineHook):
         timeout: float = 30,
         fail_closed: bool = False,
     ) -> None:
-        # The engine knows how a name is written and when it is imported.
+        # The engine parses and imports the name.
         function = declare(TABLE, "PreToolUse", handler).binding.call if isinstance(handler, str) else handler
-        super().__init__(name, adapted(function, 1, hand_to_function, reply, name=name), matcher, timeout, fail_closed)
+        super().__init__(
+            name, adapted(function, 1, function_arguments, reply, name=name), matcher, timeout, fail_closed
+        )
 
 
 def declared(hook: FunctionHook) -> dict[str, Any]:
-    """Return a hook as the engine's configuration has it."""
+    """Return a hook as an entry of the engine's configuration."""
     if isinstance(hook, EngineHook) and type(hook).execute is EngineHook.execute:
         return _with_options(hook, hook.runs)
-    return _with_options(hook, {"handler": adapted(hook.execute, 3, hand_to_hook, reply, name=hook.name)})
+    return _with_options(hook, {"handler": adapted(hook.execute, 3, hook_arguments, reply, name=hook.name)})
 
 
 def _with_options(hook: FunctionHook, runs: dict[str, Any]) -> dict[str, Any]:

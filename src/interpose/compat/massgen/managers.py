@@ -1,4 +1,4 @@
-"""MassGen's managers: which hooks hold for all agents, which for one, and what they come to for a call."""
+"""MassGen's managers: hooks for all agents, hooks for single agents, and their result for a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...errors import BadHook, UnknownEvent, nearest
 from ...hooks import Hooks
 from .firing import aggregate, event_of, fire
 from .hooks import EngineHook, FunctionHook, PythonCallableHook, declared
-from .nouns import HookResult, HookType
+from .types import HookResult, HookType
 
 __all__ = ["FunctionHookManager", "GeneralHookManager"]
 
@@ -19,19 +19,19 @@ _KEYS = {"handler", "type", "matcher", "timeout", "fail_closed"}
 _ByType = dict[HookType, list[FunctionHook]]
 
 
-def _nothing() -> _ByType:
+def _no_hooks() -> _ByType:
     return {kind: [] for kind in HookType}
 
 
 class FunctionHookManager:
-    """A register of hooks by function; whoever calls the function executes them."""
+    """Hooks by function. It only stores them; the caller of the function executes them."""
 
     def __init__(self) -> None:
         self.clear_hooks()
 
     def register_hook(self, function_name: str, hook_type: HookType, hook: FunctionHook) -> None:
         """Add a hook for one function."""
-        self._named.setdefault(function_name, _nothing())[hook_type].append(hook)
+        self._named.setdefault(function_name, _no_hooks())[hook_type].append(hook)
 
     def register_global_hook(self, hook_type: HookType, hook: FunctionHook) -> None:
         """Add a hook for all functions."""
@@ -39,17 +39,17 @@ class FunctionHookManager:
 
     def get_hooks_for_function(self, function_name: str) -> _ByType:
         """Return the hooks of a function by type, those for all functions first."""
-        named = self._named.get(function_name, _nothing())
+        named = self._named.get(function_name, _no_hooks())
         return {kind: [*self._shared[kind], *named[kind]] for kind in HookType}
 
     def clear_hooks(self) -> None:
-        """Forget every hook."""
+        """Remove every hook."""
         self._named: dict[str, _ByType] = {}
-        self._shared = _nothing()
+        self._shared = _no_hooks()
 
 
 class GeneralHookManager:
-    """Hooks for all agents and for single ones; ``execute_hooks`` says what they come to."""
+    """Hooks for all agents and for single ones; ``execute_hooks`` runs them."""
 
     def __init__(self) -> None:
         self.clear_hooks()
@@ -62,16 +62,16 @@ class GeneralHookManager:
     def register_agent_hook(
         self, agent_id: str, hook_type: HookType, hook: FunctionHook, override: bool = False
     ) -> None:
-        """Add a hook for one agent; with ``override`` the shared ones of this type no longer hold for it."""
-        self._own.setdefault(agent_id, _nothing())[hook_type].append(hook)
+        """Add a hook for one agent; with ``override`` the shared hooks of this type do not run for it."""
+        self._own.setdefault(agent_id, _no_hooks())[hook_type].append(hook)
         self._engines.clear()
         if override:
             self._override(agent_id, hook_type)
 
     def get_hooks_for_agent(self, agent_id: str | None, hook_type: HookType) -> list[FunctionHook]:
-        """Return the hooks that hold for an agent, the shared ones first; without an agent those alone."""
+        """Return the hooks of an agent, the shared ones first; without an agent only the shared ones."""
         shared = [] if (agent_id, hook_type) in self._overrides else self._shared[hook_type]
-        return [*shared, *self._own.get(agent_id or "", _nothing())[hook_type]]
+        return [*shared, *self._own.get(agent_id or "", _no_hooks())[hook_type]]
 
     async def execute_hooks(
         self,
@@ -81,7 +81,7 @@ class GeneralHookManager:
         context: dict[str, Any],
         tool_output: str | None = None,
     ) -> HookResult:
-        """Run the hooks that hold for the agent and match the function; return what they came to."""
+        """Run the hooks of the agent that match the function; return their result."""
         told = {**context, "hook_type": hook_type.value}
         if tool_output is not None:
             told["tool_output"] = tool_output
@@ -89,7 +89,7 @@ class GeneralHookManager:
         return aggregate(*await fire(engine, event_of(hook_type), function_name, arguments, told))
 
     def register_hooks_from_config(self, hooks_config: Mapping[str, Any], agent_id: str | None = None) -> None:
-        """Add hooks as they stand in YAML: a list for each type, or ``override`` and ``hooks``. All or none."""
+        """Add hooks from a configuration: a list for each type, or ``override`` and ``hooks``. All or none."""
         found = {_kind(name): _members(name, value) for name, value in hooks_config.items() if name != "override"}
         if not agent_id and any(override for override, _ in found.values()):
             raise BadHook("only an agent can override shared hooks", hint="leave override out, or name the agent")
@@ -103,19 +103,19 @@ class GeneralHookManager:
                 self._override(agent_id, kind)
 
     def clear_hooks(self) -> None:
-        """Forget every hook."""
-        self._shared = _nothing()
+        """Remove every hook."""
+        self._shared = _no_hooks()
         self._own: dict[str, _ByType] = {}
         self._overrides: set[tuple[str | None, HookType]] = set()
         self._engines: dict[tuple[str | None, HookType], Hooks] = {}
 
     def _override(self, agent_id: str, hook_type: HookType) -> None:
-        self._own.setdefault(agent_id, _nothing())
+        self._own.setdefault(agent_id, _no_hooks())
         self._overrides.add((agent_id, hook_type))
         self._engines.clear()
 
     def _engine(self, agent_id: str | None, hook_type: HookType) -> Hooks:
-        """Return the engine with the hooks of one type for one agent; who has none of its own shares one."""
+        """Return the engine with the hooks of one type for one agent; agents without own hooks share one."""
         agent = agent_id if agent_id in self._own else None
         engine = self._engines.get((agent, hook_type))
         if engine is None:

@@ -1,0 +1,59 @@
+"""Answers to permission questions, so that a call that is made again is not asked about again."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ..records import Record
+
+__all__ = ["PermissionAnswer", "PermissionCache"]
+
+_MAX_REMEMBERED = 1000
+
+
+class PermissionAnswer(Record, kw_only=False):
+    """The answer to a permission question: why the call is refused, or nothing; and the input, if it was changed."""
+
+    refused: str = ""
+    changed: Any = None
+    final: bool = True
+    """Whether the answer is kept; False where the question could not be asked."""
+
+
+class PermissionCache:
+    """Answers by call id, tool and input. An answer holds as long as the hooks stay the same."""
+
+    def __init__(self, hook_set: Callable[[], object]) -> None:
+        self._hook_set = hook_set
+        self._answers: OrderedDict[tuple[str, str, str], tuple[object, PermissionAnswer]] = OrderedDict()
+
+    @property
+    def hook_set(self) -> object:
+        """The current hooks; read before a question is asked."""
+        return self._hook_set()
+
+    def recall(self, call_id: str, tool: str, given: Any) -> PermissionAnswer | None:
+        """Return the answer to a question, if it still holds."""
+        key = _key(call_id, tool, given)
+        hooks, answer = self._answers.get(key, (None, None)) if key else (None, None)
+        return answer if hooks is self._hook_set() else None
+
+    def remember(self, call_id: str, tool: str, given: Any, answer: PermissionAnswer, hook_set: object) -> None:
+        """Keep an answer that was given while these hooks were registered."""
+        key = _key(call_id, tool, given)
+        if key is None or not answer.final:
+            return
+        self._answers[key] = (hook_set, answer)
+        while len(self._answers) > _MAX_REMEMBERED:
+            self._answers.popitem(last=False)
+
+
+def _key(call_id: str, tool: str, given: Any) -> tuple[str, str, str] | None:
+    """Return the key of a question; None for an input that is not JSON, which is asked about each time."""
+    try:
+        return call_id, tool, json.dumps(given, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return None
