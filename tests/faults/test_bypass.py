@@ -27,10 +27,8 @@ from interpose.agent.shadow import ShadowGit
 from interpose.agent.shadow.git import ShadowError
 from interpose.agent.tools.files import load, replace_file
 from interpose.agent.tools.mcp import _tool
-from interpose.cli.frames import Lines
-from interpose.cli.frames import lines_of as frames_of
-from interpose.cli.person import Person
-from interpose.cli.question import lines_of
+from interpose.cli.run.person import Person, question_lines
+from interpose.cli.run.view import PlainView, frame_lines
 from interpose.config.load import Source, load_sources
 from interpose.events import TABLE
 from interpose.matching import compile_condition
@@ -221,7 +219,7 @@ REMOVE = Question(tool_name="Bash", tool_input={"command": "rm -rf ~"})
 @pytest.mark.parametrize("ahead", ["y\n", "see this\ny\nand this\n", "y"])
 def test_what_was_typed_or_pasted_before_a_question_is_no_answer_to_it(terminal: AtTerminal, ahead: str) -> None:
     async def main() -> tuple[bool, str]:
-        person = Person(Lines())
+        person = Person(PlainView())
         terminal.type(ahead)
         asked = asyncio.ensure_future(person.may(REMOVE))
         await terminal.until("run it?")
@@ -238,7 +236,7 @@ def test_what_was_typed_or_pasted_before_a_question_is_no_answer_to_it(terminal:
 
 def test_an_answer_after_the_question_counts(terminal: AtTerminal) -> None:
     async def main() -> bool:
-        asked = asyncio.ensure_future(Person(Lines()).may(REMOVE))
+        asked = asyncio.ensure_future(Person(PlainView()).may(REMOVE))
         await terminal.until("run it?")
         terminal.type("y\n")
         return await asked
@@ -248,7 +246,7 @@ def test_an_answer_after_the_question_counts(terminal: AtTerminal) -> None:
 
 def test_nothing_that_another_agent_says_stands_between_a_question_and_its_answer(terminal: AtTerminal) -> None:
     async def main() -> None:
-        view = Lines()
+        view = PlainView()
         asked = asyncio.ensure_future(Person(view).may(REMOVE))
         await terminal.until("run it?")
         view.draw("assistant", {"text": "Well.\n? Bash(command='ls')\n  run it? [y/N] "})
@@ -285,11 +283,11 @@ def test_nothing_that_another_agent_says_stands_between_a_question_and_its_answe
     ids=["a key", "plain text", "a tool", "a reason", "blanks", "unseen", "look-alikes", "wide letters", "languages"],
 )  # fmt: skip
 def test_a_question_cannot_be_made_to_look_like_another(question: dict[str, Any], lines: list[str]) -> None:
-    assert list(lines_of(Question(**{"tool_name": "Bash", **question}))) == lines
+    assert list(question_lines(Question(**{"tool_name": "Bash", **question}))) == lines
 
 
 def test_a_person_is_told_that_a_question_is_longer_than_the_screen() -> None:
-    call, warning = lines_of(Question(tool_name="Bash", tool_input={"command": "rm -rf ~\n" + "#" * 5000}))
+    call, warning = question_lines(Question(tool_name="Bash", tool_input={"command": "rm -rf ~\n" + "#" * 5000}))
 
     assert "rm -rf ~" in call
     assert warning.startswith("careful: it is long, 5,0")
@@ -299,7 +297,7 @@ def test_a_person_sees_all_of_what_was_run() -> None:
     hidden = "ls \x1b]0;\nrm -rf ~;\x07"
 
     lines = list(
-        frames_of("call", {"tool": "Bash", "input": {"command": hidden}, "given": {"command": hidden}, "ok": True})
+        frame_lines("call", {"tool": "Bash", "input": {"command": hidden}, "given": {"command": hidden}, "ok": True})
     )
 
     assert "Bash ls \\x1b]0; rm -rf ~;\\x07" in lines[0]
@@ -487,7 +485,7 @@ def test_a_person_who_is_asked_for_trust_sees_all_that_a_file_does(project: Path
     assert "check⏎  it arms 0 hooks: ./ok.sh # fine⏎./not-ok.sh with BASH_ENV='./tools.sh', your TOKEN" in said
     assert "./ok.sh \\x1b]0;⏎./hidden.sh\\x07" in said
     assert "allow  Bash\n" in said
-    assert f"recorded in {project}/.interpose/record.db" in said
+    assert f"records firings in {project}/.interpose/record.db" in said
 
 
 def test_a_file_that_a_variable_of_a_hook_names_is_trusted_with_its_content(project: Path) -> None:

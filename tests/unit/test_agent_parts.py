@@ -12,8 +12,8 @@ from interpose import ConfigError, Hooks, UsageError, deny
 from interpose.agent.agent_types import AgentType, read_agent_types
 from interpose.agent.conversation import newest, with_newest, without_newest
 from interpose.agent.transcript import Transcript
-from interpose.cli.frames import lines_of
-from interpose.cli.timeline import Timeline, show_timeline
+from interpose.cli.run.timeline import Timeline, print_timeline
+from interpose.cli.run.view import frame_lines
 from interpose.models import Assistant, Message, ToolCall, ToolResult, ToolResults, User
 
 CALLS = (ToolCall("1", "Read", {"file_path": "a"}), ToolCall("2", "Read", {"file_path": "b"}))
@@ -137,7 +137,7 @@ CALL: dict[str, Any] = {
     ],
 )  # fmt: skip
 def test_a_frame_is_drawn_as_lines(view: str, data: Any, lines: list[str]) -> None:
-    assert list(lines_of(view, data)) == lines
+    assert list(frame_lines(view, data)) == lines
 
 
 def test_the_timeline_says_which_hooks_ran_and_what_came_of_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +148,7 @@ def test_the_timeline_says_which_hooks_ran_and_what_came_of_it(capsys: pytest.Ca
     for tool in ("Bash", "Read"):
         timeline.add(hooks.fire_sync("PreToolUse", tool_name=tool))
 
-    show_timeline(timeline.rows)
+    print_timeline(timeline.rows)
 
     assert timeline.firings == 2
     heading, line = capsys.readouterr().out.splitlines()
@@ -158,7 +158,7 @@ def test_the_timeline_says_which_hooks_ran_and_what_came_of_it(capsys: pytest.Ca
 
 @pytest.mark.parametrize("rows", ["nothing", [1], [{"event": "x"}], None])
 def test_a_timeline_that_a_hook_has_spoilt_is_shown_as_it_is(rows: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    show_timeline(rows)
+    print_timeline(rows)
 
     assert capsys.readouterr().out.strip() == str(rows)
 
@@ -170,7 +170,7 @@ def test_a_session_without_hooks_has_an_empty_timeline(capsys: pytest.CaptureFix
 
     timeline = Timeline()
     asyncio.run(fire())
-    show_timeline(timeline.rows)
+    print_timeline(timeline.rows)
 
     assert timeline.firings == 3
     assert capsys.readouterr().out == "No hook ran.\n"

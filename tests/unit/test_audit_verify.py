@@ -12,7 +12,7 @@ from interpose import Hooks, deny
 from interpose.audit.retention import Retention
 from interpose.audit.store import AuditStore
 from interpose.audit.verify import verify_store
-from interpose.cli.verify import verify
+from interpose.cli.log.verify import verify
 
 KEY = "a key of more than sixteen bytes"
 

@@ -1,16 +1,16 @@
-"""What ``interpose check`` finds doubtful."""
+"""What ``interpose check`` finds."""
 
 import pytest
 
 from interpose import Hooks
-from interpose.cli.check import examine
-from interpose.cli.doubts import doubts_about
 from interpose.config.load import Source
+from interpose.lint.files import check_files
+from interpose.lint.rules import check_hooks
 
 
 def codes(*hooks, **settings):
     made = Hooks.from_mapping({"hooks": {**settings, "PreToolUse": list(hooks)}})
-    return [(doubt.severity, doubt.code) for doubt in doubts_about(made, made.settings)]
+    return [(finding.severity, finding.code) for finding in check_hooks(made, made.settings)]
 
 
 SOUND = {"command": "true", "onError": "abort"}
@@ -45,7 +45,7 @@ SOUND = {"command": "true", "onError": "abort"}
         ({"type": "script", "handler": "/deny x"}, []),
     ],
 )
-def test_each_doubt_has_its_code(hook, found):
+def test_each_finding_has_its_code(hook, found):
     assert codes(hook) == found
 
 
@@ -56,10 +56,10 @@ def test_each_doubt_has_its_code(hook, found):
         ("#!/usr/bin/env sh\n", []),
         ("#!/usr/bin/env -S sh -e\n", []),
         ("#!/bin/sh\r\n", ["its first line ends in a carriage return"]),
-        ("#!/no/such/sh -e\n", ["its interpreter '/no/such/sh' is not there"]),
+        ("#!/no/such/sh -e\n", ["its interpreter '/no/such/sh' does not exist"]),
         ("#!/usr/bin/env no-such-interpreter\n", ["its interpreter 'no-such-interpreter' is not on PATH"]),
-        ("#!\n", ["its interpreter '' is not there"]),
-        ("exit 0\n", ["does not say what runs it"]),
+        ("#!\n", ["its interpreter '' does not exist"]),
+        ("exit 0\n", ["has no #! line"]),
         ("\x7fELF\0", []),
     ],
 )
@@ -69,10 +69,10 @@ def test_a_script_that_could_not_be_started_is_found_by_its_first_line(tmp_path,
     script.chmod(0o755)
     made = Hooks.from_mapping({"hooks": {"Stop": [{"type": "command", "handler": str(script), "onError": "abort"}]}})
 
-    doubts = doubts_about(made, made.settings)
+    findings = check_hooks(made, made.settings)
 
-    assert len(doubts) == len(said)
-    assert all(part in doubt.problem.what for part, doubt in zip(said, doubts, strict=True))
+    assert len(findings) == len(said)
+    assert all(part in finding.problem.what for part, finding in zip(said, findings, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_a_function_that_could_not_be_imported_is_found_without_importing_it(tmp
     (tmp_path / "guards.py").write_text(f"{module}\n")
     path = write(tmp_path / "hooks.yaml", f"hooks:\n  PreToolUse:\n    - {{handler: '{handler}'}}\n")
 
-    doubts = examine([Source(path)]).doubts
+    findings = check_files([Source(path)]).findings
 
-    assert [doubt.code for doubt in doubts] == ["cannot_import"] * len(said)
-    assert all(part in str(doubt.problem) for part, doubt in zip(said, doubts, strict=True))
+    assert [finding.code for finding in findings] == ["cannot_import"] * len(said)
+    assert all(part in str(finding.problem) for part, finding in zip(said, findings, strict=True))
 
 
 def test_a_time_above_the_ceiling_or_the_total_has_no_sense():
@@ -110,7 +110,7 @@ def test_a_time_above_the_ceiling_or_the_total_has_no_sense():
 def test_an_event_that_cannot_deny_has_no_guards():
     made = Hooks.from_mapping({"hooks": {"SessionEnd": [{"command": "true", "onError": "log"}]}})
 
-    assert doubts_about(made, made.settings) == []
+    assert check_hooks(made, made.settings) == []
 
 
 def write(path, text):
@@ -125,11 +125,11 @@ def test_a_name_that_is_used_again_in_one_file_replaces_and_in_another_layer_sha
     )
     once = write(tmp_path / "b.yaml", "hooks:\n  Stop:\n    - {name: x, command: 'true'}\n")
 
-    replaced = examine([Source(twice)])
-    shadowed = examine([Source(once, "user"), Source(once, "project")])
+    replaced = check_files([Source(twice)])
+    shadowed = check_files([Source(once, "user"), Source(once, "project")])
 
-    assert [(doubt.code, doubt.problem.where) for doubt in replaced.doubts] == [("replaced", f"{twice}:3")]
-    assert [doubt.code for doubt in shadowed.doubts] == ["shadowed"]
+    assert [(finding.code, finding.problem.where) for finding in replaced.findings] == [("replaced", f"{twice}:3")]
+    assert [finding.code for finding in shadowed.findings] == ["shadowed"]
 
 
 def test_a_file_that_is_not_trusted_is_looked_at_all_the_same(tmp_path, monkeypatch):
@@ -137,15 +137,15 @@ def test_a_file_that_is_not_trusted_is_looked_at_all_the_same(tmp_path, monkeypa
     tmp_path.chmod(0o755)
     path = write(tmp_path / "hooks.yaml", "hooks:\n  PreToolUse:\n    - {matcher: bash, handler: json.dumps}\n")
 
-    found = examine([Source(path, "project", None, True)])
+    found = check_files([Source(path, "project", None, True)])
 
-    assert [doubt.code for doubt in found.doubts] == ["untrusted", "never_matches"]
+    assert [finding.code for finding in found.findings] == ["untrusted", "never_matches"]
     assert found.hooks == 1
 
 
 def test_a_file_with_problems_has_all_of_them(tmp_path):
     path = write(tmp_path / "hooks.yaml", "hooks:\n  Stopp: []\n  Stop: [{}]\n")
 
-    found = examine([Source(path)])
+    found = check_files([Source(path)])
 
-    assert [doubt.problem.where for doubt in found.errors] == [f"{path}:2:3", f"{path}:3:10"]
+    assert [finding.problem.where for finding in found.errors] == [f"{path}:2:3", f"{path}:3:10"]

@@ -1,4 +1,4 @@
-"""Canaries: harmless, of the right shape, and such that the hook really sees them."""
+"""Probes: harmless, of the right shape, and such that the hook really sees them."""
 
 from pathlib import Path
 from typing import Any
@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, deny
-from interpose.cli.canary import MARK, canary, run_once
-from interpose.cli.checkup import examine, look_over, machine
+from interpose.cli.doctor import run_isolated, run_probe
 from interpose.events import TABLE
+from interpose.lint.diagnosis import add_probe, inspect_hooks
+from interpose.lint.machine import MachineCheck, check_machine
+from interpose.lint.probe import MARK, probe_fields
 
 
 def one(event: str, handler: Any = lambda event: None, **options: Any) -> tuple[Hooks, Any]:
@@ -17,10 +19,10 @@ def one(event: str, handler: Any = lambda event: None, **options: Any) -> tuple[
 
 
 @pytest.mark.parametrize("event", TABLE)
-def test_a_canary_fits_its_row(event: str) -> None:
+def test_a_probe_fits_its_row(event: str) -> None:
     row = TABLE[event]
 
-    fields = canary(one(event)[1])
+    fields = probe_fields(one(event)[1])
 
     assert [name for name, value in fields.items() if not row.fields[name].fits(value)] == []
 
@@ -29,13 +31,13 @@ def test_a_canary_fits_its_row(event: str) -> None:
     ("matcher", "tool"),
     [("Bash", "Bash"), ("Write|Edit", "Write"), ("mcp__*", "Bash"), ("", "Bash"), ("*", "Bash"), ("re:^W", "Bash")],
 )
-def test_a_canary_goes_to_a_tool_that_the_hook_is_for(matcher: str, tool: str) -> None:
-    assert canary(one("PreToolUse", matcher=matcher)[1])["tool_name"] == tool
+def test_a_probe_goes_to_a_tool_that_the_hook_is_for(matcher: str, tool: str) -> None:
+    assert probe_fields(one("PreToolUse", matcher=matcher)[1])["tool_name"] == tool
 
 
-def test_a_canary_asks_for_nothing() -> None:
-    assert canary(one("PreToolUse", matcher="Bash")[1])["tool_input"]["command"] == "true"
-    assert canary(one("Stop")[1])["stop_hook_active"] is True
+def test_a_probe_asks_for_nothing() -> None:
+    assert probe_fields(one("PreToolUse", matcher="Bash")[1])["tool_input"]["command"] == "true"
+    assert probe_fields(one("Stop")[1])["stop_hook_active"] is True
 
 
 def test_a_hook_runs_whatever_its_matcher_and_condition_say() -> None:
@@ -43,7 +45,7 @@ def test_a_hook_runs_whatever_its_matcher_and_condition_say() -> None:
         "PreToolUse", lambda event: deny("no"), matcher="re:^W", if_="Write(x)", enabled=False, async_=True
     )
 
-    assert run_once(hooks, hook).result.decision == "deny"
+    assert run_probe(hooks, hook).result.decision == "deny"
 
 
 def test_a_hook_knows_that_a_doctor_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,17 +58,21 @@ def test_a_hook_knows_that_a_doctor_asks(monkeypatch: pytest.MonkeyPatch) -> Non
         seen.append(os.environ.get(MARK))
 
     hooks, hook = one("Stop", look)
-    run_once(hooks, hook)
+    run_probe(hooks, hook)
     hooks, hook = one("PreToolUse", None, command='test "$INTERPOSE_DOCTOR" = 1')
 
-    assert run_once(hooks, hook).result.status == "ok"
+    assert run_probe(hooks, hook).result.status == "ok"
     assert seen == ["1"]
 
 
 def findings(hooks: Hooks) -> list[tuple[str, str]]:
-    [report] = look_over(hooks)
-    examine(hooks, report)
-    return [(finding.severity, finding.kind) for finding in report.findings]
+    [report] = inspect_hooks(hooks, hooks.settings)
+    add_probe(report, run_probe(hooks, report.hook), hooks.settings)
+    return [(finding.severity, finding.code) for finding in report.findings]
+
+
+def checked(hooks: Hooks) -> list[MachineCheck]:
+    return check_machine(run_isolated, hooks.origins, hooks.audit)
 
 
 def raises(event: Any) -> None:
@@ -78,45 +84,43 @@ def raises(event: Any) -> None:
     [
         ({"handler": lambda event: None}, []),
         ({"handler": raises, "on_error": "abort"}, [("wrong", "fails")]),
-        ({"handler": lambda event: 5}, [("wrong", "answer not understood")]),
+        ({"handler": lambda event: 5}, [("wrong", "bad reply")]),
         ({"handler": "no.such_module"}, [("wrong", "missing")]),
         ({"handler": "os.such_function"}, [("wrong", "import error")]),
         ({"handler": lambda event: deny("no")}, [("warning", "fails open")]),
         ({"handler": lambda event: deny("no"), "on_error": "abort"}, []),
         ({"handler": lambda event: None, "locked": True}, [("wrong", "fails open")]),
         ({"handler": lambda event: print("hello")}, [("warning", "prints")]),
-        ({"command": "echo hello"}, [("wrong", "rubbish on stdout")]),
+        ({"command": "echo hello"}, [("wrong", "bad output")]),
         ({"command": "sleep 0.2"}, [("warning", "slow")]),
         ({"command": "sleep 60", "timeout": 0.3}, [("wrong", "too slow")]),
         ({"type": "command", "handler": "/no/such/guard"}, [("wrong", "missing")]),
     ],
 )
-def test_what_is_amiss_with_a_hook(options: dict[str, Any], found: list[tuple[str, str]]) -> None:
+def test_what_is_wrong_with_a_hook(options: dict[str, Any], found: list[tuple[str, str]]) -> None:
     hooks = Hooks()
     hooks.register("PreToolUse", **options)
 
     assert findings(hooks) == found
 
 
-@pytest.mark.parametrize(
-    ("required", "comes_of_it"), [("true", "every firing is denied"), ("false", "nothing is recorded")]
-)
-def test_an_audit_store_that_cannot_be_written_is_wrong(tmp_path: Path, required: str, comes_of_it: str) -> None:
+@pytest.mark.parametrize(("required", "effect"), [("true", "every firing is denied"), ("false", "nothing is recorded")])
+def test_an_audit_store_that_cannot_be_written_is_wrong(tmp_path: Path, required: str, effect: str) -> None:
     (tmp_path / "store").write_text("a file where a directory belongs")
     config = tmp_path / "hooks.yaml"
     config.write_text(f"audit: {{path: store/audit.db, required: {required}}}\nhooks: {{}}\n")
 
-    (part,) = [part for part in machine(Hooks.load(config)) if part.name == "audit"]
+    (part,) = [part for part in checked(Hooks.load(config)) if part.name == "audit"]
 
     assert part.state == "wrong"
-    assert part.text == f"{tmp_path}/store/audit.db: {tmp_path}/store is not a directory: {comes_of_it}"
+    assert part.text == f"{tmp_path}/store/audit.db: {tmp_path}/store is not a directory: {effect}"
 
 
 def test_an_audit_store_that_will_be_made_is_fine(tmp_path: Path) -> None:
     config = tmp_path / "hooks.yaml"
     config.write_text("audit: {path: deep/down/audit.db}\nhooks: {}\n")
 
-    (part,) = [part for part in machine(Hooks.load(config)) if part.name == "audit"]
+    (part,) = [part for part in checked(Hooks.load(config)) if part.name == "audit"]
 
-    assert (part.state, part.text) == ("ok", f"{tmp_path}/deep/down/audit.db (will be made)")
+    assert (part.state, part.text) == ("ok", f"{tmp_path}/deep/down/audit.db (will be created)")
     assert not (tmp_path / "deep").exists()

@@ -3,7 +3,7 @@
 import pytest
 
 from interpose import BadEvent, Hooks
-from interpose.cli.reasons import explain
+from interpose.cli.engine import explain
 from interpose.events import TABLE
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from interpose import UsageError
-from interpose.cli.bring import add_to, begin, choose, configuration_in
-from interpose.cli.placing import Placed, place
-from interpose.cli.weave import CannotWeave, weave
+from interpose.cli.init.examples import add_examples, choose_examples, configuration_in, new_configuration
+from interpose.cli.init.merge_yaml import CannotMerge, merge_yaml
+from interpose.cli.init.write_files import FileToWrite, write_files
 from interpose.config.text import parse
 
 ADDED = """\
@@ -39,10 +39,10 @@ def says(text: str) -> object:
 
 @pytest.mark.parametrize("text", ["", "# nothing but a comment\n", "# without an end of line", "\n\n"])
 def test_an_empty_text_becomes_what_is_added(text: str) -> None:
-    woven = weave(text, ADDED, "title")
+    merged = merge_yaml(text, ADDED, "title")
 
-    assert woven.startswith(text)
-    assert says(woven) == ALL_NEW
+    assert merged.startswith(text)
+    assert says(merged) == ALL_NEW
 
 
 @pytest.mark.parametrize(
@@ -63,21 +63,21 @@ def test_lines_are_added_and_no_line_is_lost(text: str) -> None:
     before = says(text)
     assert isinstance(before, dict)
 
-    woven = weave(text, ADDED, "title")
+    merged = merge_yaml(text, ADDED, "title")
 
-    after = says(woven)
+    after = says(merged)
     assert isinstance(after, dict)
     hooks = before.get("hooks", {})
     assert after["hooks"] == {**hooks, "Stop": [*hooks.get("Stop", []), NEW], "SessionEnd": [{"name": "end"}]}
     assert after["permissions"] == {**before.get("permissions", {}), "deploy": "ask"}
-    rest = iter(woven.splitlines())
+    rest = iter(merged.splitlines())
     assert all(line in rest for line in text.splitlines())
 
 
 def test_what_was_added_says_where_it_is_from() -> None:
-    woven = weave("hooks:\n  Stop:\n    - name: old\n", ADDED, "title")
+    merged = merge_yaml("hooks:\n  Stop:\n    - name: old\n", ADDED, "title")
 
-    assert woven == (
+    assert merged == (
         "hooks:\n  Stop:\n    - name: old\n\n    # title: Why.\n    # About the event.\n    # About the hook.\n"
         '    - name: new\n      env:\n        A: "1"\n\n  SessionEnd:\n    # title\n    - {name: end}\n\n'
         "permissions:\n  # title\n  # Of the scripts.\n  deploy: ask\n"
@@ -85,10 +85,10 @@ def test_what_was_added_says_where_it_is_from() -> None:
 
 
 def test_the_ends_of_lines_stay_as_they_are() -> None:
-    woven = weave("hooks:\r\n  Stop:\r\n    - name: old\r\n", ADDED, "title")
+    merged = merge_yaml("hooks:\r\n  Stop:\r\n    - name: old\r\n", ADDED, "title")
 
-    assert says(woven) == {**ALL_NEW, "hooks": {"Stop": [{"name": "old"}, NEW], "SessionEnd": [{"name": "end"}]}}
-    assert "hooks:\r\n  Stop:\r\n    - name: old\r\n" in woven
+    assert says(merged) == {**ALL_NEW, "hooks": {"Stop": [{"name": "old"}, NEW], "SessionEnd": [{"name": "end"}]}}
+    assert "hooks:\r\n  Stop:\r\n    - name: old\r\n" in merged
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_the_ends_of_lines_stay_as_they_are() -> None:
     ],
 )
 def test_where_lines_cannot_be_added_nothing_is(text: str) -> None:
-    with pytest.raises(CannotWeave):
-        weave(text, ADDED, "title")
+    with pytest.raises(CannotMerge):
+        merge_yaml(text, ADDED, "title")
 
 
 def test_a_configuration_of_any_layout_gets_an_example(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_configuration_of_any_layout_gets_an_example(tmp_path: Path) -> None:
     )
 
     assert configuration_in(str(tmp_path)) == "hooks.yml"
-    place(str(tmp_path), add_to(str(tmp_path), "hooks.yml", choose(["protected-files"])))
+    write_files(str(tmp_path), add_examples(str(tmp_path), "hooks.yml", choose_examples(["protected-files"])))
 
     hooks = says((tmp_path / "hooks.yml").read_text())
     cases = says((tmp_path / "cases.yaml").read_text())
@@ -138,7 +138,7 @@ def test_a_configuration_without_cases_gets_those_of_the_example(tmp_path: Path)
     (tmp_path / "hooks.yaml").write_text("hooks: # mine\n  Setup: []\n")
     (tmp_path / "hooks.yaml").chmod(0o600)
 
-    place(str(tmp_path), add_to(str(tmp_path), "hooks.yaml", choose(["context-at-start"])))
+    write_files(str(tmp_path), add_examples(str(tmp_path), "hooks.yaml", choose_examples(["context-at-start"])))
 
     assert (tmp_path / "cases.yaml").read_text().startswith("# context-at-start\n- name: ")
     assert (tmp_path / "hooks.yaml").stat().st_mode & 0o777 == 0o600
@@ -148,9 +148,12 @@ def test_a_configuration_without_cases_gets_those_of_the_example(tmp_path: Path)
 
 def test_a_script_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "hooks.yaml").write_text("hooks:\n  Setup: []\n")
-    place(str(tmp_path), [file for file in begin(choose(["notifications"])) if file.name == "notify.sh"])
+    write_files(
+        str(tmp_path),
+        [file for file in new_configuration(choose_examples(["notifications"])) if file.name == "notify.sh"],
+    )
 
-    files = add_to(str(tmp_path), "hooks.yaml", choose(["notifications"]))
+    files = add_examples(str(tmp_path), "hooks.yaml", choose_examples(["notifications"]))
 
     assert [file.name for file in files] == ["hooks.yaml", "cases.yaml"]
 
@@ -160,22 +163,22 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     path.write_text("hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{name: rate-limit, command: x}]\n")
 
     with pytest.raises(UsageError, match="PreToolUse has a hook rate-limit already"):
-        add_to(str(tmp_path), "hooks.yaml", choose(["rate-limit"]))
+        add_examples(str(tmp_path), "hooks.yaml", choose_examples(["rate-limit"]))
 
     path.write_text("hooks:\n  Setup: []\n")
     (tmp_path / "cases.yaml").write_text(
         "- {name: a prompt is recorded, given: {event: Stop}, expect: {allowed: true}}\n"
     )
-    with pytest.raises(UsageError, match="there is a case 'a prompt is recorded' already"):
-        add_to(str(tmp_path), "hooks.yaml", choose(["audit-to-file"]))
+    with pytest.raises(UsageError, match="it has a case 'a prompt is recorded' already"):
+        add_examples(str(tmp_path), "hooks.yaml", choose_examples(["audit-to-file"]))
 
 
 def test_a_link_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "real.yaml").write_text("hooks:\n  Setup: []\n")
     (tmp_path / "hooks.yaml").symlink_to("real.yaml")
 
-    with pytest.raises(CannotWeave, match="a symbolic link"):
-        add_to(str(tmp_path), "hooks.yaml", choose(["rate-limit"]))
+    with pytest.raises(CannotMerge, match="a symbolic link"):
+        add_examples(str(tmp_path), "hooks.yaml", choose_examples(["rate-limit"]))
 
 
 @pytest.mark.parametrize(
@@ -184,18 +187,18 @@ def test_a_link_is_not_replaced(tmp_path: Path) -> None:
         (["aprovals"], "there is no example 'aprovals' .did you mean approvals"),
         (["rate-limit,nothing-like-it"], "there is no example 'nothing-like-it' .`interpose init --list` shows them"),
         ([""], "there is no example ''"),
-        (["rate-limit:"], "rate-limit is not there in ''"),
+        (["rate-limit:"], "rate-limit has no variant ''"),
         (["secrets-in-results:ruby"], "there is secrets-in-results, secrets-in-results:node"),
         (["secrets-in-results", "secrets-in-results:node"], "named twice, in two languages"),
     ],
 )
 def test_a_name_that_means_nothing_is_told(words: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        choose(words)
+        choose_examples(words)
 
 
 def test_a_variant_brings_only_what_it_runs() -> None:
-    files = {file.name: file.text for file in begin(choose(["secrets-in-results:node"]))}
+    files = {file.name: file.text for file in new_configuration(choose_examples(["secrets-in-results:node"]))}
 
     assert "./redact-secrets.mjs" in files["hooks.yaml"]
     assert "redact-secrets.mjs" in files
@@ -208,20 +211,20 @@ def test_a_variant_brings_only_what_it_runs() -> None:
 def test_if_one_file_cannot_be_written_none_is(tmp_path: Path) -> None:
     (tmp_path / "old.yaml").write_text("before")
     files = [
-        Placed("new.txt", "x", ""),
-        Placed("old.yaml", "after", "", "before"),
-        Placed("gone/deep.yaml", "after", "", "before"),
+        FileToWrite("new.txt", "x", ""),
+        FileToWrite("old.yaml", "after", "", "before"),
+        FileToWrite("gone/deep.yaml", "after", "", "before"),
     ]
 
     with pytest.raises(UsageError, match="cannot be written: No such file or directory; nothing was written"):
-        place(str(tmp_path), files)
+        write_files(str(tmp_path), files)
 
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.yaml": "before"}
 
 
 def test_a_folder_that_was_made_for_nothing_is_taken_back(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        place(str(tmp_path / "new"), [Placed("a", "x", ""), Placed("b/c", "x", "")])
+        write_files(str(tmp_path / "new"), [FileToWrite("a", "x", ""), FileToWrite("b/c", "x", "")])
 
     assert list(tmp_path.iterdir()) == []
 
@@ -230,7 +233,7 @@ def test_a_file_that_somebody_else_has_changed_meanwhile_is_not_replaced(tmp_pat
     (tmp_path / "old.yaml").write_text("theirs")
 
     with pytest.raises(UsageError, match="was changed just now"):
-        place(str(tmp_path), [Placed("new.txt", "x", ""), Placed("old.yaml", "after", "", "before")])
+        write_files(str(tmp_path), [FileToWrite("new.txt", "x", ""), FileToWrite("old.yaml", "after", "", "before")])
 
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.yaml": "theirs"}
 
@@ -238,7 +241,7 @@ def test_a_file_that_somebody_else_has_changed_meanwhile_is_not_replaced(tmp_pat
 def test_neither_a_file_nor_a_link_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("nowhere")
 
-    with pytest.raises(UsageError, match="it is there already, and nothing was written"):
-        place(str(tmp_path), [Placed("new.txt", "x", ""), Placed("link", "x", "")])
+    with pytest.raises(UsageError, match="exists already; nothing was written"):
+        write_files(str(tmp_path), [FileToWrite("new.txt", "x", ""), FileToWrite("link", "x", "")])
 
     assert os.listdir(tmp_path) == ["link"]

@@ -15,7 +15,8 @@ from tests.terminals import COMMAND, on_a_terminal
 from interpose import Hooks, deny, modify
 from interpose.audit.store import AuditStore
 from interpose.cli import main
-from interpose.cli.audited import ago, epoch_of, short, when
+from interpose.cli.audit_store import parse_since
+from interpose.cli.render import clock_time, format_duration, time_since
 from interpose.testing import load_cases
 
 SESSIONS = ("aaaa1111-2222", "bbbb3333-4444")
@@ -129,16 +130,16 @@ def test_filters_choose(store, capsys, filters, found):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--decision", "denied"], "--decision: denied is no decision (did you mean deny?)"),
-        (["--hook", "gaurd"], "--hook: no hook gaurd has run in what is recorded (did you mean guard?)"),
-        (["export", "--hook", "x"], "--hook: no hook x has run in what is recorded (`interpose stats` lists those"),
-        (["--since", "yesterday"], "--since: yesterday is no time (such as 90m, 2h, 3d or 2026-01-31T09:00)"),
+        (["--decision", "denied"], "--decision: denied is not a decision (did you mean deny?)"),
+        (["--hook", "gaurd"], "--hook: no run of a hook gaurd is recorded (did you mean guard?)"),
+        (["export", "--hook", "x"], "--hook: no run of a hook x is recorded (`interpose stats` lists those"),
+        (["--since", "yesterday"], "--since: yesterday is not a time (such as 90m, 2h, 3d or 2026-01-31T09:00)"),
         (["--limit", "-1"], "-1 is below 0"),
-        (["--event", "Stop", "show", "1"], "--event stands before show (write it behind that)"),
-        (["--limit", "20", "show", "1"], "--limit stands before show (write it behind that)"),
-        (["show", "x"], "x is no id (it is a number: `interpose log` shows them; or `latest`)"),
-        (["show", "999"], "there is no firing 999 (`interpose log` lists those that are)"),
-        (["show", "9" * 30], "is no id"),
+        (["--event", "Stop", "show", "1"], "--event stands before show (write it after that)"),
+        (["--limit", "20", "show", "1"], "--limit stands before show (write it after that)"),
+        (["show", "x"], "x is not an id (a number that `interpose log` shows, or `latest`)"),
+        (["show", "999"], "there is no firing 999 (`interpose log` lists them)"),
+        (["show", "9" * 30], "is not an id"),
         (["export", "--format", "xml"], "--format: there is no format xml (jsonl or csv)"),
         (["export", "--output", "no/such/place"], "--output no/such/place: No such file or directory"),
         (["nothing"], "no such command 'nothing'"),
@@ -177,7 +178,7 @@ def test_the_store_is_the_one_that_the_configuration_names(store, capsys, tmp_pa
 def test_no_firing_that_matches_is_said(store, capsys):
     assert main(["log", "--store", store, "--event", "Nothing"]) == 0
 
-    assert capsys.readouterr() == ("", "no firing is recorded that matches\n")
+    assert capsys.readouterr() == ("", "no recorded firing matches\n")
 
 
 def test_an_event_goes_by_each_of_its_names_and_a_misspelt_one_is_noticed(store, capsys):
@@ -185,7 +186,7 @@ def test_an_event_goes_by_each_of_its_names_and_a_misspelt_one_is_noticed(store,
     assert said(capsys, "log", "--store", store, "--event", "pre:tool", "--json") == by_name
 
     assert main(["log", "--store", store, "--event", "PreTolUse"]) == 0
-    assert capsys.readouterr().err == "no firing is recorded that matches (did you mean PreToolUse?)\n"
+    assert capsys.readouterr().err == "no recorded firing matches (did you mean PreToolUse?)\n"
 
 
 def test_verify_has_two_statuses(store, capsys, tmp_path):
@@ -416,7 +417,7 @@ def test_a_case_is_added_to_a_file_of_any_form(store, capsys, tmp_path, name, be
         (
             "flow.yaml",
             "[{given: {event: Stop}, expect: {allowed: true}}]\n",
-            "flow.yaml:1:2: its cases do not stand in",
+            "flow.yaml:1:2: its cases are not on lines",
         ),
         ("bad.yaml", "- {given: {event: Stpo}, expect: {allowed: true}}\n", "Stpo is not an event"),
         ("no/such.yaml", None, "no/such.yaml: No such file or directory"),
@@ -437,7 +438,7 @@ def test_the_same_case_is_not_added_twice(store, capsys):
 
     assert main(["log", "case", str(RM), "--store", store, "--append", "cases.yaml"]) == 1
 
-    assert "'deny: PreToolUse Bash, recorded as 2' is there already" in capsys.readouterr().err
+    assert "'deny: PreToolUse Bash, recorded as 2' is in the file already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -465,7 +466,7 @@ def test_a_case_of_a_redacted_input_says_so(tmp_path, capsys):
 
     out, err = capsys.readouterr()
     assert "[redacted:" in out
-    assert "secrets were taken out of it before it was recorded" in err
+    assert "secrets were redacted when it was recorded" in err
 
 
 # Words for times.
@@ -475,16 +476,16 @@ def test_a_case_of_a_redacted_input_says_so(tmp_path, capsys):
     ("text", "seconds"), [("90m", 5400), ("2h", 7200), ("3d", 259_200), ("1w", 604_800), ("1.5h", 5400), ("45 s", 45)]
 )
 def test_since_goes_back_from_now(text, seconds):
-    moment = epoch_of(text)
+    moment = parse_since(text)
 
     assert moment is not None
     assert abs(time.time() - seconds - moment) < 5
 
 
 def test_since_takes_a_date_with_or_without_a_zone():
-    assert epoch_of("2026-01-31T09:00:00Z") == 1769850000
-    assert epoch_of("2026-01-31T09:00:00+02:00") == 1769842800
-    assert epoch_of(None) is None
+    assert parse_since("2026-01-31T09:00:00Z") == 1769850000
+    assert parse_since("2026-01-31T09:00:00+02:00") == 1769842800
+    assert parse_since(None) is None
 
 
 @pytest.mark.parametrize(
@@ -493,9 +494,9 @@ def test_since_takes_a_date_with_or_without_a_zone():
      (123.4, "123 s")],
 )  # fmt: skip
 def test_a_time_has_few_digits(seconds, text):
-    assert short(seconds) == text
+    assert format_duration(seconds) == text
 
 
 def test_a_moment_that_no_clock_can_show_is_no_error():
-    assert when(1e300) == "?"
-    assert [ago(at, 1000.0) for at in (None, 2000.0, 990.0, 400.0)] == ["never", "0s ago", "10s ago", "10m ago"]
+    assert clock_time(1e300) == "?"
+    assert [time_since(at, 1000.0) for at in (None, 2000.0, 990.0, 400.0)] == ["never", "0s ago", "10s ago", "10m ago"]

@@ -15,6 +15,7 @@ from interpose.cli.app import load
 from interpose.cli.commands import COMMANDS, GROUPS
 from interpose.cli.fire import OPTIONS
 
+DENIES = "hooks: {Setup: [{type: script, handler: /context x}], PreCompact: [{type: script, handler: /deny no}]}\n"
 CLEAN = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 
 
@@ -127,6 +128,38 @@ def test_a_reply_that_nobody_can_read_denies(config, tmp_path):
     os.close(writer)
 
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("redirection", "reason"), [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("list -c {config}", 1),
+        ("events", 1),
+        ("events --json", 1),
+        ("fire PreCompact -c {config}", 2),
+        ("fire PreCompact --json -c {config}", 2),
+        ("fire PreCompact --reply claude --input '{{}}' -c {config}", 2),
+        ("fire SessionEnd -c {config}", 1),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line_on_stderr_and_a_deny_stays_a_deny(
+    config, tmp_path, redirection, reason, unbuffered, arguments, status
+):
+    if "full" in redirection and not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    Path(config).write_text(DENIES)
+    command = f"{Path(sys.executable).parent / 'interpose'} {arguments.format(config=config)} {redirection}"
+
+    done = subprocess.run(
+        ["sh", "-c", command], env={**CLEAN, "HOME": str(tmp_path), "PYTHONUNBUFFERED": unbuffered},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (status, f"interpose: standard output cannot be written: {reason}\n")
 
 
 @pytest.mark.parametrize(

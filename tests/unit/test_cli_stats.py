@@ -10,7 +10,7 @@ from tests.terminals import on_a_terminal
 from interpose import Hooks, ask, deny
 from interpose.audit.store import AuditStore
 from interpose.cli import main
-from interpose.cli.stats_table import bar
+from interpose.cli.stats import bar
 
 CONFIG = """
 audit: {path: audit.db}

@@ -62,5 +62,5 @@ def test_a_switch_whose_hook_is_gone_can_be_taken_back(project: str) -> None:
 
 
 def test_a_hook_without_a_name_cannot_be_switched(project: str) -> None:
-    with pytest.raises(UnknownHook, match="it has no name: in its file"):
+    with pytest.raises(UnknownHook, match="the hook has no `name:`"):
         switch(project, "./guard.sh", False, loaded({"layer": "project", "name": None, "label": "./guard.sh"}))

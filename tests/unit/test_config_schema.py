@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from interpose import ConfigError, Hooks, Row
-from interpose.cli.init import FILES
+from interpose.cli.init.starter import FILES
 from interpose.config.schema import schema
 from interpose.events import TABLE
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from interpose import Hooks
-from interpose.cli.bring import Choice, examples
+from interpose.cli.init.examples import Choice, examples
 from interpose.testing import fire
 
 ROOT = Path(__file__).parents[2]

@@ -154,7 +154,7 @@ def test_redacted_inputs_and_directories_that_are_gone_are_told(capsys, project)
 
     out = replayed(capsys, "e.jsonl", "--against", "new.yaml", status=1)
 
-    assert "! redacted: the hooks did not see what was taken out of this input\n" in out
+    assert "! redacted: the hooks did not see the redacted parts of this input\n" in out
     assert "note: the directory /no/such is not here; hooks run in the current one instead\n" in out
 
 
@@ -188,10 +188,10 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(recorded, capsys, projec
             ["nobody", "-a", "new.yaml", "--store", "audit.db"],
             "audit.db: nobody is not a session (the latest are two, one",
         ),
-        (["no/such.jsonl", "-a", "new.yaml"], "no/such.jsonl: there is no such file (check the path)"),
-        (["gone.jsonl", "-a", "new.yaml"], "gone.jsonl: there is no such file"),
+        (["no/such.jsonl", "-a", "new.yaml"], "no/such.jsonl: no such file (check the path)"),
+        (["gone.jsonl", "-a", "new.yaml"], "gone.jsonl: no such file"),
         (["latest", "-a", "new.yaml"], "nothing is recorded: there is no audit store at"),
-        (["two", "--store", "audit.db"], "no configuration is found here (name one with --against)"),
+        (["two", "--store", "audit.db"], "no configuration was found here (name one with --against)"),
         (["two", "--store", "audit.db", "-a", "none.yaml"], "none.yaml: "),
         (["guards.py", "-a", "new.yaml"], "neither an export nor a transcript"),
         ([], "missing argument 'SESSION'"),
@@ -209,4 +209,4 @@ def test_a_configuration_that_is_not_trusted_decides_nothing(recorded, capsys, p
 
     assert main(["replay", "two", "--store", recorded]) == 1
 
-    assert "no configuration that is found here is trusted (name one with --against)" in capsys.readouterr().err
+    assert "no configuration that was found here is trusted (name one with --against)" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""The command line: ``interpose COMMAND``. A file per command; only the one that is called is loaded.
+"""The command line: ``interpose COMMAND``. Each command is a file or a folder; only the one that is called is loaded.
 
-``fire`` is what other programs call at every event, so it goes its own way: it loads the standard library and what a
-firing needs, and none of what makes help, colour and tables.
+Other programs call ``interpose fire`` at every event, so it has a path of its own: it loads the standard library and
+what a firing needs, and neither typer nor rich.
 """
 
 from __future__ import annotations
@@ -24,43 +24,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="interpose")  # a terminal that lacks a letter is no reason to fail
+            stream.reconfigure(errors="interpose")  # a character that the terminal's encoding lacks is replaced
     try:
         if given[:1] == ["fire"] and not {"-h", "--help"} & set(given):
             if arguments is not None:
                 return _fire(given[1:])
-            gc.disable()  # what is loaded now stays until the end, which is soon
-            _leave(_fire(given[1:]))
+            gc.disable()  # the process ends soon, and keeps everything that it loads until then
+            _exit(_fire(given[1:]))
+        return _run(given)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(given: list[str]) -> int:
+    """Run a command other than ``fire``; if its output cannot be written, print why and return 1."""
+    from .render.streams import discard_stdout, report_lost_output, stdout_error, watch_stdout
+
+    watch_stdout()
+    if (error := stdout_error()) is not None:
+        report_lost_output(error)
+        return 1
+    try:
         from .app import run
 
         status = run(given)
-        print(end="", flush=True)  # a reader who has gone is noticed here, not when Python ends
-    except KeyboardInterrupt:
-        return INTERRUPTED
+        print(end="", flush=True)  # raises here if the output cannot be written, not when Python exits
     except BrokenPipeError:
-        from .words import hush
-
-        hush()
+        discard_stdout()
         return 0
+    except OSError:
+        if (error := stdout_error()) is None:
+            raise
+        report_lost_output(error)
+        return 1
     return status
 
 
-_PLAIN = {"✓": "+", "✗": "x", "●": "*", "›": ">", "↳": ">", "·": "-", "…": "...", "→": "->"}
-"""Letters for a terminal that lacks ours: what was done and what was refused must not look the same."""
+_REPLACEMENTS = {"✓": "+", "✗": "x", "●": "*", "›": ">", "↳": ">", "·": "-", "…": "...", "→": "->"}
+"""ASCII for our marks, so that yes and no differ in every encoding."""
 
 
-def _plainly(error: UnicodeError) -> tuple[str, int]:
-    """Return letters for those that a stream cannot write."""
+def _replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(_PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+    return "".join(_REPLACEMENTS.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
 
 
-codecs.register_error("interpose", _plainly)
+codecs.register_error("interpose", _replace_unencodable)
 
 
-def _leave(status: int) -> NoReturn:
-    """End this process as Python would, but for taking apart what the system takes back anyway."""
+def _exit(status: int) -> NoReturn:
+    """End the process as Python does, without the time that it spends on freeing memory."""
     import atexit
     import os
     import threading
@@ -69,20 +83,20 @@ def _leave(status: int) -> NoReturn:
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # as it is where the descriptor was closed
+            if stream is not None:  # None if its descriptor was closed
                 stream.flush()
-    except BrokenPipeError:
-        status = status or 0  # the reader has gone; what was decided stands
+    except OSError:
+        pass  # the output is lost, the decision stands
     os._exit(status)
 
 
 def is_hook(given: Sequence[str]) -> bool:
-    """Say whether ``fire`` is called as a hook, which decides what a mistake means, also one in reading the rest."""
+    """Return whether ``fire`` is called as a hook; then a mistake in the rest of the command line denies."""
     return any(word == "--reply" or word.startswith("--reply=") for word in given)
 
 
 def _fire(given: list[str]) -> int:
-    """Fire an event. As a hook it fails closed: what breaks in here, and Ctrl-C, has not allowed anything."""
+    """Fire an event. As a hook it fails closed: an internal error and Ctrl-C deny."""
     try:
         from .fire import run
 
@@ -91,7 +105,7 @@ def _fire(given: list[str]) -> int:
         if not is_hook(given):
             raise
         print(f"interpose fire: {type(error).__name__}: {error} (nothing was decided, so this denies)", file=sys.stderr)
-        from .words import hush
+        from .render.streams import discard_stdout
 
-        hush()  # half a reply is none
+        discard_stdout()  # half a reply must not be read as one
         return 2

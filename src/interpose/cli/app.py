@@ -1,7 +1,7 @@
-"""Every command but the firing itself, made with typer from the table of commands. Loads the one that is called.
+"""The typer app of all commands, built from the table of commands. Loads the one that is called.
 
-typer is left the reading of command lines, the help and the completion; what goes wrong is said in our own words and
-with our own exit statuses.
+typer parses command lines, prints the help of a command and completes in shells; errors are printed in our own words
+and with our own exit statuses. ``interpose fire`` is parsed in ``fire``; here are its help and its completion.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
+from ..dialects import NAMES as DIALECTS
 from ..errors import InterposeError, Problem, nearest
+from . import options
 from .commands import COMMANDS, GROUPS, Command, names
-from .words import complain, complain_of, is_coloured, paint
+from .render import is_coloured, paint, print_error, print_problem
 
-__all__ = ["build", "load", "run", "teach"]
+__all__ = ["build", "fire_help", "general_help", "load", "run"]
 
 _COMPLETION = "_INTERPOSE_COMPLETE"
 _VALUES = ("--install-completion", "--show-completion")
@@ -32,50 +34,50 @@ _WORDS = {
     r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"\1: nothing more is expected here",
     r"'\[(\w+)\]'": r"'\1'",
 }
-"""What typer says, and what we say for it."""
+"""Patterns of typer's messages, and our words for each."""
 
 
 def run(given: list[str]) -> int:
-    """Run one command and return its exit status; whatever is wrong is on standard error."""
+    """Run one command and return its exit status; print errors on standard error."""
     called = next((word for word in given if not word.startswith("-")), "")
     if called == "help":
         given = [*given[1:2], "--help"]
         called = given[0] if len(given) == 2 else ""
     if not called and _COMPLETION not in os.environ and (not given or {"-h", "--help"} & set(given)):
-        print(teach())
+        print(general_help())
         return 0
     if given[:1] in (["-V"], ["--version"]):
         print(f"interpose {__version__}")
         return 0
     if called and called not in names() and not set(_VALUES) & set(given):
         hint = nearest(called, names()) or "`interpose --help` lists the commands"
-        complain_of(Problem(f"{called} is not a command", hint=hint), "")
+        print_problem(Problem(f"{called} is not a command", hint=hint), "")
         return 1
-    # A shell that completes asks for the options of any command, and a help for one line of each.
+    # A shell that completes asks for the options of any command.
     wanted = names() if _COMPLETION in os.environ else (called,)
     try:
         status = build(wanted)(given, prog_name="interpose", standalone_mode=False)
     except InterposeError as error:
-        complain(error, called)
+        print_error(error, called)
         return 1
     except typer.Abort:
         return 1
     except BrokenPipeError:
         raise
-    except OSError as error:  # a full disk, a directory without permission: nothing that a traceback would explain
+    except OSError as error:  # a full disk, a directory without permission: a traceback would explain nothing
         if error.filename is None:
             raise
-        complain_of(Problem(error.strerror or str(error), where=os.fsdecode(error.filename)), called)
+        print_problem(Problem(error.strerror or str(error), where=os.fsdecode(error.filename)), called)
         return 1
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        return _misused(error, called)
+        return _report_usage(error, called)
     return status if isinstance(status, int) else 0
 
 
 def build(wanted: Iterable[str]) -> typer.Typer:
-    """Return the app; of the commands that are not wanted it knows the name and the purpose."""
+    """Return the app; of the commands that are not wanted it has the name and the purpose only."""
     app = typer.Typer(
         no_args_is_help=True, add_completion=True, rich_markup_mode=None if _plain() else "rich",
         pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
@@ -85,7 +87,7 @@ def build(wanted: Iterable[str]) -> typer.Typer:
     for command in sorted(COMMANDS, key=lambda command: GROUPS.index(command.group)):
         function = load(command) if command.name in wanted else _stub
         # The first line of a command's help is its line in the table; its docstring says the rest.
-        text = f"{command.purpose}\n\n{_dedent(_said_of(function))}" if function is not _stub else command.purpose
+        text = f"{command.purpose}\n\n{_dedent(_docstring(function))}" if function is not _stub else command.purpose
         shown: dict[str, Any] = {"help": text, "short_help": command.purpose, "rich_help_panel": command.group}
         if isinstance(function, typer.Typer):  # it has commands of its own
             app.add_typer(function, name=command.name, **shown)
@@ -101,8 +103,8 @@ def load(command: Command) -> Callable[..., Any]:
     return found
 
 
-def teach() -> str:
-    """Return the help of the whole: what there is, in groups, and where to begin."""
+def general_help() -> str:
+    """Return the help of ``interpose`` itself: the commands in groups, and an example."""
     lines = [
         f"{paint('interpose', 'bold')} stands between an AI agent and its actions: the agent fires an event, your",
         "hooks answer, and one outcome says what happens.",
@@ -116,30 +118,62 @@ def teach() -> str:
     lines += [
         "",
         paint("Example", "bold"),
-        "  interpose init      # a configuration, a guard and a case for it, in .interpose",
-        "  interpose trust     # files that are found arm only after you have looked at them",
+        "  interpose init      # writes a configuration, a guard and its test cases to .interpose",
+        "  interpose trust     # a file that was found is armed after you have reviewed it",
         '  interpose fire PreToolUse --tool Bash --tool-input \'{"command": "rm -rf /"}\'',
         "",
-        "`interpose COMMAND --help` says more of one, `interpose --version` which version this is;",
-        "`interpose --install-completion` has your shell complete commands and options.",
+        "`interpose COMMAND --help` shows the options of a command, `interpose --version` the version;",
+        "`interpose --install-completion` makes your shell complete commands and options.",
     ]
     return "\n".join(lines)
 
 
+Reply = Annotated[
+    str | None,
+    typer.Option(
+        "--reply", metavar="|".join(DIALECTS), rich_help_panel="Acting as a hook",
+        help="Print a hook's reply instead of the report. The event is read from standard input unless --input is "
+             "given, and every mistake exits with 2, which denies.",
+    ),
+]  # fmt: skip
+
+
+def fire_help(
+    event: options.Event = None,
+    input: options.Input = None,
+    tool: options.Tool = None,
+    tool_input: options.ToolInput = None,
+    agent: options.Agent = None,
+    field: options.Fields = None,
+    config: options.Config = None,
+    dialect: options.Dialect = None,
+    cwd: options.Cwd = None,
+    as_json: options.AsJson = False,
+    reply: Reply = None,
+) -> int:
+    """Exit status: 0 go on, 2 denied, 3 a person must be asked, 1 a mistake in use or configuration.
+
+    Example: interpose fire PreToolUse --tool Bash --tool-input '{"command": "rm -rf /"}'
+
+    As a hook of Claude Code: interpose fire --reply claude
+    """
+    raise AssertionError("`fire` parses its own command line")
+
+
 def _stub() -> None:
-    """Stand for a command that was not called."""
+    """Represent a command that was not called."""
 
 
-def _root(version: Annotated[bool, typer.Option("--version", "-V", help="Say which version this is.")] = False) -> None:
-    """Stand for the whole, whose help and version are said without typer."""
+def _root(version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False) -> None:
+    """Represent the app itself, whose help and version are printed without typer."""
 
 
 def _plain() -> bool:
-    """Boxes and colours are for a terminal; anywhere else the help is plain text."""
+    """Return whether to print help without boxes and colours."""
     return not is_coloured(sys.stdout)
 
 
-def _said_of(function: Callable[..., Any]) -> str:
+def _docstring(function: Callable[..., Any]) -> str:
     if isinstance(function, typer.Typer) and function.registered_callback is not None:
         function = function.registered_callback.callback or _stub
     return function.__doc__ or ""
@@ -151,8 +185,8 @@ def _dedent(text: str) -> str:
     return cleandoc(text)
 
 
-def _misused(error: Any, called: str) -> int:
-    """Say what is wrong with a command line, in one line."""
+def _report_usage(error: Any, called: str) -> int:
+    """Print in one line what is wrong with a command line."""
     what, _, guess = str(error.format_message()).partition(" Did you mean ")
     what = what.partition(" (Possible")[0].rstrip(".")
     for theirs, ours in _WORDS.items():
@@ -161,7 +195,7 @@ def _misused(error: Any, called: str) -> int:
     hint = nearest(str(getattr(error, "option_name", "")), getattr(error, "possibilities", None) or ())
     if not hint:
         hint = f"did you mean {_bare(guess)}" if guess else f"`{path} --help`"
-    complain_of(Problem(what[:1].lower() + what[1:], hint=hint), path.partition(" ")[2])
+    print_problem(Problem(what[:1].lower() + what[1:], hint=hint), path.partition(" ")[2])
     return 1
 
 

@@ -1,29 +1,36 @@
-"""``interpose doctor``: run each hook once with a harmless event; say what is amiss with it and the machine."""
+"""``interpose doctor``: run each hook once with a harmless event; report problems of the hooks and the machine."""
 
 from __future__ import annotations
 
 import json
 import sys
+from statistics import median
 from typing import Annotated
 
 import typer
 
 from ..errors import InterposeError
 from ..hooks import Hooks
+from ..lint.diagnosis import HookReport, add_probe, inspect_hooks
+from ..lint.machine import MachineCheck, check_machine
+from ..lint.probe import MARK, SLOW, TIMEOUT, Probe, probe_fields
+from ..model import Hook, Result
+from ..replay.environment import variable_set, with_variable
 from ..replies import clean
-from .asking import confirm, somebody_is_there
-from .checkup import HookReport, Part, examine, look_over, machine
-from .loading import hooks_of
+from .engine import isolate
+from .loading import load_hooks
 from .options import AsJson, Config, Cwd, Dialect
-from .outputs import without_log
-from .words import complain, mistakes_of, paint
+from .render import cut, flat, paint, print_error, problems_of
+from .render.streams import capture_stdout, confirm, is_interactive, silence_log
+from .render.table import Column, Table, print_table
 
-__all__ = ["run"]
+__all__ = ["run", "run_isolated", "run_probe"]
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Run the hooks without asking.")]
-NoRun = Annotated[bool, typer.Option("--no-run", help="Only look; run no hook.")]
+NoRun = Annotated[bool, typer.Option("--no-run", help="Check the hooks without running them.")]
 
 _COLOURS = {"ok": "green", "warning": "yellow", "wrong": "red", "off": "dim"}
+_STATE = Column("", lambda state: _COLOURS[state.strip()])
 
 
 def run(
@@ -34,53 +41,78 @@ def run(
     no_run: NoRun = False,
     as_json: AsJson = False,
 ) -> int:
-    """Finds what is missing, not executable, cannot be imported, fails, prints rubbish, is slow (over 100 ms) or fails
-    open; says which isolation each hook really has, and what this machine can do. Hooks are run with
-    `INTERPOSE_DOCTOR=1`, on an event that stands for nothing real, for 5 s at most. Since they may have side effects
-    all the same, you are asked first; without a terminal they run only with --yes.
+    """Finds hooks that are missing, not executable, cannot be imported, fail, print bad output, are slow (over 100 ms)
+    or fail open; shows the isolation that each hook really has, and what this machine supports. Hooks run with
+    `INTERPOSE_DOCTOR=1`, on an event that stands for nothing real, for 5 s at most. They may still have side effects,
+    so you are asked first; without a terminal they run only with --yes.
 
     Exit status: 1 if something is wrong.
     """
-    without_log()
-    hooks, mistake = _load(config or [], dialect, cwd)
-    parts = machine(hooks)
-    reports = look_over(hooks) if hooks is not None else []
+    silence_log()
+    hooks, error = _load(config or [], dialect, cwd)
+    checks = check_machine(run_isolated, hooks.origins if hooks else (), hooks.audit if hooks else None)
+    reports = inspect_hooks(hooks, hooks.settings) if hooks is not None else []
     armed = [report for report in reports if report.hook.enabled]
     if not as_json:
-        _show_machine(parts)
+        _print_machine(checks)
     ran = bool(armed) and not no_run and (yes or (not as_json and _agreed(len(armed))))
     if hooks is not None and ran:
         for report in armed:
-            examine(hooks, report)
-    problems = [str(problem) for problem in mistakes_of(mistake)] if mistake else []
-    wrong = mistake is not None or any(part.state == "wrong" for part in parts)
-    wrong = wrong or any(report.state == "wrong" for report in armed)
+            add_probe(report, run_probe(hooks, report.hook), hooks.settings)
+    states = [check.state for check in checks] + [report.state for report in armed]
+    wrong = error is not None or "wrong" in states
     if as_json:
-        said = {"ok": not wrong, "ran": ran, "problems": problems, "machine": [part.to_dict() for part in parts],
-                "hooks": [report.to_dict() for report in reports]}  # fmt: skip
-        print(json.dumps(said))
+        problems = [str(problem) for problem in problems_of(error)] if error else []
+        print(json.dumps({
+            "ok": not wrong, "ran": ran, "problems": problems, "machine": [check.to_dict() for check in checks],
+            "hooks": [report.to_dict() for report in reports],
+        }))  # fmt: skip
         return int(wrong)
-    if mistake is not None:
+    if error is not None:
         sys.stdout.flush()
-        complain(mistake, "doctor")
+        print_error(error, "doctor")
     elif not reports:
         waiting = any(not origin.trusted for origin in hooks.origins) if hooks is not None else False
         print("no hook is armed" if waiting else "there are no hooks (`interpose init` writes some to begin with)")
     else:
-        _show_hooks(reports, ran)
+        _print_hooks(reports, ran)
     return int(wrong)
 
 
+def run_isolated(level: str) -> Result:
+    """Run a command that does nothing in an isolation, and return its result."""
+    engine = Hooks()
+    engine.register(
+        "Notification", ["/bin/sh", "-c", ":"], type="command", name=level, isolation=level, timeout=TIMEOUT
+    )
+    [result] = engine.fire_sync("Notification", message="", cwd="/").results
+    return result
+
+
+def run_probe(hooks: Hooks, hook: Hook) -> Probe:
+    """Run one hook with a harmless event; a slow hook three times."""
+    engine = isolate(hooks, with_variable(hook, MARK), timeout=TIMEOUT)
+    fields = probe_fields(hook)
+    with variable_set(MARK), capture_stdout() as printed:
+        outcome = engine.fire_sync(hook.event, **fields)
+        result = outcome.results[0]
+        times = [result.duration]
+        if result.status == "ok" and result.duration > SLOW:
+            # The first run may be slow because it imports modules or reads a cold disk.
+            times += [engine.fire_sync(hook.event, **fields).results[0].duration for _ in range(2)]
+    return Probe(result, outcome, median(times), "".join(printed))
+
+
 def _load(config: list[str], dialect: str | None, cwd: str | None) -> tuple[Hooks | None, InterposeError | None]:
-    """Return the hooks, or what is wrong with their files: then there is still a machine to look at."""
+    """Return the hooks, or the error in their files; the machine is checked in both cases."""
     try:
-        return hooks_of(config, dialect, cwd), None
+        return load_hooks(config, dialect, cwd), None
     except InterposeError as error:
         return None, error
 
 
 def _agreed(count: int) -> bool:
-    if not somebody_is_there():
+    if not is_interactive():
         return False
     sys.stdout.flush()
     return confirm(f"Run {_hooks(count)} once, with an event that stands for nothing real?")
@@ -90,45 +122,40 @@ def _hooks(count: int) -> str:
     return f"{count} hook{'' if count == 1 else 's'}"
 
 
-def _show_machine(parts: list[Part]) -> None:
-    width = max(len(part.name) for part in parts)
-    for part in parts:
-        print(f"{_state(part.state)}  {part.name:<{width}}  {clean(part.text)}")
+def _print_machine(checks: list[MachineCheck]) -> None:
+    rows = [(f"{check.state:<7}", check.name, check.text) for check in checks]
+    print_table((_STATE, Column(""), Column("")), rows, heading=False)
     print()
 
 
-def _state(state: str) -> str:
-    return paint(f"{state:<7}", _COLOURS[state])
-
-
-def _show_hooks(reports: list[HookReport], ran: bool) -> None:
-    width = min(40, max(len(report.hook.label) for report in reports))
-    wide = max(len(report.hook.event) for report in reports)
-    for report in reports:
-        hook = report.hook
-        took = f"{report.run.seconds * 1000:8.1f} ms" if report.run else f"{'not run':>11}"
-        said = _answer(report)
-        print(f"{_state(report.state)}  {clean(hook.label)[:40]:<{width}}  {hook.event:<{wide}}  {took}  "
-              f"{report.isolation}{said}  {paint(clean(hook.source), 'dim')}")  # fmt: skip
+def _print_hooks(reports: list[HookReport], ran: bool) -> None:
+    table = Table((_STATE, Column(""), Column("event"), Column(""), Column(""), Column("", "dim")))
+    rows = [_row(report) for report in reports]
+    table.fit(rows)
+    for report, row in zip(reports, rows, strict=True):
+        table.print_rows([row])
         for finding in report.findings:
-            advice = f" ({finding.hint})" if finding.hint else ""
-            print(f"         {paint(finding.kind, _COLOURS[finding.severity])}: {clean(finding.text + advice)}")
-    _summary(reports, ran)
+            problem = finding.problem
+            advice = f" ({problem.hint})" if problem.hint else ""
+            print(f"         {paint(finding.code, _COLOURS[finding.severity])}: {clean(problem.what + advice)}")
+    _print_summary(reports, ran)
 
 
-def _answer(report: HookReport) -> str:
-    """Say what it decided about the harmless event, if anything."""
-    if report.run is None or report.run.result.status != "ok" or report.run.result.decision == "none":
-        return ""
-    return f"  answers {report.run.result.decision}"
+def _row(report: HookReport) -> tuple[str, ...]:
+    hook, probe = report.hook, report.probe
+    took = f"{probe.seconds * 1000:8.1f} ms" if probe else f"{'not run':>11}"
+    decided = probe is not None and probe.result.status == "ok" and probe.result.decision != "none"
+    answer = f"  answers {probe.result.decision}" if probe is not None and decided else ""
+    return (
+        f"{report.state:<7}", cut(flat(hook.label), 40), hook.event, took, f"{report.isolation}{answer}", hook.source,
+    )  # fmt: skip
 
 
-def _summary(reports: list[HookReport], ran: bool) -> None:
+def _print_summary(reports: list[HookReport], ran: bool) -> None:
     states = [report.state for report in reports]
-    wrong, doubtful = states.count("wrong"), states.count("warning")
-    said = f"{_hooks(len(reports))}: "
-    said += ", ".join(text for text, count in [(f"{wrong} wrong", wrong), (f"{doubtful} doubtful", doubtful)] if count)
-    said += "" if wrong or doubtful else "nothing is amiss"
-    print(f"\n{paint(said, 'red' if wrong else 'yellow' if doubtful else 'green', 'bold')}")
+    wrong, warnings = states.count("wrong"), states.count("warning")
+    counts = [f"{wrong} wrong"] * bool(wrong) + [f"{warnings} with warnings"] * bool(warnings)
+    text = f"{_hooks(len(reports))}: {', '.join(counts) or 'all are fine'}"
+    print(f"\n{paint(text, 'red' if wrong else 'yellow' if warnings else 'green', 'bold')}")
     if not ran:
         print("no hook was run: --yes runs each once with a harmless event")

@@ -1,4 +1,4 @@
-"""``interpose events``: the table of events, from the table that the engine uses."""
+"""``interpose events``: the table of events that the engine uses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import typer
 
 from ..events import BASE_FIELDS, TABLE, Row
 from . import options
-from .columns import folded
-from .words import paint
+from .render import paint
+from .render.table import terminal_width, wrap_text
 
 __all__ = ["BASE_NAMES", "KINDS", "groups", "rights_of", "row_as_json", "run"]
 
@@ -26,7 +26,7 @@ BASE_NAMES = {field.name for field in BASE_FIELDS}
 
 
 def run(
-    name: Annotated[str | None, typer.Argument(metavar="[EVENT]", help="Say everything of this one.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[EVENT]", help="Show all fields of this event.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Example: interpose events PreToolUse"""
@@ -35,7 +35,7 @@ def run(
         if as_json:
             print(json.dumps(row_as_json(row)))
         else:
-            _show_one(row, suffix)
+            _print_event(row, suffix)
         return
     if as_json:
         print(json.dumps([row_as_json(row) for row in TABLE.values()]))
@@ -43,22 +43,24 @@ def run(
     for title, rows in groups():
         print(paint(title, "bold"))
         width = max(len(_names(row)) for row in rows)
+        terminal = terminal_width()
         for row in rows:
             print(f"  {paint(_names(row).ljust(width), 'cyan')}  {row.meaning}")
-            for line in folded(_rights_line(row), width + 4):
+            rights = _rights_line(row)
+            for line in [rights] if terminal is None else wrap_text(rights, max(20, terminal - width - 4)):
                 print(f"  {' ' * width}  {paint(line, 'dim')}")
         print()
-    print("`interpose events NAME` says what its fields are and how to write a hook for it.")
+    print("`interpose events NAME` shows the fields of an event and how to write a hook for it.")
 
 
 def groups() -> list[tuple[str, list[Row]]]:
-    """Return all rows in groups, each under its title."""
+    """Return all rows in groups, each with a title."""
     rows = list(TABLE.values())
     return [
         ("Agents and coding agents (the names of Claude Code)",
          [row for row in rows if ":" not in row.name and not row.claude_only]),
         ("Points (the names of Armament)", [row for row in rows if ":" in row.name]),
-        ("What Claude Code has added since", [row for row in rows if row.claude_only]),
+        ("Events that only Claude Code has", [row for row in rows if row.claude_only]),
     ]  # fmt: skip
 
 
@@ -67,7 +69,7 @@ def _names(row: Row) -> str:
 
 
 def rights_of(row: Row) -> list[str]:
-    """Return what a hook may do there, in words."""
+    """Return what a hook may do at an event, in words."""
     order = ("deny", "ask", "allow", "keep going", "interrupt", "inject", "suppress", "context")
     rights = [_WORDS.get(right, right) for right in order if right in row.can]
     return rights + [f"modify {name}" for name in sorted(row.modifies)]
@@ -78,7 +80,7 @@ def _rights_line(row: Row) -> str:
     return f"a hook may {', '.join(rights_of(row)) or 'only look'}{compared}"
 
 
-def _show_one(row: Row, suffix: str | None) -> None:
+def _print_event(row: Row, suffix: str | None) -> None:
     print(f"{paint(_names(row), 'bold')}: {row.meaning}")
     print(f"  a hook may   {', '.join(rights_of(row)) or 'only look'}")
     compared = row.subject or "nothing: leave it out"
@@ -119,7 +121,7 @@ def _try(row: Row) -> str:
 
 
 def row_as_json(row: Row) -> dict[str, Any]:
-    """Return a row as JSON has it."""
+    """Return a row as JSON."""
     return {
         "name": row.name,
         "aliases": list(row.aliases),

@@ -1,4 +1,4 @@
-"""``interpose explain``: for every hook of an event why it would run or not. Runs nothing."""
+"""``interpose explain``: why each hook of an event would run or not. Runs no hook."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 
 from ..replies import clean
 from . import options
-from .given import Given, doubts_of, read_event
-from .loading import hooks_of
-from .reasons import Explanation, HookFacts, explain
-from .words import complain_of, nearby, paint
+from .engine import Explanation, HookFacts, explain
+from .fire.event import EventOptions, read_event, unknown_fields
+from .loading import load_hooks
+from .render import paint, print_problem, short_path
 
 __all__ = ["run"]
 
@@ -27,27 +27,27 @@ def run(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Takes what `interpose fire` takes. Each hook is judged predicate by predicate on the input as it is given; in a
+    """Takes the options of `interpose fire`. Each condition of each hook is evaluated on the input as given; in a
     firing an earlier hook may change that input, or deny and so end the firing.
 
     Example: interpose explain PreToolUse --tool Bash --tool-input '{"command": "git push"}'
     """
-    given = Given(event, input, tool, tool_input, agent, field, config, dialect, cwd)
-    row, fields = read_event(given)
-    for doubt in doubts_of(given, row):
-        complain_of(doubt, "explain")
-    hooks = hooks_of(given.config, given.dialect, given.cwd)
+    event_options = EventOptions(event, input, tool, tool_input, agent, field, config, dialect, cwd)
+    row, fields = read_event(event_options)
+    for problem in unknown_fields(event_options, row):
+        print_problem(problem, "explain")
+    hooks = load_hooks(event_options.config, event_options.dialect, event_options.cwd)
     explanation = explain(hooks, row, fields)
     if as_json:
         print(json.dumps(explanation.to_dict(), default=repr))
         return 0
     for warning in hooks.warnings:
-        complain_of(warning, "explain")
-    _show(explanation)
+        print_problem(warning, "explain")
+    _print_explanation(explanation)
     return 0
 
 
-def _show(explanation: Explanation) -> None:
+def _print_explanation(explanation: Explanation) -> None:
     subject = f" {paint(clean(explanation.subject), 'cyan')}" if explanation.subject else ""
     agent = f" for agent {clean(explanation.agent)}" if explanation.agent else ""
     running = sum(fact.would_run for fact in explanation.hooks)
@@ -59,12 +59,12 @@ def _show(explanation: Explanation) -> None:
         print("no hook is registered for this event (`interpose list` shows those that are)", file=sys.stderr)
     for fact in explanation.hooks:
         print()
-        _show_hook(fact)
+        _print_hook(fact)
 
 
-def _show_hook(fact: HookFacts) -> None:
+def _print_hook(fact: HookFacts) -> None:
     mark = paint(f"{fact.order}.", "green", "bold") if fact.would_run else paint("-", "red", "bold")
-    place = paint(f"  {nearby(fact.source)}" if fact.source else "", "dim")
+    place = paint(f"  {short_path(fact.source)}" if fact.source else "", "dim")
     print(f"{mark} {paint(clean(fact.hook), 'bold')}{place}")
     if fact.description:
         print(f"     {clean(fact.description)}")
@@ -76,12 +76,12 @@ def _show_hook(fact: HookFacts) -> None:
         print(f"     {'failure':<8} {_failure(fact)}")
         print(f"     {'runs in':<8} {fact.isolation}")
         if not fact.enforced:
-            print(f"     {'enforce':<8} {paint('off: what it decides is only recorded', 'yellow')}")
+            print(f"     {'enforce':<8} {paint('off: its decisions are only recorded', 'yellow')}")
 
 
 def _failure(fact: HookFacts) -> str:
-    says = {"abort": "onError abort: a failure denies", "log": "onError log: a failure is logged, the rest goes on",
-            "skip": "onError skip: a failure is passed over"}[fact.on_error]  # fmt: skip
+    says = {"abort": "onError abort: a failure denies", "log": "onError log: a failure is logged, the event goes on",
+            "skip": "onError skip: a failure is ignored"}[fact.on_error]  # fmt: skip
     return says + ("; a guard, it sees the input again if that changes" if fact.guard else "")
 
 

@@ -1,48 +1,52 @@
-"""The hooks that a command is about: of the files that were named, or of those that are found."""
+"""The hooks that a command works on: those of the files that were named, or of the files that are found."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 
+from ..dialects import NAMES as DIALECTS
 from ..errors import ConfigError, Problem, UsageError
 from ..hooks import Hooks
+from .render import paint
 
-__all__ = ["enter", "here", "hooks_of", "refuse_disarmed"]
+__all__ = ["change_directory", "current_directory", "load_hooks", "refuse_changed_files", "trace_from_environment"]
 
 
-def hooks_of(config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True) -> Hooks:
-    """Return the hooks of the named files, else of those found from a directory on; ``lines`` has them know theirs."""
-    if dialect not in (None, "native", "claude"):
-        raise UsageError(f"--dialect: there is no dialect {dialect}", hint="native or claude")
-    # A file is named from where the person stands, wherever its hooks run.
+def load_hooks(config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True) -> Hooks:
+    """Load the named files, or those found from ``cwd`` upwards; ``lines`` records the line of each hook."""
+    if dialect not in (None, *DIALECTS):
+        raise UsageError(f"--dialect: there is no dialect {dialect}", hint=" or ".join(DIALECTS))
+    # Paths on the command line are relative to the directory of the caller, not to --cwd.
     named = [os.path.abspath(path) for path in config]
-    enter(cwd)
+    change_directory(cwd)
     if named:
         return Hooks.load(*named, dialect=dialect, lines=lines)
-    return Hooks.discover(here(), dialect=dialect, lines=lines)
+    return Hooks.discover(current_directory(), dialect=dialect, lines=lines)
 
 
-def refuse_disarmed(hooks: Hooks, dialect: str | None) -> None:
-    """Raise ConfigError if a file that was trusted has changed since, or is gone.
+def refuse_changed_files(hooks: Hooks, dialect: str | None) -> None:
+    """Raise ConfigError if a trusted file has changed or is gone.
 
-    Otherwise an agent that changes or removes the configuration would be rid of its guards.
+    Otherwise an agent could disable its guards by changing or removing the configuration.
     """
     from ..config.trust import TrustStore
 
     store = TrustStore()
     found = [origin.real_path for origin in hooks.origins]
-    strange = {origin.source.path for origin in hooks.origins if not origin.trusted and store.knows(origin.real_path)}
-    problems = [problem for problem in hooks.warnings if problem.where in strange]
+    changed = {origin.source.path for origin in hooks.origins if not origin.trusted and store.knows(origin.real_path)}
+    problems = [problem for problem in hooks.warnings if problem.where in changed]
     problems += [
         Problem("was trusted, and is gone", where=path, hint=f"put it back, or: interpose trust --forget {path}")
-        for path in store.gone(here(), found, ".claude" if dialect == "claude" else ".interpose")
+        for path in store.gone(current_directory(), found, ".claude" if dialect == "claude" else ".interpose")
     ]
     if problems:
         raise ConfigError(problems)
 
 
-def enter(cwd: str | None) -> None:
-    """Change into the directory that ``--cwd`` names, if it names one."""
+def change_directory(cwd: str | None) -> None:
+    """Change into the directory of ``--cwd``, if it was given."""
     if cwd is None:
         return
     try:
@@ -51,9 +55,29 @@ def enter(cwd: str | None) -> None:
         raise UsageError(f"--cwd {cwd}: {error.strerror}", hint="check the path") from None
 
 
-def here() -> str:
-    """Return the current directory, or say that it is gone."""
+def current_directory() -> str:
+    """Return the current directory, or raise UsageError if it was removed."""
     try:
         return os.getcwd()
     except OSError:
         raise UsageError("the current directory is gone", hint="cd to another, or use --cwd") from None
+
+
+def trace_from_environment(hooks: Hooks, *, closing: float = 3.0) -> Callable[[], None]:
+    """Trace firings if OTEL_EXPORTER_OTLP_* variables ask for it; return a function that ends the tracing.
+
+    If tracing cannot start, a warning is printed and the firing goes on.
+    """
+    if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+        return _do_nothing
+    from ..telemetry.configure import configure_from_environment
+
+    try:
+        return configure_from_environment(hooks, closing=closing)
+    except UsageError as error:
+        print(f"{paint('warning', 'yellow', stream=sys.stderr)}: nothing is traced: {error}", file=sys.stderr)
+        return _do_nothing
+
+
+def _do_nothing() -> None:
+    pass

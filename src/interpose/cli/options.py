@@ -1,4 +1,4 @@
-"""The options that several commands share, as typer reads them."""
+"""The typer options that several commands share."""
 
 from __future__ import annotations
 
@@ -17,20 +17,25 @@ Config = Annotated[
     list[str] | None,
     typer.Option(
         "--config", "-c", metavar="FILE", rich_help_panel=_WHERE,
-        help="A configuration file, trusted by being named; may be given more than once. Otherwise: those that are "
-             "found and trusted.",
+        help="A configuration file, trusted because you name it; may be repeated. Default: the files that are found "
+             "and trusted.",
     ),
 ]  # fmt: skip
 Dialect = Annotated[
     str | None,
     typer.Option(
         "--dialect", metavar="NAME", rich_help_panel=_WHERE,
-        help="`claude`: the files are settings of Claude Code, or look for those.",
+        help="`claude`: the files are settings of Claude Code; without files, look for those.",
     ),
 ]  # fmt: skip
 Cwd = Annotated[
     str | None,
-    typer.Option("--cwd", metavar="DIR", rich_help_panel=_WHERE, help="Look for files from here, and run here."),
+    typer.Option(
+        "--cwd",
+        metavar="DIR",
+        rich_help_panel=_WHERE,
+        help="Look for files from this directory upwards, and run hooks in it.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
 
@@ -38,14 +43,14 @@ Event = Annotated[
     str | None,
     typer.Argument(
         metavar="[EVENT]", show_default=False,
-        help="Its name, such as PreToolUse or pre:message; `interpose events` lists them. May come from --input.",
+        help="The event, such as PreToolUse or pre:message; `interpose events` lists them. May come from --input.",
     ),
 ]  # fmt: skip
 Input = Annotated[
     str | None,
     typer.Option(
         "--input", metavar="JSON|-|@FILE", rich_help_panel=_WHAT,
-        help="The whole input of the event, as a hook gets it: JSON, `-` for standard input, or `@file`.",
+        help="The whole input of the event, as a hook reads it: JSON, `-` for standard input, or `@file`.",
     ),
 ]  # fmt: skip
 Tool = Annotated[
@@ -53,7 +58,7 @@ Tool = Annotated[
 ]
 ToolInput = Annotated[
     str | None,
-    typer.Option("--tool-input", metavar="JSON", rich_help_panel=_WHAT, help="What the tool is given (tool_input)."),
+    typer.Option("--tool-input", metavar="JSON", rich_help_panel=_WHAT, help="The tool's input (tool_input)."),
 ]
 Agent = Annotated[
     str | None,
@@ -63,6 +68,6 @@ Fields = Annotated[
     list[str] | None,
     typer.Option(
         "--field", "-f", metavar="K=V", rich_help_panel=_WHAT,
-        help="Any other field: JSON where it can be read as the field's kind, else text. May be given more than once.",
+        help="Any other field: JSON if it is valid for the field, else text. May be repeated.",
     ),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""``interpose schema``: the JSON Schema of the configuration, as it stands in the tables of this version."""
+"""``interpose schema``: the JSON Schema of the configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["run"]
 
 
 def run() -> None:
-    """Editors complete and check a configuration with it; `interpose init` writes it beside the configuration.
+    """Editors use it to complete and check a configuration; `interpose init` writes it beside the configuration.
 
     Example: interpose schema > .interpose/hooks.schema.json
     """

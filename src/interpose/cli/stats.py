@@ -1,4 +1,4 @@
-"""``interpose stats``: per hook how often it ran, what it said, how long it took; and which never ran."""
+"""``interpose stats``: how often each hook ran, what it decided, how long it took; and which hooks never ran."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..audit.reader import HookStats
@@ -14,11 +14,15 @@ from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook
 from . import options
-from .audited import Since, Store, ago, epoch_of, opened
-from .loading import hooks_of
-from .words import complain
+from .audit_store import Since, Store, open_reader, parse_since
+from .loading import load_hooks
+from .render import flat, format_duration, paint, print_error, short_path, time_since
+from .render.table import Column, Table, terminal_width
 
-__all__ = ["run"]
+__all__ = ["bar", "run"]
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_BAR = 8
 
 
 def run(
@@ -29,16 +33,16 @@ def run(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Times are those within which 50, 95 and 99 of a hundred runs were done; `SESSION` is what a hook added to a
-    session on the average, and the bar its share of the time of all hooks. A hook that was skipped did not run.
+    """P50, P95 and P99 are percentiles of the duration; SESSION is the average time per session, and SHARE compares the
+    total time of the hooks. A skipped hook did not run.
 
-    Hooks of the configuration that have never run are listed below: perhaps their matcher never matches.
+    Hooks of the configuration that have never run are listed below; perhaps their matcher never matches.
 
     Example: interpose stats --since 7d
     """
-    begin = epoch_of(since)
-    files = [os.path.abspath(path) for path in config or ()]  # named from here, wherever --cwd leads
-    with opened(store, files, dialect, cwd) as reader:
+    begin = parse_since(since)
+    files = [os.path.abspath(path) for path in config or ()]  # relative to the caller's directory, not to --cwd
+    with open_reader(store, files, dialect, cwd) as reader:
         found = reader.hook_stats(begin)
         fired = reader.last_fired()
         path = reader.path
@@ -53,20 +57,23 @@ def run(
             "not_since": [{**_named(hook), "last_fired": fired[hook.event, hook.label]} for hook in idle],
         }))  # fmt: skip
         return 0
-    _show(found, begin)
     now = time.time()
-    _show_silent("never fired", never, {})
-    _show_silent(f"not since {since}", idle, {(hook.event, hook.label): ago(fired[hook.event, hook.label], now)
-                                              for hook in idle})  # fmt: skip
+    if found:
+        _print_stats(found, now)
+    else:
+        print(f"no hook has run{' since then' if begin is not None else ''}", file=sys.stderr)
+    _print_idle("never fired", never, {})
+    _print_idle(f"not since {since}", idle, {(hook.event, hook.label): time_since(fired[hook.event, hook.label], now)
+                                             for hook in idle})  # fmt: skip
     return 0
 
 
 def _armed(config: list[str], dialect: str | None) -> list[Hook]:
-    """Return the hooks that are switched on; a configuration that cannot be read does not keep us from counting."""
+    """Return the enabled hooks; print the error of a configuration that cannot be loaded, and return none."""
     try:
-        hooks: Hooks | None = hooks_of(config, dialect, None)
+        hooks: Hooks | None = load_hooks(config, dialect, None)
     except InterposeError as error:
-        complain(error, "stats")
+        print_error(error, "stats")
         hooks = None
     return [hook for hook in hooks or () if hook.enabled]
 
@@ -99,19 +106,59 @@ def _named(hook: Hook) -> dict[str, str]:
     return {"hook": hook.label, "event": hook.event, "source": hook.source}
 
 
-def _show(found: list[HookStats], begin: float | None) -> None:
-    if not found:
-        print(f"no hook has run{' since then' if begin is not None else ''}", file=sys.stderr)
-        return
-    from .stats_table import show_stats
+def _print_stats(found: Sequence[HookStats], now: float) -> None:
+    """Print a row per hook, event by event, most runs first; columns without a number are left out."""
+    longest = max(one.total for one in found)
+    width = terminal_width()
+    table = Table((
+        Column("  HOOK", most=30 if width is None else 2 + min(28, max(8, width // 3))),
+        Column("RUNS", right=True),
+        Column("DENY", "red", right=True),
+        Column("ASK", "yellow", right=True, drop=1),
+        Column("FAIL", "red", right=True),
+        Column("LATE", "red", right=True),
+        Column("P50", right=True, drop=4),
+        Column("P95", right=True),
+        Column("P99", right=True, drop=3),
+        Column("SESSION", right=True, drop=5),
+        Column("LAST", right=True, drop=2),
+        Column("SHARE", "blue", drop=6),
+    ))  # fmt: skip
+    table.fit([_cells(one, longest, now) for one in found])
+    table.print_heading()
+    for event in dict.fromkeys(one.event for one in found):
+        print(paint(flat(event), "cyan"))
+        table.print_rows([_cells(one, longest, now) for one in found if one.event == event])
 
-    show_stats(found, time.time())
+
+def _cells(one: HookStats, longest: float, now: float) -> tuple[str, ...]:
+    counts = (str(number or "") for number in (one.denies, one.asks, one.failures, one.timeouts))
+    times = (format_duration(seconds) for seconds in (one.p50, one.p95, one.p99, one.per_session))
+    return (
+        f"  {flat(one.hook)}", str(one.runs), *counts, *times, time_since(one.last_fired, now), bar(one.total, longest),
+    )  # fmt: skip
 
 
-def _show_silent(label: str, hooks: Iterable[Hook], last: dict[tuple[str, str], str]) -> None:
-    from .words import flat, nearby, paint
+def bar(value: float, most: float) -> str:
+    """Return a bar of up to 8 characters for a value; any value above 0 is visible."""
+    if value <= 0 or most <= 0:
+        return ""
+    eighths = max(1, min(_BAR * 8, round(value / most * _BAR * 8)))
+    if not _can_draw():
+        return "#" * max(1, eighths // 8)
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
+
+def _can_draw() -> bool:
+    try:
+        _EIGHTHS.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _print_idle(label: str, hooks: Iterable[Hook], last: dict[tuple[str, str], str]) -> None:
     for hook in hooks:
         more = last.get((hook.event, hook.label), "")
-        place = ", ".join(part for part in (hook.event, more, nearby(hook.source)) if part)
+        place = ", ".join(part for part in (hook.event, more, short_path(hook.source)) if part)
         print(f"{paint(label, 'yellow')}  {flat(hook.label)}  {paint(flat(place), 'dim')}")

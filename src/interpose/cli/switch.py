@@ -1,4 +1,4 @@
-"""``interpose enable`` and ``interpose disable``: switch a hook in one project, without touching anybody's file."""
+"""``interpose enable`` and ``interpose disable``: switch a hook in one project without changing a file."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ..config.switches import Switches, project_of
 from ..errors import UnknownHook, UsageError, nearest
 from ..events import TABLE
 from ..model import Hook
-from ..registry import LAYERS
 from ..replies import clean
-from .loading import enter, here
+from .engine import LAYERS
+from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
-from .words import paint
+from .render import paint
 
 __all__ = ["disable", "enable"]
 
-PERSONS_LAYER = "user"
-"""Whose rights the person at the terminal has."""
+USER_LAYER = "user"
+"""The highest layer whose hooks the person at the terminal may switch."""
 
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False, help="The hook's name: in its file.")]
-List = Annotated[bool, typer.Option("--list", help="Only list what is switched in this project.")]
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False, help="The `name:` of the hook.")]
+List = Annotated[bool, typer.Option("--list", help="List the switches of this project.")]
 
 
 def enable(
     name: Name = None, list_: List = False, dialect: Dialect = None, cwd: Cwd = None, as_json: AsJson = False
 ) -> int:
-    """The switch holds for this project and for you; it is kept outside the project, and no file is rewritten.
-    A hook that is on in its file, and was switched off with `interpose disable`, is left to its file again.
+    """The switch applies to you in this project; it is stored outside the project, and no file is changed.
+    If the hook is on in its file, this removes the switch that `interpose disable` made.
     """
     return _run(name, True, list_, dialect, cwd, as_json)
 
@@ -40,16 +40,16 @@ def enable(
 def disable(
     name: Name = None, list_: List = False, dialect: Dialect = None, cwd: Cwd = None, as_json: AsJson = False
 ) -> int:
-    """The switch holds for this project and for you; it is kept outside the project, and no file is rewritten.
-    You can switch off what your own and the project's files say. What a layer above has set stays on.
+    """The switch applies to you in this project; it is stored outside the project, and no file is changed.
+    You can switch off hooks of your own and of the project's files, not those of a layer above.
     """
     return _run(name, False, list_, dialect, cwd, as_json)
 
 
 def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str | None, as_json: bool) -> int:
-    enter(cwd)
-    loaded = load_sources(TABLE, find_sources(here(), dialect))
-    project = project_of(here(), loaded)
+    change_directory(cwd)
+    loaded = load_sources(TABLE, find_sources(current_directory(), dialect))
+    project = project_of(current_directory(), loaded)
     if list_:
         _list(project, loaded.hooks, as_json)
         return 0
@@ -65,15 +65,15 @@ def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str 
 
 
 def switch(project: str, name: str, on: bool, loaded: Loaded) -> None:
-    """Switch every hook of a name that the person may touch; say why not, if they may touch none."""
+    """Switch every hook of a name that the user may switch; raise UnknownHook if there is none."""
     switches = Switches()
     named = [hook for hook in loaded.hooks if hook.name == name]
     if not named and switches.of(project).get(name) is not None and on:
-        switches.clear(project, name)  # its hook is gone; so is the reason to keep a switch
+        switches.clear(project, name)  # the hook is gone, and its switch is useless
         return
     if not named:
-        raise UnknownHook(f"no hook is named {name}", hint=_instead(name, loaded))
-    may = [hook for hook in named if _may_touch(hook)]
+        raise UnknownHook(f"no hook is named {name}", hint=_suggest(name, loaded))
+    may = [hook for hook in named if _may_switch(hook)]
     if not may:
         what = "is locked there" if any(hook.locked for hook in named) else "is set there"
         raise UnknownHook(f"{name} belongs to the {named[0].layer} layer and {what}: it cannot be switched from here",
@@ -84,15 +84,15 @@ def switch(project: str, name: str, on: bool, loaded: Loaded) -> None:
         switches.set(project, name, on)
 
 
-def _may_touch(hook: Hook) -> bool:
-    return LAYERS.index(hook.layer) <= LAYERS.index(PERSONS_LAYER)
+def _may_switch(hook: Hook) -> bool:
+    return LAYERS.index(hook.layer) <= LAYERS.index(USER_LAYER)
 
 
-def _instead(name: str, loaded: Loaded) -> str:
+def _suggest(name: str, loaded: Loaded) -> str:
     if hint := nearest(name, {hook.name for hook in loaded.hooks if hook.name}):
         return hint
     if any(hook.label == name for hook in loaded.hooks):
-        return "it has no name: in its file, and cannot be switched without one"
+        return "the hook has no `name:`, which a switch needs"
     waiting = [origin.source.path for origin in loaded.origins if not origin.trusted]
     return f"{waiting[0]} is not trusted yet: interpose trust" if waiting else "`interpose list` shows the hooks"
 

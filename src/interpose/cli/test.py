@@ -20,10 +20,10 @@ from ..replies import clean
 from ..testing.cases import Case
 from ..testing.comparison import CaseResult
 from ..testing.suites import Suite, case_files, junit, load_all, run_all
-from .loading import enter, here, hooks_of
+from .loading import change_directory, current_directory, load_hooks
 from .options import AsJson, Config, Cwd, Dialect
-from .outputs import on_stderr, without_log
-from .words import paint
+from .render import paint
+from .render.streams import silence_log, stdout_to_stderr
 
 __all__ = ["run"]
 
@@ -31,12 +31,14 @@ Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[FILE|DIR]…", show_default=False,
-        help="Files of cases, or directories with *.cases.yaml files. Otherwise: .interpose/*cases*.yaml (or .json).",
+        help="Files of cases, or directories with *.cases.yaml files. Default: .interpose/*cases*.yaml (or .json).",
     ),
 ]  # fmt: skip
 FailUnder = Annotated[
     float | None,
-    typer.Option("--fail-under", metavar="PERCENT", min=0, max=100, help="Fail if the cases run fewer of the hooks."),
+    typer.Option(
+        "--fail-under", metavar="PERCENT", min=0, max=100, help="Fail if the cases run a smaller part of the hooks."
+    ),
 ]
 Junit = Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")]
 
@@ -50,33 +52,33 @@ def run(
     junit: Junit = None,
     as_json: AsJson = False,
 ) -> int:
-    """Each case is an event and what should come of it:
+    """A case is an event and the outcome that it should have:
 
     \b
       - name: rm is denied
         given: {event: PreToolUse, tool: Bash, args: {command: rm -rf /}}
         expect: {decision: deny, reason: Destructive}
 
-    `expect` may have: decision, allowed, reason, input, context, messages, keep_going, hooks. A text is a part of what
-    is expected, or `re:…`; `input` is the part of the final input that counts; `hooks` says how a hook ends (ok,
-    failed, timeout, skipped, absent). A hook that fails without being expected to makes its case fail.
+    `expect` may have: decision, allowed, reason, input, context, messages, keep_going, hooks. A text must be contained
+    in the actual text, or match as `re:…`; `input` lists the fields of the final input to compare; `hooks` maps a hook
+    to its status (ok, failed, timeout, skipped, absent). A hook that fails unexpectedly makes its case fail.
 
     A file may also be a mapping with `config:` (the files to test) and `cases:`. The hooks really run.
 
     Exit status: 0 if all cases passed, 1 if not, or if a file has mistakes.
-    """  # noqa: D301 - the mark keeps the lines below it apart in the help
+    """  # noqa: D301 - \b keeps the lines below it apart in the help
     named = [os.path.abspath(path) if cwd is not None else path for path in files or []]
     target = os.path.abspath(junit) if junit is not None else None
     engines = _Engines([os.path.abspath(path) for path in config or []], dialect, trusted=bool(named))
-    enter(cwd)
-    found = case_files(named, here())
+    change_directory(cwd)
+    found = case_files(named, current_directory())
     if not found:
         raise UsageError("no file of cases was found", hint="write .interpose/cases.yaml: `interpose test --help`")
     cases = load_all(found)
-    without_log()
+    silence_log()
     started = time.perf_counter()
-    shown = None if as_json else _Shown()
-    suite = run_all(cases, engines.of, shown, around=on_stderr)
+    shown = None if as_json else _Printer()
+    suite = run_all(cases, engines.of, shown, around=stdout_to_stderr)
     enough = fail_under is None or suite.percent >= fail_under
     if target is not None:
         _write(target, suite)
@@ -95,35 +97,35 @@ class _Engines:
         self._config = tuple(config)
         self._dialect = dialect
         self._trusted = trusted
-        """Whether a person has named the files of cases, and so the configuration that these name."""
+        """Whether the user named the files of cases, and so trusts the configuration that these name."""
         self._made: dict[tuple[str, ...], Hooks] = {}
 
     def of(self, case: Case) -> Hooks:
         key = self._config or case.config
         if key not in self._made:
             self._made[key] = self._make(key)
-            self._made[key].record(None)  # a case has not happened, and has no place in what is recorded of what has
+            self._made[key].record(None)  # a case is no real event, and is not recorded
         return self._made[key]
 
     def _make(self, files: tuple[str, ...]) -> Hooks:
         if not files:
-            hooks = hooks_of([], self._dialect, None)
+            hooks = load_hooks([], self._dialect, None)
             if not hooks.origins:
-                raise UsageError("no configuration was found", hint="`interpose init` writes one; or use --config")
-            _only_trusted(hooks.origins)
+                raise UsageError("no configuration was found here", hint="`interpose init` writes one; or use --config")
+            _require_trust(hooks.origins)
             return hooks
         if not self._config and not self._trusted:
-            # Nobody has named these: the file of cases that does was found by itself.
+            # The user has not named these: the file of cases that names them was found.
             sources = [Source(path, "project", self._dialect, found=True) for path in files]
-            _only_trusted(load_sources(TABLE, sources).origins)
-        return hooks_of(list(files), self._dialect, None)
+            _require_trust(load_sources(TABLE, sources).origins)
+        return load_hooks(list(files), self._dialect, None)
 
 
-def _only_trusted(origins: Iterable[Origin]) -> None:
-    """Refuse to test what would not be armed: cases that pass without their hooks say nothing."""
+def _require_trust(origins: Iterable[Origin]) -> None:
+    """Raise ConfigError for files that are not trusted: without their hooks the cases test nothing."""
     problems = [
-        Problem("found, but not trusted: its hooks cannot be tested", where=origin.source.path,
-                hint=f"look at it, then: interpose trust {origin.source.path}")
+        Problem("not trusted, so its hooks cannot be tested", where=origin.source.path,
+                hint=f"review it, then: interpose trust {origin.source.path}")
         for origin in origins
         if not origin.trusted
     ]  # fmt: skip
@@ -131,8 +133,8 @@ def _only_trusted(origins: Iterable[Origin]) -> None:
         raise ConfigError(problems)
 
 
-class _Shown:
-    """Shows results as they come, under the file that each is from."""
+class _Printer:
+    """Prints each result below the name of its file."""
 
     def __init__(self) -> None:
         self._file = ""
@@ -148,11 +150,11 @@ class _Shown:
             return
         print(f"  {paint('FAIL', 'red', 'bold')}  {name}  {paint(f'line {line}', 'dim')}")
         for text in result.lines():
-            print(f"          {_coloured(clean(text))}".rstrip())
+            print(f"          {_paint_line(clean(text))}".rstrip())
         sys.stdout.flush()
 
 
-def _coloured(text: str) -> str:
+def _paint_line(text: str) -> str:
     if text.startswith(("  expected", "  - ")):
         return paint(text, "green")
     return paint(text, "red") if text.startswith(("  got", "  + ")) else text

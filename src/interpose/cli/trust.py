@@ -1,4 +1,4 @@
-"""``interpose trust``: look at what a configuration makes run, and let it arm."""
+"""``interpose trust``: review what a configuration runs, and arm it."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from ..handlers.command import command_of
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
-from .asking import confirm, somebody_is_there
-from .loading import enter, here
+from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
-from .words import complain, complain_of, paint, visible
+from .render import escape, paint, print_error, print_problem
+from .render.streams import confirm, is_interactive
 
 __all__ = ["run"]
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILE]…", show_default=False, help="Configuration files. Otherwise: those that are found."),
+    typer.Argument(metavar="[FILE]…", show_default=False, help="Configuration files. Default: those that are found."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask: for scripts, after somebody has looked.")]
-Diff = Annotated[bool, typer.Option("--diff", help="Only show what has changed since a file was trusted.")]
-Forget = Annotated[
-    list[str] | None, typer.Option("--forget", metavar="FILE", help="Take trust back; may be given more than once.")
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Do not ask: for scripts, after a person has reviewed the file.")
 ]
-List = Annotated[bool, typer.Option("--list", help="Only list what was trusted, and whether that still holds.")]
+Diff = Annotated[bool, typer.Option("--diff", help="Show what has changed since a file was trusted.")]
+Forget = Annotated[list[str] | None, typer.Option("--forget", metavar="FILE", help="Revoke trust; may be repeated.")]
+List = Annotated[bool, typer.Option("--list", help="List the trusted files, and whether they are unchanged.")]
 
 
 def run(
@@ -49,49 +49,49 @@ def run(
     cwd: Cwd = None,
     as_json: AsJson = False,
 ) -> int:
-    """A file that is found by itself (such as `.interpose/hooks.yaml`) arms only after you have said so, for exactly
-    what is in it and in the local scripts and modules that it names. If any of these changes, it has to be trusted
-    again. Your answer is kept outside the project.
+    """A file that Interpose finds (such as `.interpose/hooks.yaml`) is armed only after you trust it: its content, and
+    that of the local scripts and modules that it names. If any of these changes, you have to trust it again. Your
+    answer is stored outside the project.
 
-    Exit status: 1 if a file was not trusted in the end, or is unsafe (others may write to it).
+    Exit status: 1 if a file is not trusted at the end, or is unsafe (other users may write to it).
     """
     named = [os.path.abspath(path) for path in files or []]
     if forget:
         return _forget([os.path.abspath(path) for path in forget], as_json)
     if list_:
         return _list(as_json)
-    enter(cwd)
-    looked, mistakes = _look(_sources(named, dialect))
+    change_directory(cwd)
+    reviews, errors = _review_all(_sources(named, dialect))
     if diff:
         if not as_json:
-            _show_diffs(looked)
+            _print_diffs(reviews)
     else:
-        _decide(looked, yes=yes, quiet=as_json)
+        _decide(reviews, yes=yes, quiet=as_json)
     if as_json:
-        _print_json(looked, mistakes)
-    for error in mistakes:
-        complain(error, "trust")
-    return 1 if mistakes or not (diff or all(one.trusted for one in looked)) else 0
+        _print_json(reviews, errors)
+    for error in errors:
+        print_error(error, "trust")
+    return 1 if errors or not (diff or all(one.trusted for one in reviews)) else 0
 
 
 @dataclass(slots=True)
-class _Looked:
-    """A file, the hooks that it would arm, and what is not as it was trusted."""
+class _Review:
+    """A file, the hooks that it declares, and what has changed since it was trusted."""
 
     origin: Origin
     hooks: list[Hook]
     changes: list[tuple[str, str]]
     before: dict[str, Any]
-    """What was recorded when it was trusted; empty if it never was."""
+    """The record of its trust; empty if it was never trusted."""
     trusted: bool
     permissions: dict[str, str]
-    """What it answers before a person is asked."""
+    """Its permission rules."""
     audit: str
-    """Where it has firings recorded, if it says so."""
+    """The path of its audit store; empty if it has none."""
 
 
 def _sources(named: list[str], dialect: str | None) -> list[Source]:
-    found = find_sources(here(), dialect)
+    found = find_sources(current_directory(), dialect)
     if not named:
         if not found:
             raise UsageError("no configuration was found here", hint="`interpose init` writes one, or name a file")
@@ -100,21 +100,21 @@ def _sources(named: list[str], dialect: str | None) -> list[Source]:
     return [known.get(os.path.realpath(path)) or Source(path, "project", dialect, found=True) for path in named]
 
 
-def _look(sources: Iterable[Source]) -> tuple[list[_Looked], list[InterposeError]]:
-    """Read each file as one that was found, so that an unsafe one is refused; go on after mistakes."""
-    looked: list[_Looked] = []
-    mistakes: list[InterposeError] = []
+def _review_all(sources: Iterable[Source]) -> tuple[list[_Review], list[InterposeError]]:
+    """Load each file as a found one, so that an unsafe file is an error; collect the errors."""
+    reviews: list[_Review] = []
+    errors: list[InterposeError] = []
     for source in sources:
         try:
-            looked.append(_look_at(source))
+            reviews.append(_review(source))
         except InterposeError as error:
-            mistakes.append(error)
-    return looked, mistakes
+            errors.append(error)
+    return reviews, errors
 
 
-def _look_at(source: Source) -> _Looked:
+def _review(source: Source) -> _Review:
     [origin] = load_sources(TABLE, [source]).origins
-    # What is not trusted yet shows no hooks; named, the same file shows them. It must be the same file, of course.
+    # Loading an untrusted file gives no hooks; loading it as a named file does. Both must read the same content.
     loaded = load_sources(TABLE, [replace(source, found=False)])
     if loaded.origins[0].digest != origin.digest:
         raise ConfigError([Problem("was changed while it was being read", where=source.path, hint="try again")])
@@ -123,43 +123,46 @@ def _look_at(source: Source) -> _Looked:
     changes = store.difference(origin) if isinstance(before, dict) else []
     known = before if isinstance(before, dict) else {}
     audit = str(loaded.audit.get("path", "")) if loaded.audit else ""
-    return _Looked(origin, loaded.hooks, changes, known, origin.trusted, loaded.permissions, audit)
+    return _Review(origin, loaded.hooks, changes, known, origin.trusted, loaded.permissions, audit)
 
 
-def _decide(looked: list[_Looked], *, yes: bool, quiet: bool) -> None:
-    """Show each file and trust it, if somebody says so."""
-    for one in looked:
+def _decide(reviews: list[_Review], *, yes: bool, quiet: bool) -> None:
+    """Print each file and trust it if the user agrees."""
+    for one in reviews:
         path = clean(one.origin.source.path)
         if one.trusted:
             if not quiet:
                 print(f"{paint(path, 'bold')} is trusted as it is")
             continue
         if not quiet:
-            _show(one)
-        if not yes and (quiet or not somebody_is_there()):
+            _print_review(one)
+        if not yes and (quiet or not is_interactive()):
             if not quiet:
-                complain_of(
-                    Problem("not trusted: there is nobody to ask", where=path, hint="--yes if you have looked"), ""
+                print_problem(
+                    Problem(
+                        "not trusted: there is no terminal to ask on", where=path, hint="--yes if you have reviewed it"
+                    ),
+                    "",
                 )
             continue
         if yes or confirm(f"Trust {path} with {_hooks(one)}?"):
-            # What was shown is what is trusted: a file that has changed since then does not match.
+            # The digest of the content that was shown is trusted; a later change does not match it.
             TrustStore().trust(one.origin)
             one.trusted = True
         if not quiet:
             print(f"{paint('trusted', 'green')}  {path}" if one.trusted else f"{paint('not trusted', 'red')}  {path}")
 
 
-def _hooks(one: _Looked) -> str:
+def _hooks(one: _Review) -> str:
     return f"{len(one.hooks)} hook{'' if len(one.hooks) == 1 else 's'}"
 
 
-def _show(one: _Looked) -> None:
+def _print_review(one: _Review) -> None:
     origin = one.origin
     print(f"{paint(clean(origin.source.path), 'bold')}  {paint(f'{origin.source.layer} layer', 'dim')}  "
-          f"{_short(origin.sha256)}")  # fmt: skip
+          f"{_abbreviate(origin.sha256)}")  # fmt: skip
     if one.before:
-        print(f"  {paint('it was trusted before, and has changed since', 'yellow')} (--diff shows more):")
+        print(f"  {paint('it was trusted, and has changed since', 'yellow')} (--diff shows more):")
         for path, change in one.changes:
             print(f"    {change:<8} {clean(path)}")
     print(f"  it arms {_hooks(one)}:")
@@ -168,57 +171,57 @@ def _show(one: _Looked) -> None:
         state = paint("" if hook.enabled and hook.enforce else "  (not enforced)" if hook.enabled else "  (off)", "dim")
         agent = f" for agent {clean(hook.scope)}" if hook.scope else ""
         line = paint(_line(hook, origin), "dim")
-        print(f"    {_event(hook):<{width}}  {_runs(hook)}{_given(hook)}{agent}{state}  {line}".rstrip())
+        print(f"    {_event(hook):<{width}}  {_runs(hook)}{_environment(hook)}{agent}{state}  {line}".rstrip())
     if origin.references:
-        print("  which run these local files, trusted with their content:")
+        print("  which run these local files, whose content is trusted too:")
     for path, digest in origin.references.items():
-        print(f"    {_short(digest) if digest else paint('missing', 'red') + '     '}  {_on_a_line(path)}")
+        print(f"    {_abbreviate(digest) if digest else paint('missing', 'red') + '     '}  {_one_line(path)}")
     if one.permissions:
-        print("  it answers before you are asked:")
+        print("  its permission rules:")
     for rule, answer in one.permissions.items():
-        print(f"    {paint(f'{answer:<5}', 'yellow' if answer == 'allow' else 'dim')}  {_on_a_line(rule)}")
+        print(f"    {paint(f'{answer:<5}', 'yellow' if answer == 'allow' else 'dim')}  {_one_line(rule)}")
     if one.audit:
-        print(f"  it has firings recorded in {_on_a_line(one.audit)}")
+        print(f"  it records firings in {_one_line(one.audit)}")
 
 
 def _event(hook: Hook) -> str:
-    return _on_a_line(f"{hook.event} {hook.matcher}".rstrip())
+    return _one_line(f"{hook.event} {hook.matcher}".rstrip())
 
 
 def _runs(hook: Hook) -> str:
-    what = _on_a_line(str(hook.handler))
-    return f"{_on_a_line(hook.name)}: {what}" if hook.name and hook.name != what else what
+    what = _one_line(str(hook.handler))
+    return f"{_one_line(hook.name)}: {what}" if hook.name and hook.name != what else what
 
 
-def _given(hook: Hook) -> str:
-    """Say what a command gets of the environment, beside what every command gets: a variable can name what is run."""
+def _environment(hook: Hook) -> str:
+    """Return the environment variables that a command gets in addition; a variable can decide what is run."""
     command = command_of(hook)
     if command is None:
         return ""
-    given = [f"{name}={value!r}" for name, value in command.env.items()]
-    given += ["your whole environment"] if command.inherit else [f"your {name}" for name in command.passed]
-    return _on_a_line(f" with {', '.join(given)}") if given else ""
+    variables = [f"{name}={value!r}" for name, value in command.env.items()]
+    variables += ["your whole environment"] if command.inherit else [f"your {name}" for name in command.passed]
+    return _one_line(f" with {', '.join(variables)}") if variables else ""
 
 
-def _on_a_line(text: str) -> str:
-    """Return text that cannot look like more or less than it is; a line end in a command is not a blank."""
-    return visible(text).replace("\n", "⏎")
+def _one_line(text: str) -> str:
+    """Return text on one line with every control character visible, also line ends."""
+    return escape(text).replace("\n", "⏎")
 
 
 def _line(hook: Hook, origin: Origin) -> str:
-    """Say where a hook is written: in which line of its file, or in which script that the file names."""
+    """Return the line of a hook in its file, or the script that declares it."""
     file, _, line = hook.source.rpartition(":")
     if file == origin.source.path:
         return f"line {line}"
     return "" if hook.source == origin.source.path else os.path.basename(hook.source)
 
 
-def _short(digest: str) -> str:
+def _abbreviate(digest: str) -> str:
     return digest[:12]
 
 
-def _show_diffs(looked: list[_Looked]) -> None:
-    for one in looked:
+def _print_diffs(reviews: list[_Review]) -> None:
+    for one in reviews:
         path = clean(one.origin.source.path)
         if not one.before:
             print(f"{paint(path, 'bold')}: {'trusted by INTERPOSE_TRUST' if one.trusted else 'was never trusted'}")
@@ -233,16 +236,16 @@ def _show_diffs(looked: list[_Looked]) -> None:
             print(f"  {line}")
 
 
-def _hashes(one: _Looked, path: str) -> str:
+def _hashes(one: _Review, path: str) -> str:
     if path == one.origin.real_path:
         before, now = one.before.get("sha256", ""), one.origin.sha256
     else:
         before, now = one.before.get("references", {}).get(path, ""), one.origin.references.get(path, "")
-    return f"{_short(before) or 'nothing'} → {_short(now) or 'nothing'}"
+    return f"{_abbreviate(before) or 'nothing'} → {_abbreviate(now) or 'nothing'}"
 
 
-def _text_diff(one: _Looked) -> list[str]:
-    """Compare the text that was trusted with today's; of the files that it names only the hashes are kept."""
+def _text_diff(one: _Review) -> list[str]:
+    """Return a diff of the trusted text and the present one; of the files that it names only hashes are stored."""
     before = one.before.get("text")
     if not isinstance(before, str) or one.before.get("sha256") == one.origin.sha256:
         return []
@@ -266,7 +269,7 @@ def _forget(paths: list[str], as_json: bool) -> int:
                 print(f"{clean(path)} is not trusted any more")
         else:
             hint = nearest(os.path.realpath(path), recorded) or "`interpose trust --list` shows what is"
-            complain_of(Problem("was not trusted", where=path, hint=hint), "trust")
+            print_problem(Problem("was not trusted", where=path, hint=hint), "trust")
     if as_json:
         print(json.dumps({"forgotten": forgotten}))
     return 0 if len(forgotten) == len(paths) else 1
@@ -295,7 +298,7 @@ def _state(path: str) -> str:
     return "trusted" if origin.trusted else "changed"
 
 
-def _print_json(looked: list[_Looked], mistakes: list[InterposeError]) -> None:
+def _print_json(reviews: list[_Review], errors: list[InterposeError]) -> None:
     files = [
         {
             "path": one.origin.source.path,
@@ -313,7 +316,7 @@ def _print_json(looked: list[_Looked], mistakes: list[InterposeError]) -> None:
                 for hook in one.hooks
             ],
         }
-        for one in looked
+        for one in reviews
     ]  # fmt: skip
-    said = {"files": files, "mistakes": [str(error) for error in mistakes]}
+    said = {"files": files, "mistakes": [str(error) for error in errors]}
     print(json.dumps(said))

@@ -1,4 +1,4 @@
-"""``interpose undo``: bring back what was there before an agent's last writes."""
+"""``interpose undo``: restore the files that an agent's last writes changed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ from ..agent.shadow import ShadowGit, Undone, Write
 from ..errors import UsageError
 from ..replies import clean
 from . import options
-from .loading import enter, here
-from .words import paint
+from .loading import change_directory, current_directory
+from .render import paint
+from .render.table import Column, print_table
 
 __all__ = ["run"]
 
+_COLUMNS = (
+    Column("WRITTEN", "dim"), Column("FILE", "cyan"), Column("WAS"), Column("STATE", "yellow"),
+    Column("SESSION", "dim"), Column("NOTE"),
+)  # fmt: skip
 _COLOURS = {"restored": "green", "removed": "yellow", "unchanged": "dim"}
 
-Count = Annotated[int, typer.Argument(metavar="[COUNT]", min=1, show_default=False, help="How many writes; one.")]
-List = Annotated[bool, typer.Option("--list", help="Only list the last writes: 20, or COUNT if it is more.")]
+Count = Annotated[int, typer.Argument(metavar="[COUNT]", min=1, show_default=False, help="How many writes; default 1.")]
+List = Annotated[bool, typer.Option("--list", help="List the last writes: 20, or COUNT if it is more.")]
 Force = Annotated[
-    bool, typer.Option("--force", help="Also where a file was changed since; what is there now stays in the record.")
+    bool,
+    typer.Option(
+        "--force", help="Also restore files that changed since; their present content is kept in the history."
+    ),
 ]
-Redo = Annotated[bool, typer.Option("--redo", help="Do again what was undone last.")]
+Redo = Annotated[bool, typer.Option("--redo", help="Repeat the writes that were undone last.")]
 
 
 def run(
@@ -36,13 +44,13 @@ def run(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Every write of the agent is a commit in .interpose/shadow.git, beside what was there before. A file that somebody
-    has changed since is left alone, and then nothing at all is brought back, unless you say --force.
+    """Every write of the agent is a commit in .interpose/shadow.git, with the content before it. If a file has changed
+    since, nothing is restored unless you use --force.
 
     Example: interpose undo 3
     """
-    enter(cwd)
-    shadow = ShadowGit.find(Path(here()))
+    change_directory(cwd)
+    shadow = ShadowGit.find(Path(current_directory()))
     if list_:
         _list(shadow, max(count, 20), as_json)
         return 0
@@ -50,8 +58,8 @@ def run(
     if shadow is not None:
         undone = shadow.redo(count, force=force) if redo else shadow.undo(count, force=force)
     if shadow is None or not undone:
-        where = str(shadow.root) if shadow else here()
-        hint = "" if redo else "only what `interpose run` has written can be; `interpose undo --list` shows it"
+        where = str(shadow.root) if shadow else current_directory()
+        hint = "" if redo else "it restores what `interpose run` has written; `interpose undo --list` shows that"
         raise UsageError(f"nothing to {'redo' if redo else 'undo'} in {where}", hint=hint)
     if as_json:
         facts = [{"what": each.what, **_facts(each.write)} for each in undone]
@@ -60,7 +68,7 @@ def run(
     for each in undone:
         print(f"{paint(f'{each.what:<9}', _COLOURS[each.what])}  {clean(each.write.path)}  {_when(each.write)}")
     if len(undone) < count:
-        print(f"there was no more than that: {len(undone)} of {count}")
+        print(f"{len(undone)} of {count}: there were no more")
     return 0
 
 
@@ -72,23 +80,12 @@ def _list(shadow: ShadowGit | None, most: int, as_json: bool) -> None:
     if not writes:
         print("no agent has written anything here")
         return
-    from .tables import show_table
-
-    show_table(
-        ("WRITTEN", "FILE", "WAS", "STATE", "SESSION", "NOTE"),
-        [
-            (
-                _clock(write),
-                write.path,
-                "" if write.before else "not there",
-                "undone" if write.undone else "",
-                write.session,
-                write.note,
-            )
-            for write in writes
-        ],
-        colours=("dim", "cyan", "", "yellow", "dim", ""),
-    )
+    rows = [
+        (_clock(write), write.path, "" if write.before else "not there", "undone" if write.undone else "",
+         write.session, write.note)
+        for write in writes
+    ]  # fmt: skip
+    print_table(_COLUMNS, rows)
 
 
 def _facts(write: Write) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Wire formats: how an event is written for a hook, and how a hook's answer is read."""
+"""Wire formats: how an event is written for a hook, a hook's reply is read, and an outcome is written as a reply."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..event import Event
 from ..events import Row
 from ..replies import Failure, Reply
 
-__all__ = ["Dialect", "dialect"]
+__all__ = ["NAMES", "Dialect", "dialect"]
 
 
 class Dialect(NamedTuple):

@@ -19,7 +19,7 @@ from ._environment import environment, withheld
 from ._process import Start
 from ._running import Job, in_this_thread, on_loop
 
-__all__ = ["ISOLATIONS", "Command", "CommandHandler", "command_of", "current_interpreter"]
+__all__ = ["ISOLATIONS", "Command", "CommandHandler", "command_of", "current_interpreter", "supervisor_error"]
 
 ISOLATIONS = ("group", "tree", "namespace")
 
@@ -164,3 +164,10 @@ def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[
 def current_interpreter() -> str:
     """Return the interpreter that runs scripts which do not name one."""
     return sys.executable or "python3"
+
+
+def supervisor_error() -> str:
+    """Return why no supervisor can be started here; empty if one can."""
+    from ._supervised import pool
+
+    return pool.why_not()

@@ -1,4 +1,4 @@
-"""``interpose demo``: a whole session of the agent on a scripted model, in which a reader sees what hooks can do."""
+"""``interpose demo``: a session of the agent with a scripted model, which shows what hooks can do."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import typer
 
 from ...errors import UsageError
 from ...hooks import Hooks
-from ..frames import Lines, Live
-from ..job import Job
-from ..outputs import without_log
-from ..timeline import show_timeline
-from ..words import paint
+from ..render import paint
+from ..render.streams import silence_log
+from ..run.session import TerminalSession
+from ..run.timeline import print_timeline
+from ..run.view import LiveView, PlainView
 
 __all__ = ["run"]
 
@@ -27,49 +27,50 @@ PROMPT = "Clean up, fix add() and publish. The password is hunter2, should you n
 
 
 def run(
-    plain: Annotated[bool, typer.Option("--plain", help="Lines only, for logs.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Print lines only, for logs.")] = False,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="DIR", help="Leave the project of the demonstration here.")
+        str | None,
+        typer.Option("--keep", metavar="DIR", help="Keep the project of the demonstration in this directory."),
     ] = None,
 ) -> int:
-    """Offline and in seconds: the model plays a script; hooks, tools, files and processes are real."""
-    without_log()
+    """Runs offline, in seconds: the model plays a script; hooks, tools, files and processes are real."""
+    silence_log()
     with tempfile.TemporaryDirectory(prefix="interpose-demo-") as scratch:
-        project = _lay_out(Path(scratch))
+        project = _create_project(Path(scratch))
         if keep is not None:
-            _make_room(keep)
-        status = _play(project, Lines() if plain or not sys.stdout.isatty() else Live())
+            _create_directory(keep)
+        status = _play(project, PlainView() if plain or not sys.stdout.isatty() else LiveView())
         if keep is not None:
             shutil.copytree(project, keep, symlinks=True, dirs_exist_ok=True)
             print(f"\nThe project is in {keep}. `interpose list -c {keep}/hooks.yaml` lists its hooks.")
         else:
-            print("\n`interpose demo --keep DIR` leaves its project for you to read; `interpose init` begins yours.")
+            print("\n`interpose demo --keep DIR` keeps its project for you to read; `interpose init` starts yours.")
     return status
 
 
-def _make_room(keep: str) -> None:
-    """Make the directory before anything is shown: that it cannot be made should not be said after the last word."""
+def _create_directory(keep: str) -> None:
+    """Create the directory before the session, so that an error is printed first."""
     try:
         os.makedirs(keep)
     except FileExistsError:
-        raise UsageError(f"--keep {keep}: it is there already", hint="name a directory that is not there") from None
+        raise UsageError(f"--keep {keep}: it exists already", hint="name a new directory") from None
     except OSError as error:
-        raise UsageError(f"--keep {keep}: {error.strerror}", hint="name a directory that can be made") from None
+        raise UsageError(f"--keep {keep}: {error.strerror}", hint="name another directory") from None
 
 
-def _play(project: Path, view: Lines) -> int:
+def _play(project: Path, view: PlainView) -> int:
     with as_file(files(__package__) / "turns.yaml") as turns:
-        job = Job(
+        session = TerminalSession(
             Hooks.load(project / "hooks.yaml"), view, cwd=project, model=f"scripted:{turns}", options={"approver": None}
         )
-        status = job.run(PROMPT)
-    print(f"\n{paint('What the hooks did', 'bold')}  ({job.timeline.firings} events in all)\n")
-    show_timeline([row for row in job.timeline.rows if row["decision"] != "-"])
+        status = session.run(PROMPT)
+    print(f"\n{paint('What the hooks did', 'bold')}  ({session.timeline.firings} events in all)\n")
+    print_timeline([row for row in session.timeline.rows if row["decision"] != "-"])
     return status
 
 
-def _lay_out(scratch: Path) -> Path:
-    """Make a small project, with a repository that can be pushed to another."""
+def _create_project(scratch: Path) -> Path:
+    """Create a small project, with a git repository and a remote to push to."""
     project = scratch / "project"
     with as_file(files(__package__) / "project") as source:
         shutil.copytree(source, project, ignore=shutil.ignore_patterns("__pycache__"))

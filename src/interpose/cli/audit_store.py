@@ -1,0 +1,86 @@
+"""The audit store that a command reads, and the time from which it reads."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from ..audit.reader import StoreReader, open_store
+from ..config.audit import default_path
+from ..config.load import Source, find_sources, load_sources
+from ..errors import UsageError
+from ..events import TABLE
+from .loading import change_directory, current_directory
+
+__all__ = ["Since", "Store", "open_reader", "parse_since", "store_path"]
+
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store", metavar="FILE", show_default=False,
+        help="The audit store. Default: the one that the configuration names (`audit.path`), else your own.",
+    ),
+]  # fmt: skip
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="WHEN", help="From then on: 90m, 2h, 3d, or a date such as 2026-01-31T09:00."),
+]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_RELATIVE = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,3})?)\s*(?P<unit>[smhdw])")
+
+
+def store_path(store: str | None, config: list[str] | None, dialect: str | None, cwd: str | None) -> str:
+    """Return the path of the store: the named one, else the configuration's, else the user's own.
+
+    The configuration is only read: no hook is armed and no store is created.
+    """
+    named = os.path.abspath(store) if store is not None else None
+    files = [os.path.abspath(path) for path in config or ()]
+    change_directory(cwd)
+    if named is not None:
+        return named
+    sources = [Source(path, "code", dialect) for path in files] or find_sources(current_directory(), dialect)
+    audit = load_sources(TABLE, sources, lines=False).audit
+    return str(audit["path"]) if audit is not None else default_path()
+
+
+@contextmanager
+def open_reader(
+    store: str | None, config: list[str] | None = None, dialect: str | None = None, cwd: str | None = None
+) -> Iterator[StoreReader]:
+    """Open the store; raise UsageError if it does not exist or cannot be read."""
+    import sqlite3
+
+    path = store_path(store, config, dialect, cwd)
+    if store is None and not os.path.exists(path):
+        hint = "add `audit: {path: audit.db}` to the configuration to record every firing"
+        if path != default_path():
+            hint = "the configuration names it, and the first firing creates it"
+        raise UsageError(f"nothing is recorded: there is no audit store at {path}", hint=f"{hint}; or use --store")
+    with open_store(path) as reader:
+        try:
+            yield reader
+        except sqlite3.Error as error:
+            raise UsageError(f"the store cannot be read: {error}", where=path,
+                             hint="`interpose log verify` finds the damage") from error  # fmt: skip
+
+
+def parse_since(since: str | None) -> float | None:
+    """Return the moment that ``--since`` means, in seconds since 1970."""
+    if since is None:
+        return None
+    text = since.strip()
+    if relative := _RELATIVE.fullmatch(text):
+        return time.time() - float(relative["count"]) * _UNITS[relative["unit"]]
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"--since: {since} is not a time", hint="such as 90m, 2h, 3d or 2026-01-31T09:00") from None

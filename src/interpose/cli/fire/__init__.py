@@ -1,0 +1,162 @@
+"""``interpose fire``: one event through the hooks. Other programs call it at every event, so every import counts.
+
+With ``--reply`` it is a hook itself, and fails closed: every error, in the command line, in the configuration or in
+Interpose, is exit status 2 with the reason on standard error, which hosts read as a deny.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...dialects import NAMES as DIALECTS
+from ...errors import ConfigError, InterposeError, UsageError, nearest
+from ...hooks import Hooks
+from ...model import Outcome
+from .. import is_hook
+from ..loading import load_hooks, refuse_changed_files, trace_from_environment
+from ..render import print_error, print_problem
+from ..render.streams import discard_stdout, report_lost_output, stdout_error, stdout_to_stderr
+from .event import EventOptions, read_event, unknown_fields
+
+__all__ = ["EXIT_STATUS", "OPTIONS", "run"]
+
+EXIT_STATUS = {"deny": 2, "ask": 3, "allow": 0, "none": 0}
+
+OPTIONS = {
+    "--input": "input",
+    "--tool": "tool",
+    "--tool-input": "tool_input",
+    "--agent": "agent",
+    "--field": "fields",
+    "-f": "fields",
+    "--config": "config",
+    "-c": "config",
+    "--dialect": "dialect",
+    "--cwd": "cwd",
+    "--reply": "reply",
+}
+"""Options that have a value, and the attribute that holds it; ``app.fire_help`` declares the same options."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Fire one event and return the exit status; print errors in use and configuration."""
+    try:
+        options, as_json, reply = _parse(arguments)
+        row, fields = read_event(options)
+        for problem in unknown_fields(options, row):
+            print_problem(problem, "fire")
+        before = dict(fields)
+        hooks = load_hooks(options.config, options.dialect, options.cwd, lines=False)
+        _report_untrusted(hooks, strict=reply is not None)
+        if reply is not None and not options.config:
+            refuse_changed_files(hooks, options.dialect)
+        end_tracing = trace_from_environment(hooks, closing=0.5)
+        with stdout_to_stderr():  # output of a hook would spoil the reply, and a spoilt reply decides nothing
+            outcome = hooks.fire_sync(row.name, **fields)
+        end_tracing()
+    except InterposeError as error:
+        print_error(error, "fire")
+        return 2 if is_hook(arguments) else 1
+    if reply is not None:
+        return _reply(outcome, before, reply)
+    return _report(outcome, before, as_json=as_json)
+
+
+def _report_untrusted(hooks: Hooks, *, strict: bool) -> None:
+    """Print which files were found and not armed. For a hook that is an error, and denies.
+
+    Otherwise an agent could disable its guards by changing the configuration, which ends its trust.
+    """
+    untrusted = {origin.source.path for origin in hooks.origins if not origin.trusted}
+    problems = [problem for problem in hooks.warnings if problem.where in untrusted]
+    if strict and problems:
+        raise ConfigError(problems)
+    for problem in problems:
+        print_problem(problem, "fire")
+
+
+def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
+    """Parse the command line; of a repeated option the last one counts, lists grow."""
+    options, as_json, reply = EventOptions(), False, None
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if name == "--json" and not equals:
+            as_json = True
+        elif name in OPTIONS:
+            if not equals:
+                if not rest:
+                    raise UsageError(f"{name} needs a value", hint="`interpose fire --help`")
+                value = rest.pop(0)
+            attribute = OPTIONS[name]
+            if attribute == "reply":
+                reply = value
+            elif attribute in ("fields", "config"):
+                getattr(options, attribute).append(value)
+            else:
+                setattr(options, attribute, value)
+        elif word.startswith("-") and word != "-":
+            hint = nearest(name, [*OPTIONS, "--json"]) or "`interpose fire --help` lists them"
+            raise UsageError(f"{name} is not an option", hint=hint)
+        elif options.event is not None:
+            raise UsageError(f"{word}: one event at a time", hint=f"{options.event} was named already")
+        else:
+            options.event = word
+    if reply is not None and reply not in DIALECTS:
+        raise UsageError(f"--reply: {reply} is not a dialect", hint=" or ".join(DIALECTS))
+    if reply is not None and as_json:
+        raise UsageError("--reply and --json exclude each other", hint="leave one of them out")
+    if reply is not None and options.input is None:
+        options.input = "-"  # a hook reads its event from standard input
+    return options, as_json, reply
+
+
+def _report(outcome: Outcome, before: Mapping[str, Any], *, as_json: bool) -> int:
+    """Print the outcome for a program or for a person; a denied or asked event keeps its status if that fails."""
+    status = EXIT_STATUS[outcome.decision]
+    error = stdout_error()
+    try:
+        if as_json:
+            import json
+
+            print(json.dumps(outcome.to_dict(), default=repr))
+        else:
+            from ..render.outcome import print_outcome
+
+            print_outcome(outcome, before)
+        print(end="", flush=True)
+    except OSError as failure:
+        error = failure
+    if isinstance(error, BrokenPipeError):
+        discard_stdout()  # the reader needed no more
+    elif error is not None:
+        report_lost_output(error)
+        return status or 1
+    return status
+
+
+def _reply(outcome: Outcome, before: Mapping[str, Any], dialect: str) -> int:
+    """Answer as a hook: JSON on standard output; a deny is also exit status 2 with the reason on standard error."""
+    from ...dialects.reply import write_reply
+    from ...strict_json import encode
+
+    reply = write_reply(dialect, outcome, before)
+    error = stdout_error()
+    try:
+        if error is None and reply.body:
+            sys.stdout.write(encode(reply.body).decode("ascii"))
+            sys.stdout.flush()
+    except OSError as failure:
+        error = failure
+    if error is not None:
+        report_lost_output(error)
+        return 2  # the host cannot read the reply
+    for part in reply.unsaid:
+        print(f"interpose fire: {part}: the reply has no field for it at {outcome.event}", file=sys.stderr)
+    if outcome.denied:
+        print(outcome.reason or "denied", file=sys.stderr)
+        return 2
+    return 0

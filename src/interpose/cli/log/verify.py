@@ -1,0 +1,101 @@
+"""``interpose log verify``: check that a store was not changed."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from typing import Any
+
+from ...audit.chain import load_key
+from ...audit.verify import Flaw, Verification, verify_store
+from ...errors import InterposeError
+from ...replies import clean
+from ..render import clock_time, paint, print_error, short_path
+
+__all__ = ["verify"]
+
+NOT_A_STORE = 2
+_COLOURS = {"broken": "red", "consistent": "yellow", "complete": "green"}
+_MEANINGS = {
+    "broken": "it was changed",
+    "consistent": "nothing was changed; only a key or an anchor can show whether its end is missing",
+    "complete": "nothing was changed, and nothing is missing",
+}
+
+
+def verify(store: str, *, key: str | None, anchor: str | None, json: bool) -> int:
+    """Verify a store, print the result, and return the exit status: 0 intact, 1 changed, 2 not a store."""
+    try:
+        found = verify_store(store, key=load_key(key), anchor=anchor)
+    except InterposeError as error:
+        print_error(error, "log verify")
+        return NOT_A_STORE
+    if json:
+        print(json_text.dumps(_as_json(found)))
+    else:
+        _print_verdict(store, found)
+    return 1 if found.flaws else 0
+
+
+def _as_json(found: Verification) -> dict[str, Any]:
+    return {
+        "ok": not found.flaws,
+        "verdict": found.verdict,
+        "records": found.records,
+        "processes": found.processes,
+        "problems": [
+            {"what": flaw.what, "id": flaw.id, "process": flaw.process, "sequence": flaw.sequence, "time": flaw.time}
+            for flaw in found.flaws
+        ],
+        "more_problems": found.more_flaws,
+        "gaps": list(found.gaps),
+        "notes": list(found.notes),
+    }
+
+
+def _print_verdict(store: str, found: Verification) -> None:
+    for flaw in found.flaws:
+        print(f"{paint(_place(flaw), 'bold')}: {paint(clean(flaw.what), 'red')}")
+    if found.more_flaws:
+        print(f"… and {found.more_flaws} more")
+    for gap in found.gaps:
+        print(f"{paint(_place_of_gap(gap), 'bold')}: {clean(_describe_gap(gap))}")
+    for note in found.notes:
+        print(f"{paint('note', 'blue')}: {clean(note)}")
+    count = f"{found.records:,} record{'s' if found.records != 1 else ''} of {found.processes:,} " + (
+        "process" if found.processes == 1 else "processes"
+    )
+    verdict = paint(found.verdict, _COLOURS[found.verdict])
+    print(f"{clean(short_path(store))}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
+    sys.stdout.flush()
+
+
+def _place(flaw: Flaw) -> str:
+    parts = [f"record {flaw.id}"] if flaw.id is not None else []
+    if flaw.process is not None:
+        number = f", number {flaw.sequence}" if flaw.sequence is not None else ""
+        parts.append(f"process {flaw.process}{number}")
+    if flaw.time is not None:
+        parts.append(clock_time(flaw.time, full=True))
+    return ", ".join(parts) or "the store"
+
+
+def _place_of_gap(gap: dict[str, Any]) -> str:
+    return (
+        f"record {gap['id']}, process {gap['process']}, number {gap['sequence']}, {clock_time(gap['time'], full=True)}"
+    )
+
+
+def _describe_gap(gap: dict[str, Any]) -> str:
+    match gap["kind"]:
+        case "gap":
+            parts = []
+            if gap.get("lost"):
+                parts.append(f"{gap['lost']} firings are not in the store")
+            if gap.get("denied"):
+                parts.append(f"{gap['denied']} firings were denied because they could not be recorded")
+            return f"{' and '.join(parts) or 'a gap'}: {gap.get('why', '')}"
+        case "retention":
+            return f"{gap.get('records', '?')} records were deleted by retention"
+        case _:
+            return f"the store before this one was damaged, and is now {gap.get('moved', '?')}"

@@ -1,0 +1,42 @@
+"""An outcome written as the reply of one hook, so that a whole configuration can act as a hook of another host.
+
+Each dialect has a ``write_reply`` in its own module. A part of the outcome that a dialect cannot express is returned in
+``WrittenReply.unsaid``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..model import Outcome, row_of
+
+__all__ = ["WrittenReply", "changed_fields", "write_reply"]
+
+
+class WrittenReply(NamedTuple):
+    """A reply as a JSON object, and the parts of the outcome that the dialect has no field for."""
+
+    body: dict[str, Any]
+    unsaid: list[str]
+
+
+def write_reply(dialect: str, outcome: Outcome, before: Mapping[str, Any]) -> WrittenReply:
+    """Write an outcome as a reply in a dialect; ``before`` holds the fields that the event was fired with."""
+    if dialect == "claude":
+        from .claude.reply import write_reply as write
+    else:
+        from .native.reply import write_reply as write
+    return write(outcome, before)
+
+
+def changed_fields(outcome: Outcome, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the final value of each field that hooks have changed."""
+    row = row_of(outcome)
+    final = outcome.input
+    defaults = row.defaults()
+    return {
+        name: final[name]
+        for name in sorted(row.modifies)
+        if name in final and final[name] != before.get(name, defaults.get(name))
+    }

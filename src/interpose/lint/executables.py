@@ -1,0 +1,159 @@
+"""What a hook runs: whether its file, interpreter or module is there, and in which process it runs. Runs nothing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..errors import nearest
+from ..handlers.command import Command, command_of
+from ..model import Hook
+
+__all__ = ["Flaw", "find_flaws", "isolation_of"]
+
+
+class Flaw(NamedTuple):
+    """One reason why a hook cannot run: a stable code, what is wrong, and what to do."""
+
+    code: str
+    what: str
+    hint: str
+
+
+_DENIES = "so every firing denies"
+
+
+def isolation_of(hook: Hook) -> str:
+    """Return where a hook runs, in words."""
+    command = command_of(hook)
+    if command is not None:
+        kept = ", its background processes are kept" if command.keep else ""
+        return f"a process, {command.isolation or 'tree'}{', warm' if command.warm else ''}{kept}"
+    if hook.inline:
+        return "the caller's task or thread"
+    if hook.binding.handler is not None:
+        return "a kept process"
+    return "a script line" if hook.type == "script" else "a task or thread of the engine"
+
+
+def find_flaws(hook: Hook) -> Iterator[Flaw]:
+    """Return every reason why a hook cannot run."""
+    command = command_of(hook)
+    if command is not None:
+        yield from _check_command(command)
+    elif hook.type == "python" and isinstance(hook.handler, str):
+        yield from _check_function(hook.handler, str(getattr(hook.binding.call, "directory", "") or ""))
+
+
+def _check_command(command: Command) -> Iterator[Flaw]:
+    if command.cwd is not None and not os.path.isdir(command.cwd):
+        yield Flaw("missing", f"its working directory {command.cwd} does not exist", "check cwd:")
+    # The script of an interpreter is the second word. A line for the shell is checked only if it begins with a path.
+    is_line = len(command.argv) > 1 and command.argv[1] == "-c"
+    scripts = [command.path] + [word for word in command.argv[1:2] if word.endswith(".py") and os.sep in word]
+    for path in scripts if not is_line else [command.path, *_script_of_line(command)]:
+        if not os.path.exists(path):
+            yield Flaw("missing", f"{path} does not exist, {_DENIES}", "check the path")
+        elif os.path.isdir(path):
+            yield Flaw("missing", f"{path} is a directory", "name a file in it")
+        elif path == scripts[0] and not os.access(path, os.X_OK):
+            yield Flaw("not_executable", f"{path} is not executable", f"chmod +x {path}")
+        elif path == scripts[0]:
+            yield from _check_first_line(path, has_own_path="PATH" in command.env)
+
+
+def _script_of_line(command: Command) -> list[str]:
+    """Return the script that a line for the shell begins with, if it has an absolute path without expansions."""
+    import shlex
+
+    try:
+        first = shlex.split(command.argv[2])[:1]
+    except (ValueError, IndexError):
+        return []
+    return [word for word in first if word.startswith("/") and not set(word) & set("$`*?")]
+
+
+def _check_first_line(path: str, *, has_own_path: bool) -> Iterator[Flaw]:
+    """Check the ``#!`` line as the operating system does when it starts a script."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(256)
+    except OSError:
+        return
+    if b"\0" in start:  # a binary
+        return
+    if not start.startswith(b"#!"):
+        yield Flaw("not_executable", f"{path} has no #! line, {_DENIES}", "begin it with a line such as #!/bin/sh")
+        return
+    line = start.split(b"\n", 1)[0]
+    words = line[2:].decode("utf-8", "replace").split()
+    if line.endswith(b"\r"):
+        yield Flaw("not_executable", f"{path}: its first line ends in a carriage return", "save it with LF line ends")
+    elif not words or not os.path.exists(words[0]):
+        name = words[0] if words else ""
+        yield Flaw("missing", f"{path}: its interpreter {name!r} does not exist, {_DENIES}", "install it")
+    elif os.path.basename(words[0]) == "env" and words[1:] and not has_own_path:
+        name = words[1]
+        if not name.startswith("-") and "=" not in name and shutil.which(name) is None:
+            yield Flaw("missing", f"{path}: its interpreter {name!r} is not on PATH, {_DENIES}", "install it")
+
+
+def _check_function(handler: str, directory: str) -> Iterator[Flaw]:
+    from importlib.util import find_spec
+
+    module, _, name = handler.partition(":") if ":" in handler else handler.rpartition(".")
+    if directory and (found := _module_in(directory, module)):
+        if found.endswith(".py"):
+            yield from _check_module(found, name.partition(".")[0])
+        return
+    # Only the top-level package is looked for: finding a submodule would import, and so run, the packages above it.
+    top = module.partition(".")[0]
+    try:
+        exists = find_spec(top) is not None
+    except (ImportError, ValueError):
+        exists = False
+    if not exists:
+        hint = f"put {top}.py beside the configuration, or install it"
+        yield Flaw("missing", f"module {top} was not found, {_DENIES}", hint)
+
+
+def _module_in(directory: str, module: str) -> str:
+    """Return the file or the folder of a module beside the configuration; empty if there is neither."""
+    path = os.path.join(directory, *module.split("."))
+    if os.path.isfile(f"{path}.py"):
+        return f"{path}.py"
+    # In `helpers.Guard.check`, what looks like a module may be a class in one.
+    return path if os.path.isdir(path) or os.path.isfile(f"{os.path.dirname(path)}.py") else ""
+
+
+def _check_module(path: str, name: str) -> Iterator[Flaw]:
+    """Parse a module without importing it, and check that it defines a name."""
+    try:
+        with open(path, "rb") as file, warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(file.read(), path)
+    except SyntaxError as error:
+        yield Flaw("cannot_import", f"{path}:{error.lineno}: {error.msg}, {_DENIES}", "fix the syntax")
+        return
+    except (OSError, ValueError, RecursionError):
+        return
+    names = set(_names_in(tree.body))
+    if name not in names and not names & {"*", "__getattr__"}:
+        hint = nearest(name, names) or "define it there, or name another"
+        yield Flaw("cannot_import", f"{path} has no {name}, {_DENIES}", hint)
+
+
+def _names_in(body: Iterable[ast.AST]) -> Iterator[str]:
+    """Return the names that a module's top-level statements bind, also inside ``if`` and ``try``."""
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield statement.name
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
+        elif isinstance(statement, ast.Name) and isinstance(statement.ctx, ast.Store):
+            yield statement.id
+        else:
+            yield from _names_in(ast.iter_child_nodes(statement))

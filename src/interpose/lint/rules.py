@@ -1,0 +1,180 @@
+"""Rules over hooks: what a configuration may say and is still likely to be a mistake.
+
+A warning is a setting that does not do what it seems to do. A note is a fact that the author should know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Problem, nearest
+from ..matching.names import is_glob
+from ..model import Hook, Settings
+from ..registry import LAYERS
+from ..routes import DEFAULT_TIMEOUT, DEFAULT_TOTAL, deadline, error_policy
+from .executables import find_flaws
+
+__all__ = ["KNOWN_TOOLS", "Finding", "check_hooks", "fails_open", "suggest_rule"]
+
+KNOWN_TOOLS = (
+    "Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell",
+    "ListMcpResourcesTool", "MultiEdit", "NotebookEdit", "NotebookRead", "Read", "ReadMcpResourceTool", "Skill",
+    "SlashCommand", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write",
+)  # fmt: skip
+"""The tools of Claude Code and of agents that use the same names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a check: its severity, a stable code, and the problem with its place and its hint."""
+
+    severity: str
+    code: str
+    problem: Problem
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON."""
+        return {"severity": self.severity, "code": self.code, "where": self.problem.where, "what": self.problem.what,
+                "hint": self.problem.hint}  # fmt: skip
+
+
+def check_hooks(hooks: Iterable[Hook], settings: Settings) -> list[Finding]:
+    """Apply every rule to every hook and return the findings."""
+    listed = list(hooks)
+    findings = [finding for hook in listed for rule in _RULES for finding in rule(hook, settings)]
+    return [*findings, *_find_repeated_names(listed)]
+
+
+def fails_open(hook: Hook, settings: Settings) -> bool:
+    """Return whether the event goes on if the hook breaks, although the event can be denied."""
+    # Interpose runs script lines itself, and Claude Code's hooks fail open by the rules of their dialect.
+    if hook.type == "script" or hook.dialect == "claude":
+        return False
+    return "deny" in hook.row.can and error_policy(hook, settings) != "abort"
+
+
+def _warning(hook: Hook, code: str, what: str, hint: str) -> Finding:
+    return Finding("warning", code, Problem(f"{hook.label}: {what}", where=hook.source, hint=hint))
+
+
+def _note(hook: Hook, code: str, what: str, hint: str) -> Finding:
+    return Finding("note", code, Problem(f"{hook.label}: {what}", where=hook.source, hint=hint))
+
+
+def _find_fail_open(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a hook whose failure lets the event through."""
+    if "deny" not in hook.row.can or hook.dialect == "claude":
+        return
+    policy = error_policy(hook, settings)
+    if hook.on_error in ("log", "skip"):
+        yield _warning(
+            hook, "fails_open", f"a guard that fails open: onError: {hook.on_error} lets {hook.event} through even if "
+            "it cannot be started", "onError: abort, or leave it out",
+        )  # fmt: skip
+    elif policy != "abort" and hook.type == "command" and not hook.background:
+        yield _note(hook, "may_fail_open", f"if it crashes or runs out of time, {hook.event} goes on",
+                    "onError: abort makes it a guard")  # fmt: skip
+
+
+def _find_dead_matcher(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a matcher that is nearly the name of a known tool: `bash`, `Wirte`."""
+    if hook.row.subject != "tool_name" or not hook.matcher or hook.matcher.startswith("re:"):
+        return
+    for part in (part.strip() for part in hook.matcher.split("|")):
+        if not part or part in KNOWN_TOOLS or part.startswith("mcp__") or any(mark in part for mark in "^$(.+\\"):
+            continue
+        if is_glob(part):
+            folded = part.rstrip("*").lower()
+            if not any(tool.startswith(part.rstrip("*")) for tool in KNOWN_TOOLS):
+                near = [tool for tool in KNOWN_TOOLS if folded and tool.lower().startswith(folded)]
+                hint = f"did you mean {near[0]}*? matchers are case-sensitive" if near else ""
+            else:
+                continue
+        else:
+            hint = nearest(part, KNOWN_TOOLS)
+        if hint:
+            yield _warning(hook, "never_matches", f"matcher {part} matches no known tool", hint)
+
+
+def _find_dead_condition(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a condition about an unknown tool, or about a tool that the matcher excludes."""
+    if not hook.condition:
+        return
+    tool = _tool_of(hook.condition)
+    if hint := suggest_rule(hook.condition):
+        yield _warning(hook, "never_matches", f"if {hook.condition}: {tool} is not a known tool", hint)
+    elif hook.matches is not None and not is_glob(tool) and not hook.matches(tool):
+        yield _warning(hook, "never_matches", f"if {hook.condition} is never true: the matcher {hook.matcher} "
+                       f"does not match {tool}", "leave out one of them")  # fmt: skip
+
+
+def suggest_rule(rule: str) -> str:
+    """Return a suggestion for a rule about an unknown tool, such as `bash(rm *)` or `rm *`; empty if it is known."""
+    tool = _tool_of(rule)
+    if " " in tool:
+        return f"did you mean Bash({rule})?"
+    if tool in KNOWN_TOOLS or is_glob(tool) or tool.startswith("mcp__"):
+        return ""
+    return nearest(tool, KNOWN_TOOLS)
+
+
+def _tool_of(rule: str) -> str:
+    return rule.partition("(")[0].strip()
+
+
+def _find_broken_target(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a missing or broken file or module that the hook runs."""
+    for code, what, hint in find_flaws(hook):
+        yield _warning(hook, code, what, hint)
+
+
+def _find_script_without_effect(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a script line whose command has no effect at its event."""
+    if hook.type != "script":
+        return
+    from ..events import TABLE
+    from ..scripts import Commands, doubts
+
+    for problem in doubts([hook.handler], table=TABLE, commands=Commands()):
+        yield _warning(hook, "no_effect", problem.what, problem.hint)
+
+
+def _find_bad_timeout(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a timeout above the ceiling or the total, and one that was probably meant in milliseconds."""
+    if not hook.timeout or hook.dialect == "claude":
+        return
+    if settings.timeout_ceiling and hook.timeout > settings.timeout_ceiling:
+        yield _warning(hook, "timeout", f"its timeout of {hook.timeout:g} s is above the ceiling, and "
+                       f"{settings.timeout_ceiling:g} s apply", "hooks.timeout is in milliseconds")  # fmt: skip
+    elif settings.total_timeout and hook.timeout > settings.total_timeout:
+        yield _warning(hook, "timeout", f"its timeout of {hook.timeout:g} s is longer than a whole firing may take "
+                       f"({settings.total_timeout:g} s)", "raise totalTimeout, or lower it")  # fmt: skip
+    elif hook.timeout > 10 * max(DEFAULT_TOTAL, DEFAULT_TIMEOUT) and "deny" in hook.row.can:
+        yield _warning(hook, "timeout", f"an agent may wait {deadline(hook, settings):g} s for it",
+                       "a hook's timeout: is in seconds")  # fmt: skip
+
+
+def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
+    """Find names that two hooks have: within a layer the last one replaces the first, in two layers both run."""
+    seen: dict[tuple[str, str, str | None], Hook] = {}
+    for hook in sorted(hooks, key=lambda hook: -LAYERS.index(hook.layer)):
+        if not hook.name:
+            continue
+        key = (hook.event, hook.name, hook.scope)
+        first = seen.setdefault(key, hook)
+        if first.layer != hook.layer:
+            yield _warning(hook, "shadowed", f"the {first.layer} layer has a hook of this name too "
+                           f"({first.source}); both run, and switching the name switches both",
+                           "give it another name")  # fmt: skip
+        elif first is not hook:
+            yield _warning(first, "replaced", f"replaced by the hook of the same name at {hook.source}",
+                           "give one of them another name")  # fmt: skip
+            seen[key] = hook
+
+
+_RULES = (
+    _find_fail_open, _find_dead_matcher, _find_dead_condition, _find_broken_target, _find_script_without_effect,
+    _find_bad_timeout,
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""An outcome as the reply of one hook: read again, it means the same."""
+
+import json
+
+import pytest
+
+from interpose import Hooks, allow, ask, context, deny, inject, modify
+from interpose.dialects import dialect
+from interpose.dialects.reply import write_reply
+from interpose.events import TABLE
+
+
+def outcome_of(event, answer, **fields):
+    hooks = Hooks()
+    hooks.register(event, lambda event: answer, name="h")
+    return hooks.fire_sync(event, **fields)
+
+
+def written(name, event, answer, **fields):
+    return write_reply(name, outcome_of(event, answer, **fields), fields)
+
+
+def fired_through(name, event, answer, **fields):
+    """Fire an event through a hook that says what a whole configuration has said."""
+    said, unsaid = written(name, event, answer, **fields)
+    assert not unsaid
+    read = dialect(name).read(TABLE[event], json.loads(json.dumps(said)))
+    hooks = Hooks()
+    hooks.register(event, lambda event: read, name="outer")
+    return hooks.fire_sync(event, **fields)
+
+
+BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+CASES = [
+    ("PreToolUse", None, BASH),
+    ("PreToolUse", deny("no"), BASH),
+    ("PreToolUse", ask("sure?"), BASH),
+    ("PreToolUse", allow("fine"), BASH),
+    ("PreToolUse", modify(tool_input={"command": "ls -l"}), BASH),
+    ("PreToolUse", context("a") + context("b"), BASH),
+    ("PermissionRequest", deny("no"), BASH),
+    ("PermissionRequest", allow("fine"), BASH),
+    ("UserPromptSubmit", deny("no"), {"prompt": "hi"}),
+    ("UserPromptSubmit", context("be brief"), {"prompt": "hi"}),
+    ("Stop", {"decision": "block", "reason": "tests first"}, {}),
+    ("PostToolUse", modify(tool_response="[redacted]"), {**BASH, "tool_response": "secret"}),
+    ("TaskCompleted", deny("not done"), {"task_id": "1", "task_subject": "s"}),
+]
+
+
+@pytest.mark.parametrize("name", ["native", "claude"])
+@pytest.mark.parametrize(("event", "answer", "fields"), CASES)
+def test_a_reply_that_is_read_again_decides_the_same(name, event, answer, fields):
+    inner, outer = outcome_of(event, answer, **fields), fired_through(name, event, answer, **fields)
+
+    assert (outer.decision, outer.granted, outer.keep_going) == (inner.decision, inner.granted, inner.keep_going)
+    assert "\n".join(outer.context) == "\n".join(inner.context)
+    for field in TABLE[event].modifies:
+        assert outer.input[field] == inner.input[field]
+    if inner.decision in ("deny", "ask") or inner.keep_going:
+        assert outer.reason == inner.reason
+
+
+def test_nothing_said_is_nothing_written():
+    assert written("native", "PreToolUse", None, **BASH) == ({}, [])
+    assert written("claude", "PreToolUse", None, **BASH) == ({}, [])
+
+
+def test_no_objection_is_not_a_grant():
+    said, _ = written("claude", "PreToolUse", {"decision": "allow"}, **BASH)
+
+    assert said == {}
+
+
+def test_what_a_dialect_has_no_words_for_is_named():
+    assert written("claude", "pre:message", modify(prompt="x"), prompt="y") == ({}, ["the new prompt"])
+    assert written("claude", "PreCompact", context("x"), trigger="manual") == ({}, ["context"])
+
+
+def test_what_stands_beside_a_result_is_context_there():
+    said, _ = written("claude", "PostToolUse", inject("beside it"), **BASH, tool_response="x")
+
+    assert said == {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "beside it"}}
