@@ -86,7 +86,8 @@ class Engine:
         except BaseException:  # the host is cancelled or interrupted
             run.break_off()
             raise
-        run.end(outcome)
+        if self.listeners:
+            run.end(outcome)
         return outcome
 
     async def _record(self, recorder: Recorder, run: Run, outcome: Outcome) -> Outcome:

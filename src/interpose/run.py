@@ -175,7 +175,7 @@ class Run:
                 else:
                     self._conclude(step, value, chain)
         finally:
-            if thread is None and not chain.abandoned:
+            if chain.waiter is not None and thread is None and not chain.abandoned:
                 chain.wake()
 
     def _may_begin(self, step: Step) -> bool:
@@ -247,10 +247,13 @@ class Run:
 
     def _conclude(self, step: Step, value: Any, chain: Chain) -> None:
         """Read a hook's answer and let it take effect."""
-        late, due = chain.due is not None, self.deadline() if chain.due is None else chain.due
-        chain.settle()
-        if late or self.now > due:
+        if chain.due is not None:
+            due = chain.due
+            chain.settle()
             self.time_out(due)
+            return
+        if self.now > self.deadline():
+            self.time_out(self.deadline())
             return
         self._ended = value if type(value) is Ended else None
         if value is None:

@@ -3,33 +3,190 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+import sys
 import weakref
 from _thread import allocate_lock
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
 from math import inf
+from sys import getrefcount
 from time import monotonic
 from typing import Any
+from weakref import getweakrefcount
 
 from ..errors import UsageError
-from ..faults import is_one_of, log, raised_by_signal, type_name
+from ..faults import is_one_of, raised_by_signal
 from ..forks import after_fork
 from ..replies import HookFailed
 from ..routes import Place, Step
 from .base import GRACE, Chain, Work, kept
-from .eager_tasks import GoOn, begin, starter
 from .threads import ThreadChain, claimed, workers
 
-__all__ = ["BackgroundLoop", "CancelledError", "LoopExecutor", "ThreadEnd", "background_loop", "running_executor"]
+__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "ThreadEnd", "running_executor"]
 
 _SHORTEST_TICK = 0.005
 _LONGEST_TICK = 0.05
 
 MOMENT = 0.0002
 """Seconds for which the loop stands still at most to wait for a thread: to be woken through the loop costs more."""
+
+
+# Tasks that begin at once, in the caller's turn of the event loop.
+#
+# Python has them from 3.12 on. Before, making a task and waiting for its first turn costs more than most hooks, and
+# running the coroutine in the caller's task is unsound: ``asyncio.timeout()`` in a hook would later cancel the host. So
+# for 3.11 a task stands by: it waits for a future, and a coroutine begins under its name. If the coroutine has to wait,
+# the task goes on with it; if not, the same task stands by for the next one. This uses the functions that asyncio
+# documents for other implementations of tasks (``_register_task``, ``_enter_task`` and their opposites), and counts the
+# references to a task to find out whether a hook has kept it.
+
+_Starter = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None] | None"]
+"""Begins a coroutine in a task; returns the task, or None if the coroutine has ended already."""
+
+_ENDED = object()
+
+
+def _begin(chain: Coroutine[Any, Any, None]) -> _GoOn | None:
+    """Begin a coroutine here, in a copy of the context; return what goes on with it, or None if it has ended."""
+    context = copy_context()
+    waits_for = context.run(next, chain.__await__(), _ENDED)  # ends without an exception, unlike send()
+    return None if waits_for is _ENDED else _GoOn(context, chain, waits_for)
+
+
+class _GoOn:
+    """Goes on with a coroutine that has begun in a context of its own: to be awaited."""
+
+    __slots__ = ("_chain", "_context", "_waits_for")
+
+    def __init__(self, context: Context, chain: Coroutine[Any, Any, None], waits_for: Any) -> None:
+        self._context = context
+        self._chain = chain
+        self._waits_for = waits_for
+
+    def throw(self, error: BaseException) -> bool:
+        """Raise an exception where the coroutine waits; say whether it has ended with that."""
+        try:
+            self._waits_for = self._context.run(self._chain.throw, error)
+        except StopIteration:
+            return True
+        return False
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        run, chain, waits_for = self._context.run, self._chain, self._waits_for
+        while True:
+            try:
+                try:
+                    sent = yield waits_for
+                except BaseException as error:
+                    waits_for = run(chain.throw, error)
+                else:
+                    waits_for = run(chain.send, sent)
+            except StopIteration:
+                return
+
+
+class _StandingBy:
+    """A task that waits for a coroutine to begin under its name."""
+
+    __slots__ = ("_called", "_references", "_rest", "ready", "task")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.ready = False
+        """Whether it can be cancelled without being lost: its own first turn has come."""
+        self._called = loop.create_future()
+        self._rest: _GoOn | None = None
+        self.task = loop.create_task(self._stand_by(), name="interpose")
+        # Hidden until a coroutine needs it: a host that waits for all tasks must not wait for this one.
+        asyncio._unregister_task(self.task)
+        self.task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+    async def _stand_by(self) -> None:
+        self.ready = True
+        try:
+            await self._called
+        except asyncio.CancelledError as error:
+            if self._rest is None:
+                raise
+            if self._rest.throw(error):
+                return
+        if self._rest is not None:
+            await self._rest
+
+    def begin(self, chain: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> bool:
+        """Run a coroutine under this task's name until it waits; say whether it does: then it is this task's."""
+        self._references = self._count_references()  # before this frame has a reference of its own
+        task, host = self.task, asyncio.current_task(loop)
+        if host is not None:
+            asyncio._leave_task(loop, host)
+        asyncio._enter_task(loop, task)
+        try:
+            self._rest = _begin(chain)
+        finally:
+            asyncio._leave_task(loop, task)
+            if host is not None:
+                asyncio._enter_task(loop, host)
+        if self._rest is None:
+            return False
+        asyncio._register_task(task)
+        task._log_destroy_pending = True  # type: ignore[attr-defined]
+        self.dismiss()
+        return True
+
+    def _count_references(self) -> tuple[object, ...]:
+        task = self.task
+        return getrefcount(task), getweakrefcount(task), task._callbacks
+
+    def is_untouched(self) -> bool:
+        """Say whether the coroutine has neither kept this task nor changed it, so that it can serve the next one."""
+        untouched = self._count_references() == self._references and self.task.get_name() == "interpose"
+        return untouched and not self._called.done()
+
+    def dismiss(self) -> None:
+        """Let the task go on: with its coroutine, or to its end."""
+        if not self._called.done():  # it is, if the hook has cancelled its own task
+            self._called.set_result(None)
+
+
+class _StandIns:
+    """The tasks that stand by on one event loop."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting: list[_StandingBy] = []
+
+    def __call__(self, chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        loop, waiting = asyncio.get_running_loop(), self._waiting
+        if not (waiting and waiting[-1].ready):
+            if not waiting:
+                waiting.append(_StandingBy(loop))
+            return loop.create_task(chain)
+        stand_in = waiting.pop()
+        if stand_in.begin(chain, loop):
+            return stand_in.task
+        if stand_in.is_untouched():
+            waiting.append(stand_in)
+        else:
+            stand_in.dismiss()
+        return None
+
+
+def _start_eagerly(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+    task = asyncio.Task(chain, loop=asyncio.get_running_loop(), eager_start=True)  # type: ignore[call-arg]
+    if not task.done():
+        return task
+    task.result()
+    return None
+
+
+def _starter() -> _Starter:
+    """Return what begins coroutines at once in tasks of one event loop."""
+    return _start_eagerly if sys.version_info >= (3, 12) else _StandIns()
+
+
+# Chains.
 
 
 class TaskChain(Chain):
@@ -125,7 +282,7 @@ class LoopExecutor:
     """
 
     def __init__(self) -> None:
-        self._start = starter()
+        self._start = _starter()
         self._watched: set[TaskChain | ThreadChain] = set()
         self._ticking = False
         self._detached: set[asyncio.Task[None]] = set()
@@ -162,10 +319,10 @@ class LoopExecutor:
         if task is None:
             raise RuntimeError("an inline hook needs a task to run in")
         chain = InlineChain(work, task)
-        rest = begin(work.advance(chain))
+        rest = _begin(work.advance(chain))
         return None if rest is None else self._go_on(chain, rest)
 
-    async def _go_on(self, chain: InlineChain, rest: GoOn) -> None:
+    async def _go_on(self, chain: InlineChain, rest: _GoOn) -> None:
         self._add(chain)
         try:
             await rest
@@ -338,88 +495,3 @@ def _make_executor() -> LoopExecutor:
     made = LoopExecutor()
     _executors[key] = weakref.ref(loop, lambda _: _executors.pop(key, None)), made
     return made
-
-
-class BackgroundLoop:
-    """One event loop in a daemon thread, for hosts that have none."""
-
-    def __init__(self) -> None:
-        self.reset()
-        after_fork(self.reset)
-
-    def reset(self) -> None:
-        """Start anew: after a fork the parent's loop and lock are not the child's."""
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._stopping = False
-
-    def run(self, chain: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine on the loop, in the caller's context, and wait for it."""
-        if threading.current_thread() is self._thread:
-            # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
-            other = BackgroundLoop()
-            try:
-                return other.run(chain)
-            finally:
-                other.stop()
-        try:
-            loop = self._running_loop()
-        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
-            chain.close()
-            raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
-        done = threading.Event()
-        tasks: list[asyncio.Task[Any]] = []
-
-        def start() -> None:
-            task = loop.create_task(chain)
-            tasks.append(task)
-            task.add_done_callback(lambda _: done.set())
-
-        loop.call_soon_threadsafe(start, context=copy_context())
-        try:
-            while not done.wait(_LONGEST_TICK):
-                pass  # looked up from now and then: a signal that strikes another thread does not end a wait
-        except BaseException:
-            loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
-            done.wait(GRACE * 2)
-            raise
-        return tasks[0].result()
-
-    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run the loop until stop() is called: a hook that stops it, or leaves a task that exits, does not end it."""
-        while not self._stopping:
-            try:
-                loop.run_forever()
-            except BaseException as error:
-                log("error", "a task on the loop of hooks raised %s", type_name(error))
-
-    def stop(self) -> None:
-        """End the loop and its thread."""
-        self._stopping = True
-        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
-
-    def start(self, job: Callable[[], None], context: Context) -> None:
-        """Call something on the loop, in a context, without waiting."""
-        self._running_loop().call_soon_threadsafe(job, context=context)
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self._thread is None or not self._thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._serve, args=[loop], name="interpose-loop", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    loop.close()
-                    raise
-                self._loop, self._thread = loop, thread
-            return self._loop
-
-
-background_loop = BackgroundLoop()
-"""The loop of all hosts in this process that have none."""

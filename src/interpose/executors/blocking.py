@@ -63,7 +63,7 @@ class BlockingExecutor:
         if block is not None:
             block()
             return
-        from .asyncio import background_loop
+        from .background_loop import background_loop
 
         async def wait() -> None:
             await awaitable
@@ -72,13 +72,15 @@ class BlockingExecutor:
 
     def detach(self, work: Work) -> None:
         """Run this on the background loop, without waiting for it."""
-        from .asyncio import background_loop, running_executor
+        from .asyncio import running_executor
+        from .background_loop import background_loop
 
         background_loop.start(lambda: running_executor().detach(work), copy_context())
 
 
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, background_loop, running_executor
+    from .asyncio import CancelledError, running_executor
+    from .background_loop import background_loop
 
     async def enter() -> None:
         waiting = running_executor().enter(work)
