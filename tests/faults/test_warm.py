@@ -176,6 +176,7 @@ SAME: dict[str, str] = {
     "__del__ that breaks": "class A:\n    def __del__(self):\n        raise ValueError('x')\na = A()",
     "a file held by a module": "import json\njson.kept = open('/dev/stdout', 'w')\njson.kept.write('kept')",
     "a generator at its end": "def g():\n    try:\n        yield\n    finally:\n        print('closed')\na = g()\nnext(a)",
+    "a callback of a weak reference": "import os, weakref\nclass A: pass\na = A()\nr = weakref.ref(a, lambda _, write=os.write: write(1, b'gone'))",
     "weakref.finalize": "import weakref\nclass A: pass\na = A()\nweakref.finalize(a, print, 'finalized')",
     "a temporary directory": "import tempfile, os\nd = tempfile.TemporaryDirectory(dir='.')\nprint(os.path.isdir(d.name))",
     "logging": "import logging\nlogging.basicConfig(format='%(relativeCreated)d %(levelname)s %(name)s %(module)s %(message)s')\nr = logging.makeLogRecord({}).relativeCreated\nprint(0 <= r < 5000)\nlogging.Formatter()\nlogging.getLogger().handlers[0].setFormatter(logging.Formatter('%(levelname)s'))\nlogging.warning('w')",
@@ -270,12 +271,37 @@ def test_a_script_may_be_named_from_where_it_runs(word: str, tmp_path: Path) -> 
 OTHERS = sorted((Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3"))
 
 
+def test_a_database_that_a_script_leaves_open_is_closed(tmp_path: Path) -> None:
+    text = """
+        import sqlite3
+        kept = sqlite3.connect("data.db")
+        kept.execute("pragma journal_mode=wal")
+        kept.execute("create table if not exists t(a)")
+        kept.commit()
+    """
+
+    assert shown(Script(tmp_path, text).warm()) == (0, "", "", None)
+    assert not list(tmp_path.glob("data.db-*")), "its log is still there, as if the process had been killed"
+
+
+LEAVES = {
+    "an exception": "1 / 0",
+    "nothing": "",
+    "an object with a finaliser": "class A:\n    def __del__(self):\n        print('gone')\na = A()",
+    "a file": "kept = open('/dev/stdout', 'w')\nkept.write('kept')",
+    "a file in a module": "json.kept = open('/dev/stdout', 'w')\njson.kept.write('kept')",
+    "a generator": "def g():\n    try:\n        yield\n    finally:\n        print('closed')\na = g()\nnext(a)",
+}
+"""What a script may have left when it ends, of which some must not be lost without the interpreter's shutdown."""
+
+
+@pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES)
 @pytest.mark.parametrize("python", OTHERS or [Path("/usr/bin/python3")], ids=lambda path: path.parts[-3])
-def test_any_interpreter_runs_its_scripts(python: Path, tmp_path: Path) -> None:
+def test_any_interpreter_runs_its_scripts(python: Path, leaves: str, tmp_path: Path) -> None:
     """Warm from Python 3.8 on; an older one refuses, and the script runs all the same."""
     if not python.exists():
         pytest.skip("no other Python here")
-    text = "import json, sys\nprint(sys.version_info[:2], sys.path, __file__, json.load(sys.stdin))\n1 / 0"
+    text = f"import json, sys\nprint(sys.version_info[:2], sys.path, __file__, json.load(sys.stdin))\n{leaves}"
     script = Script(tmp_path, text, command=[str(python), str(tmp_path / "hook.py")], stdin=b"{}")
     cold = script.run(warm=False, isolation="tree")
 

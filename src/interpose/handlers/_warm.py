@@ -18,19 +18,22 @@ FRESH = {name: value for name, value in globals().items() if name[:2] == "__"}  
 import _signal  # type: ignore[import-not-found]
 import _socket
 import atexit
+import fcntl
 import gc
 import marshal
 import os
 import select
 import time
+from _weakref import ref
+from types import BuiltinFunctionType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import TracebackType
     from typing import Any
 
     from interpose.handlers import _supervisor
     from interpose.handlers._supervisor import Request
-    from interpose.handlers._warm_ending import ENDING, has_run, show_only_the_script, status_of
     from interpose.handlers._warm_script import SAFE_PATH, Refused, Script, check_world
 else:
     here = os.path.dirname(os.path.abspath(__file__))
@@ -38,15 +41,15 @@ else:
         del sys.path[0]
     sys.path.insert(0, here)
     import _supervisor
-    from _warm_ending import ENDING, has_run, show_only_the_script, status_of
     from _warm_script import SAFE_PATH, Refused, Script, check_world
 
-    del sys.path[0], sys.modules["_supervisor"], sys.modules["_warm_ending"], sys.modules["_warm_script"]
+    del sys.path[0], sys.modules["_supervisor"], sys.modules["_warm_script"]
 
 MADV_POPULATE_WRITE = 23
 MOST_TO_COPY = 64 << 20  # bytes of one mapping that are worth a copy ahead of need
 AT_ONCE = 128 << 10  # bytes that are copied between two looks whether a run is asked for
 MOST_LOST = 3  # children that end before they are needed; then something is wrong
+OUT_OF_THE_WAY = 500  # the number of our descriptor in the script's process: the script opens lower ones first
 
 
 class Released(BaseException):
@@ -62,6 +65,10 @@ class Warm(_supervisor.Supervisor):
         self.parked = self.lost = 0
         self.taken = -1  # becomes readable when the child has taken a run, or has ended
         self.is_child = self.is_told = False
+        # In the child:
+        self.exit_status: int | None = None  # set once the script has ended with a status that is beyond doubt
+        self.loaded_ahead: frozenset[str] = frozenset()
+        self.pipe = self.pipe_inode = self.pid = -1
 
     def handle(self, request: Request) -> None:
         """Make a script ready; all else is as usual."""
@@ -122,7 +129,7 @@ class Warm(_supervisor.Supervisor):
             os._exit(0)
         except BaseException:
             os._exit(1)
-        raise Released(script)
+        raise Released(self)
 
     def is_taken(self, taken: bool) -> None:
         """The child has taken a run, or has ended without one."""
@@ -172,8 +179,8 @@ class Warm(_supervisor.Supervisor):
         os.setpgid(0, 0)
         if not SAFE_PATH:
             sys.path.insert(0, script.folder)
-        atexit.register(ENDING)  # before the script registers anything, so that it is called last
-        ENDING.before.update(sys.modules)
+        atexit.register(self.skip_shutdown)  # before the script registers anything, so that it is called last
+        self.loaded_ahead = frozenset(sys.modules)
         gc.freeze()
         copy_pages(self.descriptor)
         request = self.next_run()
@@ -183,7 +190,7 @@ class Warm(_supervisor.Supervisor):
             os.chdir(request["cwd"])
             step = "warm"
             self.become(script, request)
-            ENDING.tell(writer)
+            self.keep_pipe(writer)
         except BaseException as error:
             self.say("failed", getattr(error, "errno", None) or 22, step)  # the script has not begun: it can run cold
             raise
@@ -232,6 +239,106 @@ class Warm(_supervisor.Supervisor):
         """End everything that is left; a child on the way to its script has nothing to end."""
         return [] if self.is_child else super().sweep()
 
+    # In the child, when the script has ended.
+
+    def keep_pipe(self, pipe: int) -> None:
+        """Move the pipe to the supervisor to a number that the script does not open."""
+        try:
+            self.pipe = fcntl.fcntl(pipe, fcntl.F_DUPFD_CLOEXEC, OUT_OF_THE_WAY)
+            self.pipe_inode, self.pid = os.fstat(pipe).st_ino, os.getpid()
+        except OSError:  # the limit of descriptors is lower than that
+            pass
+        os.close(pipe)
+
+    def skip_shutdown(self) -> None:
+        """End the process without the interpreter's shutdown, if the shutdown would do nothing that can be noticed.
+
+        Shutdown destroys every module that was loaded ahead, which takes longer than most scripts. ``atexit`` calls
+        this last: the script's threads have ended and its own functions have run. What shutdown does after that is
+        to flush the streams and to destroy objects, so it is skipped if no object that the script has made runs code
+        when it is destroyed. This rests on two parts of CPython: ``gc.get_objects()`` leaves out what was there at
+        ``gc.freeze()``, and a type written in C that has a finaliser shows it as ``__del__``.
+        """
+        if self.exit_status is None or not self.let_go_of_script():
+            gc.unfreeze()  # shutdown has to find what the script has put into modules that were loaded ahead
+            return
+        try:
+            self.tell_exit_status()
+        finally:
+            _supervisor.libc.exit(self.exit_status)  # runs the exit handlers of C libraries
+
+    def let_go_of_script(self) -> bool:
+        """Flush the streams and destroy what the script has made; say whether that is all that there is to do."""
+        if sys.flags.dev_mode or gc.garbage or len(os.listdir("/proc/self/task")) > 1:
+            return False
+        try:
+            gc.collect()
+            if any(map(runs_code_when_destroyed, gc.get_objects())):
+                return False
+            for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+                if stream is not None and not stream.closed:
+                    stream.flush()
+            for name in sys.modules.keys() - self.loaded_ahead | {"__main__"}:
+                vars(sys.modules[name]).clear()
+            gc.collect()  # closes databases and whatever else is written in C
+        except BaseException:  # shutdown meets the same error, and reports it
+            return False
+        return True
+
+    def tell_exit_status(self) -> None:
+        """Close the streams and tell the supervisor, unless this is a fork of the script, or has children itself."""
+        if os.getpid() != self.pid:
+            return
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            _supervisor.libc.fflush(None)
+            if os.fstat(self.pipe).st_ino == self.pipe_inode:  # not a file that the script has opened in its place
+                os.closerange(0, 3)
+                os.write(self.pipe, bytes([self.exit_status or 0]))
+                time.sleep(0.001)  # the end of a process keeps a processor busy that the host needs now
+
+    def show_only_the_script(self) -> None:
+        """Have the interpreter report the exception that ends the script without our frames."""
+        shown = getattr(sys, "excepthook", None)
+        if shown is None:
+            return
+
+        def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+            sys.excepthook = shown
+            while trace is not None and trace.tb_frame.f_globals is globals():
+                trace = trace.tb_next
+            sys.last_traceback = error.__traceback__ = trace
+            shown(kind, error, trace)
+            forget_file()
+            if not issubclass(kind, KeyboardInterrupt):  # which ends in a signal
+                self.exit_status = 1
+
+        sys.excepthook = hook
+
+
+def runs_code_when_destroyed(thing: object) -> bool:
+    """Say whether an object has a finaliser, or is a weak reference with a callback in Python."""
+    if isinstance(thing, ref):
+        return type(thing.__callback__) not in {type(None), BuiltinFunctionType}
+    return hasattr(type(thing), "__del__")
+
+
+def forget_file() -> None:
+    """Take from the script what the interpreter takes from it before the functions of ``atexit`` run."""
+    for name in ("__file__", "__cached__"):
+        vars(sys.modules["__main__"]).pop(name, None)
+
+
+def status_of(error: SystemExit) -> int | None:
+    """Return the exit status that an exception asks for; None if it is not one of the plain cases."""
+    if type(error) is not SystemExit:
+        return None
+    if error.code is None or isinstance(error.code, int):
+        status = int(error.code or 0)
+        return status if 0 <= status <= 255 else None
+    return 1
+
 
 def set_environment(wanted: dict[bytes, bytes], dropped: set[bytes]) -> None:
     """Replace the environment, for Python and for the C library."""
@@ -275,26 +382,27 @@ def has_only_child(child: int) -> bool:
         return False
 
 
-def main() -> Any:
-    """Serve until the connection ends; return only in a child, with the code that it is to execute."""
+def main() -> Warm:
+    """Serve until the connection ends; return only in a child that has taken a run."""
     try:
         _supervisor.main(Warm)
     except Released as released:
-        return released.args[0].code
+        warm: Warm = released.args[0]
+        return warm
     except BaseException:
         os._exit(1)
     os._exit(0)
 
 
 if __name__ == "__main__":
-    code = main()
+    warm = main()
     try:
-        exec(code, vars(sys.modules["__main__"]))  # noqa: S102 - it is what we are for
+        exec(warm.script.code, vars(sys.modules["__main__"]))  # type: ignore[union-attr] # noqa: S102 - the hook's own
     except SystemExit as error:
-        ENDING.status = status_of(error)
+        warm.exit_status = status_of(error)
         raise
     except BaseException:
-        show_only_the_script()
+        warm.show_only_the_script()
         raise
-    has_run()
-    ENDING.status = 0
+    forget_file()
+    warm.exit_status = 0
