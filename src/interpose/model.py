@@ -6,14 +6,15 @@ when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol, Self, cast
 
 from .event import Event, Template
 from .events import Row
 from .records import Record, made_by
 
 __all__ = [
+    "STRICTNESS",
     "Binding",
     "Decision",
     "Health",
@@ -27,6 +28,7 @@ __all__ = [
     "Settings",
     "Status",
     "row_of",
+    "strictest",
     "subject_of",
 ]
 
@@ -354,3 +356,12 @@ def subject_of(outcome: Outcome) -> str:
     row = row_of(outcome)
     subject = outcome.input.get(row.subject) if row.subject else None
     return subject if isinstance(subject, str) else ""
+
+
+STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
+"""The order of decisions: of several, the one with the highest number counts."""
+
+
+def strictest(decisions: Iterable[str]) -> Decision:
+    """Return the decision that counts of several; ``none`` if there is none."""
+    return cast("Decision", max(decisions, key=STRICTNESS.__getitem__, default="none"))

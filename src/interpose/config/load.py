@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
-from ..model import Hook, Settings
+from ..model import Hook, Settings, strictest
 from ..plan import deadline
 from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
@@ -36,7 +36,6 @@ _STEMS = {
     ".interpose": tuple(stem + ending for stem in ("hooks", "hooks.local") for ending in _ENDINGS),
     ".claude": ("settings.json", "settings.local.json"),
 }
-_STRICTER = ("allow", "ask", "deny")
 _TIMES = ("default_timeout", "timeout_ceiling", "total_timeout")
 
 
@@ -223,7 +222,7 @@ def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapp
     loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
     for name, answer in permissions.items():
-        loaded.permissions[name] = max(loaded.permissions.get(name, answer), answer, key=_STRICTER.index)
+        loaded.permissions[name] = strictest((answer, loaded.permissions.get(name, "none")))
 
 
 def _in_its_own_time(loaded: Loaded, found: Configuration, source: Source) -> list[Hook]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -205,11 +204,3 @@ def _ended(run: Run, warm: bool) -> Ended:
         failure=run.failure,
         evidence={**asked, **running.evidence} if running is not None else asked,
     )
-
-
-def _after_fork() -> None:
-    slots.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

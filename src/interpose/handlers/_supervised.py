@@ -30,6 +30,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..forks import after_fork
+
 __all__ = ["Frame", "Pool", "Supervised", "framed", "pool", "why_none"]
 
 PROGRAM = str(Path(__file__).with_name("_supervisor.py"))
@@ -282,8 +284,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._start_over()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.forget)
+        after_fork(self.forget)
         atexit.register(self.close)
 
     def _start_over(self) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ..forks import after_fork
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -182,3 +184,4 @@ class Slots:
 
 
 slots = Slots(MOST_RUNNING)
+after_fork(slots.forget)

@@ -19,6 +19,7 @@ from typing import Any
 from ..driver import drive
 from ..errors import BadHook
 from ..event import Event
+from ..forks import after_fork
 from ..model import Hook, Injection
 from ..replies import Failure, HookFailed, Reply
 from ..strict_json import BadJson, decode
@@ -44,7 +45,7 @@ class Isolated:
         self._idle: list[_Worker] = []
         self._lock = threading.Lock()
         weakref.finalize(self, _close_all, self._idle)
-        _everyone.add(self)
+        after_fork(self.forget)
 
     def take(self) -> _Worker:
         """Return a worker that waits, or a new one."""
@@ -71,22 +72,10 @@ class Isolated:
         self._idle.clear()
 
 
-_everyone: weakref.WeakSet[Isolated] = weakref.WeakSet()
-
-
 def _close_all(workers: list[_Worker]) -> None:
     for worker in workers:
         worker.close()
     workers.clear()
-
-
-def _after_fork() -> None:
-    for isolated in list(_everyone):
-        isolated.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _setup(handler: Any, directory: str) -> dict[str, Any]:

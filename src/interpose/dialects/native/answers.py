@@ -12,13 +12,12 @@ from itertools import islice
 from typing import Any
 
 from ...events import Row
-from ...model import Injection
+from ...model import STRICTNESS, Injection
 from ...replies import STRATEGIES, Failure, Reply
 
 __all__ = ["read"]
 
 _DECISIONS = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask", "defer": "ask"}
-_STRICTNESS = {"deny": 3, "ask": 2, "allow": 1}
 _MOST_KEYS = 10_000
 
 
@@ -41,7 +40,7 @@ def read(row: Row, answer: object) -> Reply | Failure:
 def _check(row: Row, reply: Reply) -> Reply | Failure:
     """Look through a reply that was made by hand."""
     decision = reply.decision
-    if decision is not None and (type(decision) is not str or decision not in _STRICTNESS):
+    if decision is not None and (type(decision) is not str or not STRICTNESS.get(decision)):
         return Failure("bad_decision", f"decision: {_shown(decision)} is no decision; say allow, ask or deny")
     for name in ("grants", "continue_"):
         value = getattr(reply, name)
@@ -129,7 +128,7 @@ class _Reader:
                 reader(self, key, value)
             elif key not in ("reason", "asyncTimeout", "hookEventName"):
                 self.extra[key] = value
-        decision, why = max(self.decisions, key=lambda pair: _STRICTNESS[pair[0]], default=(None, ""))
+        decision, why = max(self.decisions, key=lambda pair: STRICTNESS[pair[0]], default=(None, ""))
         if misfit := _misfit(self.row, self.changes):
             self.wrong.append(misfit)
         if self.misstated:
