@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
     from .audit.store import AuditStore
-    from .config.armed import Files
     from .config.load import Loaded, Origin
+    from .config.reload import ConfigFiles
     from .scripts import Commands
     from .session import Session, SyncSession
     from .telemetry.tracing import Tracing
@@ -64,7 +64,7 @@ class Hooks(Switchboard):
         super().__init__(events, session_id)
         self.show: Callable[[str], None] = _show
         """Shows a text to the person: what ``/notify`` in a script says."""
-        self._files: Files | None = None
+        self._files: ConfigFiles | None = None
         self._from_files: list[Hook] = []
         self._given: dict[str, Any] = {}
         self._commands: Commands | None = None
@@ -112,9 +112,9 @@ class Hooks(Switchboard):
         ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change; without
         ``audit`` nothing is recorded, whatever the files say.
         """
-        from .config.armed import Files
+        from .config.reload import ConfigFiles
 
-        return cls._armed(Files.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
+        return cls._armed(ConfigFiles.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
 
     @classmethod
     def discover(
@@ -133,15 +133,21 @@ class Hooks(Switchboard):
 
         Files that nobody has trusted (``interpose trust``) arm nothing; ``warnings`` names them.
         """
-        from .config.armed import Files
+        from .config.reload import ConfigFiles
 
         return cls._armed(
-            Files.around(os.fspath(cwd), dialect, commands, lines), commands, watch, audit, events, settings
+            ConfigFiles.around(os.fspath(cwd), dialect, commands, lines), commands, watch, audit, events, settings
         )
 
     @classmethod
     def _armed(
-        cls, files: Files, commands: Commands | None, watch: bool, audit: bool, events: Table, given: dict[str, Any]
+        cls,
+        files: ConfigFiles,
+        commands: Commands | None,
+        watch: bool,
+        audit: bool,
+        events: Table,
+        given: dict[str, Any],
     ) -> Hooks:
         loaded = files.read(events)
         hooks = cls(events=events, **{**loaded.settings, **given})
@@ -204,11 +210,11 @@ class Hooks(Switchboard):
                 before.close()
 
     def _add_scripts(self, permissions: Mapping[str, str]) -> None:
-        from .scripts import Commands, ScriptHandler, World
+        from .scripts import Commands, ScriptHandler, ScriptHost
 
         # A host may set what shows texts later.
-        world = World(permissions=permissions, fire=self.fire, show=self._show_later)
-        self.handlers = {**self.handlers, "script": ScriptHandler(self._commands or Commands(), world)}
+        host = ScriptHost(permissions=permissions, fire=self.fire, show=self._show_later)
+        self.handlers = {**self.handlers, "script": ScriptHandler(self._commands or Commands(), host)}
 
     def _show_later(self, text: str) -> None:
         self.show(text)

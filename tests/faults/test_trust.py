@@ -15,7 +15,7 @@ import pytest
 from tests.faults.hosts import program
 
 from interpose import ConfigError, Hooks
-from interpose.config import compiled
+from interpose.config import parse_cache
 from interpose.config.load import Origin, find_sources, load_sources
 from interpose.config.trust import TrustStore
 from interpose.events import TABLE
@@ -631,7 +631,7 @@ def _poison(kept: Path) -> None:
     import hashlib
     import marshal
 
-    made = marshal.dumps((compiled._VERSION, {"hooks": {}}))
+    made = marshal.dumps((parse_cache._VERSION, {"hooks": {}}))
     kept.write_bytes(hashlib.sha256(made).digest() + made)
 
 
@@ -687,7 +687,7 @@ def test_a_compiled_form_that_is_damaged_is_made_anew(project: Project, cache: P
         "garbage": b"\xff" * 200,
         "cut off": good[:-5],
         "one bit": good[:at] + b"0" + good[at + 1 :],  # exit 0
-        "old version": sealed(marshal.dumps((compiled._VERSION - 1, {"hooks": {}}))),
+        "old version": sealed(marshal.dumps((parse_cache._VERSION - 1, {"hooks": {}}))),
         "huge list": b"x" * 32 + b"[\xff\xff\xff\x7f",
         "no pair": sealed(marshal.dumps({"hooks": {}})),
     }

@@ -7,7 +7,7 @@ import pytest
 
 from interpose import ConfigError
 from interpose.config import text, yaml_text
-from interpose.config.places import DEEPEST, MOST_PROBLEMS, MOST_VALUES
+from interpose.config.positions import DEEPEST, MOST_PROBLEMS, MOST_VALUES
 from interpose.config.text import MOST_BYTES, Parsed, parse, spell
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
-from interpose.config.script_files import PRIORITY
+from interpose.config.script_hooks import PRIORITY
 from interpose.event import Event, Template
 from interpose.events import TABLE, Row
 from interpose.model import Hook
 from interpose.records import replace
 from interpose.replies import HookFailed
-from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, doubts, fill, parse
+from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, doubts, fill, parse
 from interpose.scripts import handler as handler_module
 from interpose.scripts.parse import LONGEST_LINE, MOST_BYTES, MOST_LINES, MOST_PROBLEMS
 
@@ -62,7 +62,7 @@ def hook_of(handler: Any) -> Hook:
 def answer(text: str, event: Event, commands: Commands | None = None, **world: Any) -> Any:
     """What a line answers at an event, run without an event loop."""
     commands = commands or Commands()
-    handler = ScriptHandler(commands, World(**world))
+    handler = ScriptHandler(commands, ScriptHost(**world))
     return handler.blocking(hook_of(read_line(text, commands)), event, 0.0)
 
 
@@ -369,7 +369,7 @@ def test_what_is_filled_in_is_never_read_again(value: str) -> None:
     commands = Commands()
     commands.add("see", lambda arguments, event: seen.append(arguments))
     line = read_line('hook pre:message /see $prompt "<$prompt>" end', commands)
-    handler = ScriptHandler(commands, World())
+    handler = ScriptHandler(commands, ScriptHost())
 
     asyncio.run(handler(hook_of(line), make_event("pre:message", prompt=value), 0.0))
 
@@ -394,7 +394,7 @@ def test_a_value_that_cannot_be_written_fails_a_hosts_command_and_never_keeps_ou
 
     with pytest.raises(HookFailed) as failed:
         fill(line.arguments[0], event)
-    reply = ScriptHandler(Commands(), World()).run(line, event)
+    reply = ScriptHandler(Commands(), ScriptHost()).run(line, event)
 
     assert failed.value.failure.code == "payload"
     assert (reply.decision, reply.reason[:9]) == ("deny", "no: <args")
@@ -500,7 +500,7 @@ def test_notify_fires_a_notification_with_the_agents_name_and_shows_it() -> None
 
 def test_notify_waits_for_a_host_that_fires_asynchronously() -> None:
     fired = Fired()
-    handler = ScriptHandler(Commands(), World(fire=fired.later))
+    handler = ScriptHandler(Commands(), ScriptHost(fire=fired.later))
     event = make_event("post:agent:complete", agent="scout")
 
     assert asyncio.run(handler(hook_of(read_line(NOTIFY)), event, 0.0)) is None
@@ -672,7 +672,7 @@ def armed(text: str, commands: Commands | None = None, *, timeout: float = 10, *
     """Hooks with the lines of a script in them, as a host arms them."""
     commands = commands or Commands()
     hooks = Hooks()
-    hooks.add_handler("script", ScriptHandler(commands, World(**{"fire": hooks.fire, **world})))
+    hooks.add_handler("script", ScriptHandler(commands, ScriptHost(**{"fire": hooks.fire, **world})))
     for line in read(text, commands):
         hooks.register(line.event, line, type="script", priority=PRIORITY, timeout=timeout, source=line.where)
     return hooks
@@ -717,7 +717,7 @@ def test_script_lines_run_after_priority_10_and_before_the_default() -> None:
     commands.add("mark", lambda arguments, event: order.append("script"))
     hooks = Hooks()
     hooks.register("pre:message", lambda event: order.append("default"))
-    hooks.add_handler("script", ScriptHandler(commands, World()))
+    hooks.add_handler("script", ScriptHandler(commands, ScriptHost()))
     line = read_line("hook pre:message /mark", commands)
     hooks.register(line.event, line, type="script", priority=PRIORITY)
     hooks.register("pre:message", lambda event: order.append("early"), priority=10)
@@ -754,7 +754,7 @@ def test_a_hook_is_shown_as_its_line() -> None:
 )
 def test_a_hook_without_a_line_that_can_be_run_cannot_be_loaded_which_denies(line: Any, expected: str) -> None:
     hooks = Hooks()
-    hooks.add_handler("script", ScriptHandler(Commands(), World()))
+    hooks.add_handler("script", ScriptHandler(Commands(), ScriptHost()))
     hooks.register("pre:tool", line, type="script")
 
     outcome = hooks.fire_sync("pre:tool", tool="x")

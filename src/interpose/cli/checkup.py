@@ -192,7 +192,7 @@ def _isolation(level: str) -> Part:
 
 
 def _supervisors() -> Part:
-    from ..handlers._supervised import pool
+    from ..handlers.supervisors import pool
 
     why_not = pool.why_not()
     state = "ok" if not why_not or sys.platform != "linux" else "warning"

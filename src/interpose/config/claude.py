@@ -53,7 +53,7 @@ def read_settings(
     if hooks is not None and not isinstance(hooks, Mapping):
         raise ConfigError([Problem(f"{as_written(hooks)} where events are expected", where="hooks",
                                    hint="an event's name, and a list of groups")])  # fmt: skip
-    reader = _Reader(table, layer, source, directory, project_dir, plugin_root)
+    reader = _SettingsReader(table, layer, source, directory, project_dir, plugin_root)
     if given.get("disableAllHooks") is True:
         reader.warn("disableAllHooks", "all hooks of this file are switched off", "remove it to arm them")
         return reader.found
@@ -93,7 +93,7 @@ def _identity(hook: Hook) -> tuple[object, ...] | None:
     return (hook.event, hook.matcher, hook.condition, hook.type, hook.background, hook.on_error, hook.scope, run)
 
 
-class _Reader:
+class _SettingsReader:
     """Reads one file from the top down; collects hooks and warnings."""
 
     def __init__(

@@ -15,8 +15,7 @@ from typing import Any
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
 from ..event import Event
-from ..handlers._process import encoded
-from ..handlers.command import ISOLATIONS, Command, current_interpreter
+from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_interpreter
 
 __all__ = ["COMMAND_OPTIONS", "make_command"]
 
@@ -55,7 +54,7 @@ def make_command(
     if warm and command is not None and args is None:
         raise BadHook("warm: a line for the shell is not a Python script",
                       hint="handler: with type: command, or command: with args:, needs no shell")  # fmt: skip
-    if cwd is not None and (not isinstance(cwd, str) or not cwd or not _can_be_passed(cwd)):
+    if cwd is not None and (not isinstance(cwd, str) or not cwd or not can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
     where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
     words = find_dialect(dialect)
@@ -66,7 +65,7 @@ def make_command(
         argv=argv,
         dialect=dialect,
         write=words.write,
-        told=partial(_told, words.told, root),
+        variables=partial(_event_variables, words.variables, root),
         env=_variables(env),
         passed=_names(pass_env),
         inherit=inherit_env or claude,
@@ -80,8 +79,8 @@ def make_command(
     )
 
 
-def _told(dialect_says: Any, root: str, event: Event) -> dict[str, str]:
-    return {**dialect_says(event), "CLAUDE_PROJECT_DIR": root}
+def _event_variables(of_dialect: Any, root: str, event: Event) -> dict[str, str]:
+    return {**of_dialect(event), "CLAUDE_PROJECT_DIR": root}
 
 
 def _what_is_run(handler: Any, command: Any, args: Any, shell: Any, base: str) -> tuple[str, list[str]]:
@@ -141,16 +140,9 @@ def _program(words: list[str], base: str) -> tuple[str, list[str]]:
 
 
 def _without_nul(path: str, argv: list[str]) -> tuple[str, list[str]]:
-    if not all(map(_can_be_passed, (path, *argv))):
+    if not all(map(can_be_passed, (path, *argv))):
         raise BadHook("a command with a NUL character or half a character in it", hint="no system can run it")
     return path, argv
-
-
-def _can_be_passed(text: str) -> bool:
-    try:
-        return b"\0" not in encoded(text)
-    except UnicodeEncodeError:  # a lone surrogate
-        return False
 
 
 def _variables(given: Any) -> dict[str, str]:
@@ -159,9 +151,9 @@ def _variables(given: Any) -> dict[str, str]:
     if not isinstance(given, Mapping):
         raise BadHook(f"env: {type(given).__name__} where names and values are expected")
     for name, value in given.items():
-        if not isinstance(name, str) or not name or "=" in name or not name.isprintable() or not _can_be_passed(name):
+        if not isinstance(name, str) or not name or "=" in name or not name.isprintable() or not can_be_passed(name):
             raise BadHook(f"env: {name!r} is not the name of a variable")
-        if not isinstance(value, str) or not _can_be_passed(value):
+        if not isinstance(value, str) or not can_be_passed(value):
             raise BadHook(f"env: {name} is {value!r} where text is expected", hint="quote numbers")
     return dict(given)
 
@@ -171,7 +163,7 @@ def _names(given: Any) -> tuple[str, ...]:
         return ()
     if isinstance(given, str) or not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
         raise BadHook(f"passEnv: {given!r} where a list of names is expected")
-    if strange := [name for name in given if not _can_be_passed(name)]:
+    if strange := [name for name in given if not can_be_passed(name)]:
         raise BadHook(f"passEnv: {strange[0]!a} is not the name of a variable")
     return tuple(given)
 

@@ -14,9 +14,8 @@ from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
-from .digests import sha256
 
-__all__ = ["MOST_BYTES", "FileRead", "check_owner", "read"]
+__all__ = ["MOST_BYTES", "FileRead", "check_owner", "read", "sha256"]
 
 MOST_BYTES = 10 * 1024 * 1024
 """How large a configuration file may be."""
@@ -145,3 +144,21 @@ def _too_large(asked: str, limit: int) -> NoReturn:
 
 def _refuse(asked: str, what: str, hint: str = "") -> NoReturn:
     raise ConfigError([Problem(what, where=asked, hint=hint)])
+
+
+_LARGE = 1024 * 1024
+
+
+def sha256(data: bytes) -> bytes:
+    """Return the SHA-256 of some bytes. ``hashlib`` is slow to load, and faster only for large ones."""
+    if len(data) < _LARGE:
+        for name in ("_sha2", "_sha256"):  # what hashlib itself falls back to; its name depends on the version
+            try:
+                module = __import__(name)
+            except ImportError:
+                continue
+            digest: bytes = module.sha256(data).digest()
+            return digest
+    import hashlib
+
+    return hashlib.sha256(data).digest()

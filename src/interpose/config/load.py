@@ -17,14 +17,13 @@ from ..model import Hook, Settings, strictest
 from ..plan import deadline
 from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
-from . import compiled
+from . import parse_cache
 from .claude import read_settings, without_copies
-from .digests import sha256
-from .files import FileRead, check_owner
+from .files import FileRead, check_owner, sha256
 from .files import read as read_file
+from .integrity import sealed
 from .mapping import Configuration, read_mapping
 from .references import references_of
-from .sealed import sealed
 from .state import persons_directory
 from .trust import TrustStore
 
@@ -241,7 +240,7 @@ def _in_its_own_time(loaded: Loaded, found: Configuration, source: Source) -> li
 def _read(
     table: Table, source: Source, file: FileRead, commands: Any, lines: bool
 ) -> tuple[Configuration, dict[str, str]]:
-    parsed = compiled.parse(file, source.path, found=source.found)
+    parsed = parse_cache.parse(file, source.path, found=source.found)
     given = parsed.value
     directory = os.path.dirname(file.real_path)
     spoken = source.dialect or (given.get("dialect") if isinstance(given, dict) else None)

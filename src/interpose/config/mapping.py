@@ -17,7 +17,7 @@ from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, seconds
-from .script_files import PRIORITY, ScriptReader
+from .script_hooks import PRIORITY, ScriptReader
 
 __all__ = [
     "GROUP_KEYS", "HOOK_KEYS", "SETTINGS", "SNAKE", "SPELLED", "TOP_LEVEL", "UNITS", "Configuration", "read_mapping",
@@ -57,7 +57,7 @@ class Configuration:
         """Where firings are recorded, and how."""
 
 
-class _Reader:
+class _ConfigurationReader:
     def __init__(
         self,
         table: Table,
@@ -355,7 +355,7 @@ def read_mapping(
     found: bool = False,
 ) -> Configuration:
     """Read a whole configuration; raise ConfigError with everything that is wrong. ``locate`` turns paths to places."""
-    reader = _Reader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
+    reader = _ConfigurationReader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
     reader.whole(given)
     for name, value in reader.found.settings.items():
         reader.attempt("hooks", partial(settings_from, **{name: value}))
@@ -366,7 +366,7 @@ def read_mapping(
 
 def read_scope(table: Table, scope: str, given: Any, parent: str | None, like: str | None = None) -> Configuration:
     """Read the hooks of one scope: event to a list of callables, hooks and groups."""
-    reader = _Reader(table, "code", "", "")
+    reader = _ConfigurationReader(table, "code", "", "")
     reader.hooks_section(given, scope, scope=scope)
     for name, found in reader.found.scopes.items():
         if found.overrides:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from ..handlers.command import Command, command_of, current_interpreter
 from ..handlers.python import LazyFunction
 from ..model import Hook
-from .digests import sha256
+from .files import sha256
 
 __all__ = ["hash_of", "references_of"]
 

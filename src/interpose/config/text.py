@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..errors import ConfigError, Problem
 from .files import MOST_BYTES
-from .places import Page, Parsed, Place, Stopped, spell
+from .positions import Parsed, Position, SourceText, Stopped, spell
 
 __all__ = ["MOST_BYTES", "Parsed", "parse", "spell"]
 
@@ -21,9 +21,9 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 def parse(data: bytes, source: str, *, format: Literal["yaml", "json"]) -> Parsed:
     """Read a whole file; raise ConfigError with everything that is wrong, each as ``source:line:column``."""
-    page = Page(source, _decoded(data, source))
+    page = SourceText(source, _decoded(data, source))
     value: object = None
-    root: Place = 0
+    root: Position = 0
     try:
         value, root = _read(page, format)
     except Stopped:
@@ -32,7 +32,7 @@ def parse(data: bytes, source: str, *, format: Literal["yaml", "json"]) -> Parse
     return Parsed(value, page, root)
 
 
-def _read(page: Page, format: str) -> tuple[object, Place]:
+def _read(page: SourceText, format: str) -> tuple[object, Position]:
     if format == "json":
         from .json_text import read_json
 

@@ -10,8 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from .digests import sha256
-from .files import MOST_BYTES
+from .files import MOST_BYTES, sha256
 from .state import load_state, persons_directory, save_state
 
 __all__ = ["TrustStore"]

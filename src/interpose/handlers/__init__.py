@@ -19,7 +19,7 @@ from ..event import Event
 from ..model import Hook, Seal
 from ..replies import HookFailed
 
-__all__ = ["Handler", "depth", "hold_to_trust", "progress"]
+__all__ = ["Handler", "depth", "hold_to_trust", "progress", "trace_context"]
 
 Handler = Callable[[Hook, Event, float], Awaitable[Any]]
 
@@ -34,6 +34,10 @@ depth: ContextVar[int] = ContextVar("interpose_depth", default=_inherited_depth(
 
 progress: ContextVar[Callable[[str, str], None] | None] = ContextVar("interpose_progress", default=None)
 """Where a handler reports what a running hook writes: the stream's name and the text. None if nobody listens."""
+
+
+trace_context: ContextVar[Callable[[], dict[str, str]] | None] = ContextVar("interpose_trace_context", default=None)
+"""Returns the variables by which a process finds the span that it runs in. None without tracing."""
 
 
 def hold_to_trust(seal: Seal | None) -> None:

@@ -6,16 +6,13 @@ This hides secrets from hooks that have no business with them. It is no sandbox:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from . import trace_context
 from ._process import encoded
 
-__all__ = ["environment", "trace_context", "trace_variables", "withheld"]
-
-trace_context: ContextVar[Callable[[], dict[str, str]] | None] = ContextVar("interpose_trace_context", default=None)
-"""Gives the variables by which a process finds the span that it runs in. None if nobody traces."""
+__all__ = ["environment", "trace_variables", "withheld"]
 
 _ALLOWED = frozenset(
     b"PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TMPDIR TEMP TMP TERM COLORTERM NO_COLOR VIRTUAL_ENV "

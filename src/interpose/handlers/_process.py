@@ -15,7 +15,7 @@ from typing import Any
 
 from ..replies import Failure, HookFailed
 
-__all__ = ["Group", "Start", "encoded", "explain", "spawn", "start_in_group"]
+__all__ = ["ProcessGroup", "Start", "encoded", "explain", "spawn", "start_in_group"]
 
 _SHELL = b"/bin/sh"
 _LONGEST_ARGUMENT = 131_071  # Linux refuses a single argument or variable of 128 KiB
@@ -105,7 +105,7 @@ def spawn(
     )
 
 
-def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
+def start_in_group(start: Start, descriptors: Sequence[int]) -> ProcessGroup:
     """Start a command as the leader of a session and a process group of its own."""
     _reap_the_stuck()
     path, argv = start.words[0], start.words[1:]
@@ -125,7 +125,7 @@ def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
     except OSError as error:
         raise HookFailed(*explain(error.errno or 0, start)) from None
     try:
-        return Group(pid, keep=start.keep)
+        return ProcessGroup(pid, keep=start.keep)
     except ProcessLookupError:
         raise HookFailed("status_lost", "somebody else has taken the command's exit status") from None
     except OSError as error:
@@ -172,7 +172,7 @@ def _end_unwatched(pid: int) -> None:
         return
 
 
-class Group:
+class ProcessGroup:
     """A command and its process group: ends what stays in the group, and nothing else."""
 
     def __init__(self, pid: int, *, keep: bool = False) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from ..replies import Failure, HookFailed
 from ._process import Start, encoded, explain
-from ._supervised import Supervised, pool, why_none
+from .supervisors import SupervisorConnection, pool, why_unavailable
 
-__all__ = ["Tree", "start_in_tree", "why_no_tree"]
+__all__ = ["SupervisedTree", "start_in_tree", "why_no_tree"]
 
 _refused: list[str] = []
 _LACKS = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
@@ -20,10 +20,10 @@ _LACKS = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 def why_no_tree() -> str:
     """Say why no supervisor is to be had here, as far as that is known."""
-    return why_none() or (_refused[0] if _refused else "")
+    return why_unavailable() or (_refused[0] if _refused else "")
 
 
-def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> Tree:
+def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> SupervisedTree:
     """Have a supervisor start a command."""
     if why := why_no_tree():
         raise HookFailed("isolation_unavailable", why)
@@ -44,13 +44,13 @@ def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> 
     except OSError as error:
         pool.discard(supervised)
         raise HookFailed("isolation_unavailable", f"the supervisor does not listen: {error}") from None
-    return Tree(start, supervised, namespace)
+    return SupervisedTree(start, supervised, namespace)
 
 
-class Tree:
+class SupervisedTree:
     """A run that a supervisor has in hand."""
 
-    def __init__(self, start: Start, supervised: Supervised, namespace: bool) -> None:
+    def __init__(self, start: Start, supervised: SupervisorConnection, namespace: bool) -> None:
         self._start = start
         self._supervised = supervised
         self._spoilt = self._killing = False

@@ -16,10 +16,10 @@ from ..replies import Ended, Failure, HookFailed, clean
 from ..strict_json import Unencodable, encode
 from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld
-from ._process import Start
-from ._running import Job, in_this_thread, on_loop
+from ._process import Start, encoded
+from ._runner import Job, run_in_this_thread, run_on_loop
 
-__all__ = ["ISOLATIONS", "Command", "CommandHandler", "command_of", "current_interpreter"]
+__all__ = ["ISOLATIONS", "Command", "CommandHandler", "can_be_passed", "command_of", "current_interpreter"]
 
 ISOLATIONS = ("group", "tree", "namespace")
 
@@ -32,7 +32,7 @@ class Command(Record):
     dialect: str
     write: Callable[[Event], Mapping[str, Any]]
     """The event as this command's dialect has it."""
-    told: Callable[[Event], Mapping[str, str]]
+    variables: Callable[[Event], Mapping[str, str]]
     """What its dialect says in variables."""
     env: Mapping[str, str] = made_by(factory=dict)
     passed: tuple[str, ...] = ()
@@ -90,11 +90,11 @@ class CommandHandler:
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it on the current event loop."""
-        return await self._run(hook, event, deadline, on_loop)
+        return await self._run(hook, event, deadline, run_on_loop)
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it in the calling thread."""
-        return drive(self._run(hook, event, deadline, in_this_thread))
+        return drive(self._run(hook, event, deadline, run_in_this_thread))
 
     async def _run(self, hook: Hook, event: Event, deadline: float, run: Callable[..., Any]) -> Ended:
         command = command_of(hook)
@@ -122,7 +122,7 @@ class CommandHandler:
 
 
 def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> dict[bytes, bytes]:
-    told = dict(command.told(event))
+    told = dict(command.variables(event))
     told["INTERPOSE_DEPTH"] = str(depth.get())
     if "async_phase" in event and event["async_phase"] == 2:
         told["INTERPOSE_ASYNC_PHASE"] = "2"
@@ -164,3 +164,11 @@ def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[
 def current_interpreter() -> str:
     """Return the interpreter that runs scripts which do not name one."""
     return sys.executable or "python3"
+
+
+def can_be_passed(text: str) -> bool:
+    """Say whether text can be an argument or a variable of a process: without NUL and lone surrogates."""
+    try:
+        return b"\0" not in encoded(text)
+    except UnicodeEncodeError:
+        return False

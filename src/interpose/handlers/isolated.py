@@ -24,11 +24,11 @@ from ..model import Hook, Injection
 from ..replies import Failure, HookFailed, Reply
 from ..strict_json import BadJson, decode
 from . import hold_to_trust
+from ._command_run import GRACE, ProcessHandle
 from ._environment import trace_variables
 from ._process import Start
-from ._run import GRACE, Running, Watch
-from ._running import starters
-from ._waiting import OnLoop, Polling
+from ._runner import starters
+from ._watch import LoopWatch, PollWatch, Watch
 
 __all__ = ["IsolatedHandler"]
 
@@ -37,26 +37,26 @@ _MOST_IDLE = 4
 _LONGEST_ANSWER = 16 * 1024 * 1024
 
 
-class Isolated:
+class _WorkerPool:
     """A callable that runs in processes of its own, and those that wait for its next event."""
 
     def __init__(self, handler: Any, directory: str) -> None:
         self.setup = _setup(handler, directory)
-        self._idle: list[_Worker] = []
+        self._idle: list[_WorkerProcess] = []
         self._lock = threading.Lock()
         weakref.finalize(self, _close_all, self._idle)
         after_fork(self.forget)
 
-    def take(self) -> _Worker:
+    def take(self) -> _WorkerProcess:
         """Return a worker that waits, or a new one."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
                 if worker.pid == os.getpid():
                     return worker
-        return _Worker(self.setup)
+        return _WorkerProcess(self.setup)
 
-    def give_back(self, worker: _Worker) -> None:
+    def give_back(self, worker: _WorkerProcess) -> None:
         """Keep a worker that has answered; end one that has not."""
         with self._lock:
             if worker.fit and len(self._idle) < _MOST_IDLE:
@@ -72,7 +72,7 @@ class Isolated:
         self._idle.clear()
 
 
-def _close_all(workers: list[_Worker]) -> None:
+def _close_all(workers: list[_WorkerProcess]) -> None:
     for worker in workers:
         worker.close()
     workers.clear()
@@ -100,7 +100,7 @@ def _setup(handler: Any, directory: str) -> dict[str, Any]:
     return {"path": "", "directory": "", "main": main, "module": module, "name": name}
 
 
-class _Worker:
+class _WorkerProcess:
     """One worker process and the two pipes that lead to it."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
@@ -108,10 +108,10 @@ class _Worker:
         self.fit = False
         self.rows: set[str] = set()
         self._setup = setup
-        self.running: Running | None = None
+        self.running: ProcessHandle | None = None
         self.requests = self.answers = -1
 
-    def begin(self, starter: Callable[[list[int]], Running]) -> bytes:
+    def begin(self, starter: Callable[[list[int]], ProcessHandle]) -> bytes:
         """Start the process; return what it must be sent first."""
         theirs_in, self.requests = os.pipe()
         self.answers, theirs_out = os.pipe()
@@ -149,7 +149,7 @@ def _framed(value: Any) -> bytes:
 class _Exchange:
     """One event and its answer: told of readable pipes and of time, like a run."""
 
-    def __init__(self, worker: _Worker, watch: Watch, event: Event, deadline: float) -> None:
+    def __init__(self, worker: _WorkerProcess, watch: Watch, event: Event, deadline: float) -> None:
         self.worker, self._watch, self._deadline = worker, watch, deadline
         self._event = event
         self._received = b""
@@ -261,7 +261,7 @@ class _Exchange:
                 self._watch.forget(self.worker.running.fileno())
 
 
-def _running(worker: _Worker) -> Running:
+def _running(worker: _WorkerProcess) -> ProcessHandle:
     if worker.running is None:
         raise HookFailed("spawn_resource", "the worker was not started")
     return worker.running
@@ -274,13 +274,13 @@ class IsolatedHandler:
     only_reads = True
 
     def __init__(self, function: Any, directory: str) -> None:
-        self._isolated = Isolated(function, directory)
+        self._isolated = _WorkerPool(function, directory)
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run it while the event loop goes on."""
         import asyncio
 
-        watch = OnLoop(asyncio.get_running_loop())
+        watch = LoopWatch(asyncio.get_running_loop())
 
         async def wait() -> None:
             await watch.finished
@@ -290,7 +290,7 @@ class IsolatedHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run it while the calling thread waits."""
-        watch = Polling()
+        watch = PollWatch()
 
         async def wait() -> None:
             watch.wait()
@@ -318,7 +318,7 @@ class IsolatedHandler:
         return _read(exchange.answer or b"")
 
 
-def _starter() -> Callable[[list[int]], Running]:
+def _starter() -> Callable[[list[int]], ProcessHandle]:
     start = Start(sys.executable, [sys.executable, _PROGRAM], dict(os.environb))
     return starters(None, start)[0]
 

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 
 from .shell_reader import read_commands
-from .shell_words import Command, Unsure, Word
+from .shell_words import SimpleCommand, Unsure, Word
 from .shell_wrappers import inside
 
-__all__ = ["Command", "CommandPattern", "Word", "shell_commands"]
+__all__ = ["CommandPattern", "SimpleCommand", "Word", "shell_commands"]
 
 _LONGEST = 100_000
 _DEEPEST = 10
@@ -22,7 +22,7 @@ _BLANK_IN_A_WORD = "\0"
 
 
 @lru_cache(maxsize=32)  # every rule at an event asks about the same line
-def shell_commands(text: str) -> tuple[Command, ...] | None:
+def shell_commands(text: str) -> tuple[SimpleCommand, ...] | None:
     """Return every simple command that a command line would run, also through ``sudo``, ``sh -c`` and their like.
 
     None where that cannot be told: text that is too long or too deep, that is no shell's, or that the line makes only
@@ -37,9 +37,9 @@ def shell_commands(text: str) -> tuple[Command, ...] | None:
         return None
 
 
-def _all_commands(text: str) -> list[Command]:
-    found: list[Command] = []
-    ahead: list[tuple[Command | str, int]] = [(text, 0)]
+def _all_commands(text: str) -> list[SimpleCommand]:
+    found: list[SimpleCommand] = []
+    ahead: list[tuple[SimpleCommand | str, int]] = [(text, 0)]
     unread = 2 * _LONGEST  # eval eval eval … would have the same text read again and again
     while ahead:
         item, depth = ahead.pop()
@@ -75,12 +75,12 @@ class CommandPattern:
         commands = None if _MORE_THAN_WORDS.search(text) else shell_commands(text)
         return bool(commands) and all(self._is(command) for command in commands or ())
 
-    def _is(self, command: Command) -> bool:
+    def _is(self, command: SimpleCommand) -> bool:
         """Compare word by word: a blank of the pattern stands between words, and only a star reaches over it."""
         line = " ".join(word.text.replace(" ", _BLANK_IN_A_WORD) for word in command)
         return all(word.known for word in command) and _is_like(line, *self._exact)
 
-    def _matches(self, command: Command) -> bool:
+    def _matches(self, command: SimpleCommand) -> bool:
         """Compare a command's words up to the first that is not known; after it everything is possible."""
         known = next((at for at, word in enumerate(command) if not word.known), len(command))
         if known == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .shell_words import Command, Line, Unsure, Word
+from .shell_words import CommandBuilder, SimpleCommand, Unsure, Word
 
 __all__ = ["read_commands"]
 
@@ -34,15 +34,15 @@ _IN_BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
 _ANSI_C = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 
 
-def read_commands(text: str, depth: int = 0) -> list[Command]:
+def read_commands(text: str, depth: int = 0) -> list[SimpleCommand]:
     """Return every simple command of a command line, those in substitutions too; raise Unsure where in doubt."""
-    reader = _Reader(text, depth, [])
+    reader = _ShellReader(text, depth, [])
     reader.read_list("")
     return reader.commands
 
 
-class _Reader:
-    def __init__(self, text: str, depth: int, commands: list[Command]) -> None:
+class _ShellReader:
+    def __init__(self, text: str, depth: int, commands: list[SimpleCommand]) -> None:
         if _BROKEN_MARK.search(text):
             raise Unsure
         self.text = text
@@ -58,7 +58,7 @@ class _Reader:
         """Read commands up to ``closer`` and step over it."""
         self._deeper()
         inherited = len(self.waiting)
-        line = Line(self.commands)
+        line = CommandBuilder(self.commands)
         while True:
             self._skip_blanks()
             mark = self.text[self.at : self.at + 1]
@@ -103,13 +103,13 @@ class _Reader:
         if blanks:
             self.at = blanks.end()
 
-    def _skip_comment(self, line: Line) -> None:
+    def _skip_comment(self, line: CommandBuilder) -> None:
         if self.arithmetic or line.is_test:
             raise Unsure  # a comment here, a digit or a pattern there
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
 
-    def _read_parenthesis(self, line: Line) -> None:
+    def _read_parenthesis(self, line: CommandBuilder) -> None:
         """Read a subshell, arithmetic, or the parentheses after a function's name."""
         if self.text.startswith("((", self.at) and (not line.words or line.is_for):
             line.words.clear()
@@ -165,14 +165,14 @@ class _Reader:
                 joined = document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1
                 self.at = end + 1
             if document.expands:
-                body = _Reader(self.text[began : self.at], self.depth, self.commands)
+                body = _ShellReader(self.text[began : self.at], self.depth, self.commands)
                 body.read_double_quoted("")
             self.at = len(self.text) if end < 0 else end + 1
         self.waiting.clear()
 
     # Words.
 
-    def _read_argument(self, line: Line) -> None:
+    def _read_argument(self, line: CommandBuilder) -> None:
         began = self.at
         word = self.read_word()
         source = self._source(began)
@@ -354,5 +354,5 @@ class _Reader:
         if inside is None or (quoted and '\\"' in inside.group(1)):
             raise Unsure  # between double quotes, shells differ in what a backslash before one means
         self.at = inside.end()
-        inner = _Reader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.commands)
+        inner = _ShellReader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.commands)
         inner.read_list("")

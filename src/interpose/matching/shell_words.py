@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["ASSIGNMENT", "Command", "Line", "Unsure", "Word"]
+__all__ = ["ASSIGNMENT", "CommandBuilder", "SimpleCommand", "Unsure", "Word"]
 
 
 class Word(NamedTuple):
@@ -15,7 +15,7 @@ class Word(NamedTuple):
     known: bool = True
 
 
-Command = tuple[Word, ...]
+SimpleCommand = tuple[Word, ...]
 
 
 class Unsure(Exception):
@@ -50,10 +50,10 @@ _RESERVED = frozenset(
 )
 
 
-class Line:
+class CommandBuilder:
     """The command that is being read, and what of the list around it says where a command may begin."""
 
-    def __init__(self, commands: list[Command]) -> None:
+    def __init__(self, commands: list[SimpleCommand]) -> None:
         self.commands = commands
         self.words: list[Word] = []
         self.cases = 0

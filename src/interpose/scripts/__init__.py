@@ -4,19 +4,19 @@
 an event says is filled into an argument when the hook runs, and is never read as part of the language.
 """
 
-from .commands import Command, Commands, World
+from .commands import Commands, ScriptCommand, ScriptHost
 from .handler import ScriptHandler
 from .lines import Line, Reference, Template, fill
 from .parse import doubts, parse
 
 __all__ = [
-    "Command",
     "Commands",
     "Line",
     "Reference",
+    "ScriptCommand",
     "ScriptHandler",
+    "ScriptHost",
     "Template",
-    "World",
     "doubts",
     "fill",
     "parse",

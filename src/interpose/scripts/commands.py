@@ -13,7 +13,7 @@ from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
 from .lines import Template, literal
 
-__all__ = ["Command", "Commands", "Mistake", "World"]
+__all__ = ["Commands", "Mistake", "ScriptCommand", "ScriptHost"]
 
 LEVELS = ("debug", "info", "warning", "error")
 """The levels of ``/log``."""
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z][\w:.-]*", re.ASCII)
 _NOTIFICATION = "Notification"
 
 
-class World(Record):
+class ScriptHost(Record):
     """What commands reach beyond their event; handed in by whoever loads a script."""
 
     permissions: Mapping[str, str] = made_by(factory=dict)
@@ -45,11 +45,11 @@ def _nothing_to_check(arguments: Sequence[Template]) -> Mistake | None:
     return None
 
 
-class Command(Record):
+class ScriptCommand(Record):
     """One command: what it takes, and what it runs."""
 
     name: str
-    run: Callable[[list[str], Event, World], Any]
+    run: Callable[[list[str], Event, ScriptHost], Any]
     usage: str = ""
     fewest: int = 0
     most: int | None = None
@@ -69,7 +69,7 @@ class Commands:
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: Mapping[str, Command] = _OURS
+        self._known: Mapping[str, ScriptCommand] = _OURS
 
     def add(
         self,
@@ -90,9 +90,9 @@ class Commands:
             raise BadHook(f"/{plain}: {type(function).__name__} cannot be called", hint="give a function")
         if fewest < 0 or (most is not None and most < fewest):
             raise BadHook(f"/{plain}: no line has {fewest} to {most} arguments", hint="fewest is at most most")
-        added = Command(
+        added = ScriptCommand(
             name=plain,
-            run=lambda arguments, event, world: function(arguments, event),
+            run=lambda arguments, event, host: function(arguments, event),
             usage=usage,
             fewest=fewest,
             most=most,
@@ -100,7 +100,7 @@ class Commands:
         )
         self._known = {**self._known, plain: added}  # swapped whole: a script may be running
 
-    def get(self, name: str) -> Command | None:
+    def get(self, name: str) -> ScriptCommand | None:
         """Return a command by its name without the slash."""
         return self._known.get(name)
 
@@ -121,7 +121,7 @@ def _is_async(function: Any) -> bool:
 # What they do.
 
 
-def _log(arguments: list[str], event: Event, world: World) -> None:
+def _log(arguments: list[str], event: Event, host: ScriptHost) -> None:
     import logging
 
     level, text = arguments
@@ -130,22 +130,22 @@ def _log(arguments: list[str], event: Event, world: World) -> None:
     logging.getLogger("interpose.script").log(getattr(logging, level.upper()), "%s", clean(text))
 
 
-def _notify(arguments: list[str], event: Event, world: World) -> Any:
+def _notify(arguments: list[str], event: Event, host: ScriptHost) -> Any:
     """Show a text and tell the hooks of Notification, who are told once: theirs is only shown."""
     text = arguments[0]
-    broken = _showing_broke(world, text)
-    if world.fire is None or event.row.name == _NOTIFICATION:
+    broken = _showing_broke(host, text)
+    if host.fire is None or event.row.name == _NOTIFICATION:
         return _answer(None, broken)
     whose = {name: event[name] for name in ("session_id", "agent_id") if event.get(name)}
-    fired = world.fire(_NOTIFICATION, message=text, notification_type="script", **whose)
+    fired = host.fire(_NOTIFICATION, message=text, notification_type="script", **whose)
     return _answer_later(fired, broken) if is_awaitable(fired) else _answer(fired, broken)
 
 
-def _showing_broke(world: World, text: str) -> Exception | None:
+def _showing_broke(host: ScriptHost, text: str) -> Exception | None:
     """Show a text; a terminal that is gone must not keep the notification from being fired."""
     try:
-        if world.show is not None:
-            world.show(clean(text))
+        if host.show is not None:
+            host.show(clean(text))
     except Exception as error:
         return error
     return None
@@ -166,10 +166,10 @@ def _answer(outcome: Any, broken: Exception | None) -> Reply | None:
     return said if said.context or said.messages else None
 
 
-def _perms(arguments: list[str], event: Event, world: World) -> Reply | None:
+def _perms(arguments: list[str], event: Event, host: ScriptHost) -> Reply | None:
     name = arguments[1]
     shown = clean(name)[:200]
-    match world.permissions.get(name):
+    match host.permissions.get(name):
         case "allow":
             return None  # no objection; a grant is for a person or a permission rule to give
         case "ask":
@@ -182,7 +182,7 @@ def _perms(arguments: list[str], event: Event, world: World) -> Reply | None:
             return deny(f"permission {shown} is {other!r:.60}, which is not allow, ask or deny")
 
 
-def _inject(arguments: list[str], event: Event, world: World) -> Reply:
+def _inject(arguments: list[str], event: Event, host: ScriptHost) -> Reply:
     *strategy, text = arguments
     return inject(text, *strategy)
 
@@ -209,24 +209,24 @@ def _one_of(given: Template, known: Sequence[str], what: str, these_are: str) ->
     return Mistake(0, f"{text[:60]!r} is not {what}", nearest(text, known) or f"{these_are} {', '.join(known)}")
 
 
-def _text_command(name: str, make: Callable[[str], Reply], effects: str) -> Command:
-    return Command(
-        name=name, run=lambda arguments, event, world: make(arguments[0]), usage="TEXT", fewest=1, most=1,
+def _text_command(name: str, make: Callable[[str], Reply], effects: str) -> ScriptCommand:
+    return ScriptCommand(
+        name=name, run=lambda arguments, event, host: make(arguments[0]), usage="TEXT", fewest=1, most=1,
         effects=frozenset(effects.split(", ")), ours=True,
     )  # fmt: skip
 
 
-_OURS: Mapping[str, Command] = {
+_OURS: Mapping[str, ScriptCommand] = {
     command.name: command
     for command in (
-        Command(name="log", run=_log, usage="LEVEL TEXT", fewest=2, most=2, check=_a_level, ours=True),
-        Command(name="notify", run=_notify, usage="TEXT", fewest=1, most=1, ours=True),
-        Command(name="perms", run=_perms, usage="check NAME", fewest=2, most=2, check=_says_check,
+        ScriptCommand(name="log", run=_log, usage="LEVEL TEXT", fewest=2, most=2, check=_a_level, ours=True),
+        ScriptCommand(name="notify", run=_notify, usage="TEXT", fewest=1, most=1, ours=True),
+        ScriptCommand(name="perms", run=_perms, usage="check NAME", fewest=2, most=2, check=_says_check,
                 effects=frozenset({"deny", "keep going"}), ours=True),
         _text_command("deny", deny, "deny, keep going"),
         _text_command("ask", ask, "ask, deny"),
         _text_command("context", context, "context"),
-        Command(name="inject", run=_inject, usage="[STRATEGY] TEXT", fewest=1, most=2, check=_a_strategy,
+        ScriptCommand(name="inject", run=_inject, usage="[STRATEGY] TEXT", fewest=1, most=2, check=_a_strategy,
                 effects=frozenset({"inject"}), ours=True),
     )
 }  # fmt: skip

@@ -12,7 +12,7 @@ from ..event import Event
 from ..faults import is_awaitable
 from ..model import Hook
 from ..replies import HookFailed
-from .commands import Commands, World
+from .commands import Commands, ScriptHost
 from .lines import Line, fill
 
 __all__ = ["ScriptHandler"]
@@ -30,11 +30,11 @@ class ScriptHandler:
     in a daemon thread, so that it holds up neither the loop nor the end of the process.
     """
 
-    __slots__ = ("commands", "world")
+    __slots__ = ("commands", "host")
 
-    def __init__(self, commands: Commands, world: World) -> None:
+    def __init__(self, commands: Commands, host: ScriptHost) -> None:
         self.commands = commands
-        self.world = world
+        self.host = host
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run the hook's line and return what its command answers."""
@@ -55,7 +55,7 @@ class ScriptHandler:
             raise HookFailed("bad_handler", f"{line.where}: /{line.command} is not a command")
         # Ours read a value only as text: one that cannot be written must not keep a deny from being said.
         arguments = [fill(argument, event, lenient=command.ours) for argument in line.arguments]
-        call = partial(command.run, arguments, event, self.world)
+        call = partial(command.run, arguments, event, self.host)
         return call() if command.ours or command.awaits else _in_thread(call)
 
 

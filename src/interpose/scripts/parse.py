@@ -10,9 +10,9 @@ from ..errors import BadHook, ConfigError, Problem, UnknownEvent, nearest
 from ..events import Row, Table
 from ..matching import compile_matcher
 from ..replies import clean
-from .commands import Command, Commands
+from .commands import Commands, ScriptCommand
 from .lines import Line, Reference
-from .words import Word, bare_word, read_words
+from .tokenizer import Argument, bare_word, read_arguments
 
 __all__ = ["LONGEST_LINE", "MOST_BYTES", "MOST_LINES", "MOST_PROBLEMS", "doubts", "parse"]
 
@@ -30,14 +30,14 @@ _WITHOUT_PARTS = {"text": "text", "text|null": "text", "number": "a number", "fl
 
 def parse(text: str, *, source: str, table: Table, commands: Commands) -> list[Line]:
     """Return the lines of a script, or raise ConfigError with everything that is wrong with it."""
-    script = _Script(source, table, commands)
+    script = _ScriptReader(source, table, commands)
     script.read(text.removeprefix("\ufeff"))
     if script.problems:
         raise ConfigError(script.problems)
     return script.lines
 
 
-class _Script:
+class _ScriptReader:
     def __init__(self, source: str, table: Table, commands: Commands) -> None:
         self.source = source
         self.table = table
@@ -52,7 +52,7 @@ class _Script:
         # Not splitlines(): it also splits at marks that an editor does not show as the end of a line.
         texts = text.split("\n")
         for number, line in enumerate(islice(texts, MOST_LINES), 1):
-            self.problems += _Reader(self, number, line.removesuffix("\r")).read()
+            self.problems += _LineReader(self, number, line.removesuffix("\r")).read()
             if len(self.problems) >= MOST_PROBLEMS:
                 place = f"{self.source}:{number}:1"
                 self.problems[MOST_PROBLEMS:] = [Problem("too many problems to go on", where=place, hint=_SHAPE)]
@@ -63,10 +63,10 @@ class _Script:
             self.problems.append(Problem(f"has more than {MOST_LINES} lines", where=place, hint="split it"))
 
 
-class _Reader:
+class _LineReader:
     """Reads one line."""
 
-    def __init__(self, script: _Script, number: int, text: str) -> None:
+    def __init__(self, script: _ScriptReader, number: int, text: str) -> None:
         self.script = script
         self.number = number
         self.text = text
@@ -116,7 +116,7 @@ class _Reader:
         if not name.startswith("/"):
             return  # where its arguments begin cannot be known
         before = len(self.found)
-        words = read_words(self.text, name_at + len(name), self.wrong)
+        words = read_arguments(self.text, name_at + len(name), self.wrong)
         if command is not None and len(self.found) == before:  # words that could not be read are not counted
             self.arguments(command, words, name_at + 1)
         if row is not None:
@@ -150,7 +150,7 @@ class _Reader:
         except BadHook as error:
             self.wrong(column, error.problem.what, error.problem.hint)
 
-    def command(self, name: str, column: int) -> Command | None:
+    def command(self, name: str, column: int) -> ScriptCommand | None:
         if not name:
             self.wrong(column, "here a command should stand", _SHAPE)
         elif not name.startswith("/"):
@@ -166,7 +166,7 @@ class _Reader:
                        nearest(name, known_names) or f"there are {', '.join(known_names)}")  # fmt: skip
         return None
 
-    def references(self, row: Row, words: list[Word]) -> None:
+    def references(self, row: Row, words: list[Argument]) -> None:
         for word in words:
             for part in word.template:
                 if isinstance(part, Reference):
@@ -183,7 +183,7 @@ class _Reader:
             self.wrong(reference.column, f"{reference.name} is {kind} and has no fields",
                        f"write ${{{reference.name}}}.{_short(after)} for text after it")  # fmt: skip
 
-    def arguments(self, command: Command, words: list[Word], column: int) -> None:
+    def arguments(self, command: ScriptCommand, words: list[Argument], column: int) -> None:
         given, most = len(words), command.most
         if given < command.fewest or (most is not None and given > most):
             where = words[most].column if most is not None and given > most else column
@@ -194,7 +194,7 @@ class _Reader:
             self.wrong(words[mistake.argument].column, mistake.what, mistake.hint)
 
 
-def _count(command: Command) -> str:
+def _count(command: ScriptCommand) -> str:
     fewest, most = command.fewest, command.most
     if most is None:
         return f"at least {_plural(fewest)}"

@@ -16,7 +16,7 @@ from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_
 from ..decide import Ran
 from ..engine import conduct
 from ..faults import log, type_name
-from ..handlers._environment import trace_context
+from ..handlers import trace_context
 from ..lanes import Lanes
 from ..model import Outcome
 from ..step import Route, Step

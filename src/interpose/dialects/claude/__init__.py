@@ -18,15 +18,15 @@ from ...events import Row
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from .. import native
-from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, Said, cut, read_answer
+from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, ParsedAnswer, cut, read_answer
 
-__all__ = ["LONGEST_TEXT", "environment", "read", "withheld_prefixes", "write"]
+__all__ = ["LONGEST_TEXT", "read", "variables", "withheld_prefixes", "write"]
 
 withheld_prefixes = ("OTEL_",)
 """Variables of the host that such a hook does not get; it gets all others."""
 _MISSING_FILE_IS_NO_BLOCK = frozenset({"Stop", "SubagentStop", "TaskCompleted"})
 _FILE_IS_MISSING = re.compile(r"no such file|can't open file|cannot find module|ENOENT", re.IGNORECASE)
-_NOTHING = Said(Reply(), is_answer=False)
+_NOTHING = ParsedAnswer(Reply(), is_answer=False)
 
 
 def read(row: Row, answer: object, *, blocks: bool = False) -> Reply | Failure:
@@ -67,7 +67,7 @@ def _read_command(row: Row, ended: Ended, blocks: bool) -> Reply | Failure:
     return _settle(row, said)
 
 
-def _exit_2(row: Row, ended: Ended, said: Said | Failure, stderr: str) -> Reply | Failure:
+def _exit_2(row: Row, ended: Ended, said: ParsedAnswer | Failure, stderr: str) -> Reply | Failure:
     if row.name in _MISSING_FILE_IS_NO_BLOCK and not ended.stdout.strip() and _FILE_IS_MISSING.search(stderr):
         # An interpreter that lacks its script exits with 2 as well; an agent must not be kept going for that.
         return Failure("launch_error", f"exit status 2, and a file is missing: {stderr[:300]}")
@@ -85,7 +85,9 @@ def _exit_failure(row: Row, ended: Ended) -> Failure:
     return failure if isinstance(failure, Failure) else Failure("hook_crash", f"exit status {ended.status}")
 
 
-def _failed(row: Row, failure: Failure, blocks: bool, stderr: str = "", said: Said = _NOTHING) -> Reply | Failure:
+def _failed(
+    row: Row, failure: Failure, blocks: bool, stderr: str = "", said: ParsedAnswer = _NOTHING
+) -> Reply | Failure:
     """Let the action go on, unless this hook or this event says otherwise."""
     if failure.kind == "misstated":
         failure = Failure("bad_output", failure.text, trace=failure.trace, evidence=failure.evidence)
@@ -130,7 +132,7 @@ def _block(row: Row, word: str, said: Reply, reason: str, problem: Failure | Non
             return replace(kept, ignored=(*ignored, f"block: {row.name} cannot be blocked so"))
 
 
-def _settle(row: Row, said: Said) -> Reply:
+def _settle(row: Row, said: ParsedAnswer) -> Reply:
     """Return what was said where the exit status adds nothing."""
     reply = said.reply
     if said.block is not None:
@@ -146,7 +148,7 @@ def _settle(row: Row, said: Said) -> Reply:
 # Standard output.
 
 
-def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
+def _read_stdout(row: Row, ended: Ended) -> ParsedAnswer | Failure:
     data = ended.stdout.removeprefix(b"\xef\xbb\xbf").strip()
     if data.startswith(b"{") and data.endswith(b"}"):
         try:
@@ -156,15 +158,15 @@ def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
                 return Failure("bad_output", f"standard output is not JSON: {error}")
         else:
             said = read_answer(row, value, str(ended.evidence.get("tool_name", "")), ended.status)
-            return _in_doubt(said, doubt) if doubt and isinstance(said, Said) else said
+            return _in_doubt(said, doubt) if doubt and isinstance(said, ParsedAnswer) else said
     text = data.decode("utf-8", "replace")
     if not text:
         return _NOTHING
     if row.claude.stdout_is_context:
-        return Said(Reply(context=(cut(text),)), is_answer=False)
+        return ParsedAnswer(Reply(context=(cut(text),)), is_answer=False)
     if "worktreePath" in OUTPUTS.get(row.name, ()):
-        return Said(Reply(extra={"worktreePath": clean(text.splitlines()[-1].strip())}), is_answer=False)
-    return Said(Reply(ignored=(f"text on standard output: {row.name} does not read it",)), is_answer=False)
+        return ParsedAnswer(Reply(extra={"worktreePath": clean(text.splitlines()[-1].strip())}), is_answer=False)
+    return ParsedAnswer(Reply(ignored=(f"text on standard output: {row.name} does not read it",)), is_answer=False)
 
 
 def _decoded(data: bytes) -> tuple[dict[str, Any], str]:
@@ -189,7 +191,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _in_doubt(said: Said, doubt: str) -> Said | Failure:
+def _in_doubt(said: ParsedAnswer, doubt: str) -> ParsedAnswer | Failure:
     """Keep an answer that holds something back, although it is doubtful; nothing is granted or changed on its word."""
     problem = Failure("bad_output", f"standard output is not strict JSON: {doubt}")
     reply = said.reply
@@ -211,11 +213,11 @@ def _is_only_lines(data: bytes) -> bool:
     return len(lines) > 1
 
 
-def _read_value(row: Row, answer: object) -> Said | Failure:
+def _read_value(row: Row, answer: object) -> ParsedAnswer | Failure:
     """Read what a callable returned."""
     if type(answer) is Reply:
         checked = native.read(row, answer)
-        return checked if isinstance(checked, Failure) else Said(checked)
+        return checked if isinstance(checked, Failure) else ParsedAnswer(checked)
     if answer is None:
         return _NOTHING
     if not isinstance(answer, Mapping):
@@ -252,7 +254,7 @@ def _is_left_out(event: Event, name: str) -> bool:
     return (empty or is_main) and not event.row.fields[name].always
 
 
-def environment(event: Event) -> dict[str, str]:
+def variables(event: Event) -> dict[str, str]:
     """Return the variables that tell a hook about its event; the project's directory is for the handler to add."""
     effort = event.get("effort")
     found = {

@@ -10,7 +10,7 @@ from ...events import Row
 from ...records import Record, replace
 from ...replies import Failure, Reply, clean
 
-__all__ = ["LONGEST_TEXT", "OUTPUTS", "TOP_LEVEL", "Said", "cut", "is_discarded", "read_answer"]
+__all__ = ["LONGEST_TEXT", "OUTPUTS", "TOP_LEVEL", "ParsedAnswer", "cut", "is_discarded", "read_answer"]
 
 LONGEST_TEXT = 10_000
 """How many characters of one text go to the model or to the person."""
@@ -71,7 +71,7 @@ _PARTS = {"permissionDecision", "permissionDecisionReason", "updatedInput", "add
 _TERMINAL = re.compile("(?:\x1b\\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\)|\x07)+")
 
 
-class Said(Record, kw_only=False):
+class ParsedAnswer(Record, kw_only=False):
     """What standard output says, before the exit status has its say."""
 
     reply: Reply
@@ -86,10 +86,10 @@ class Said(Record, kw_only=False):
         return self.block or (self.reply.reason if self.reply.decision == "deny" else "")
 
 
-def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) -> Said | Failure:
+def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) -> ParsedAnswer | Failure:
     """Read an answer. Anything of a wrong type makes the whole of it unreadable, as in the client."""
     if given.get("async") is True:
-        return Said(Reply(ignored=("async: the run is over, so there is nothing to wait for",)))
+        return ParsedAnswer(Reply(ignored=("async: the run is over, so there is nothing to wait for",)))
     wrong: list[str] = []
     ignored: list[str] = []
     said = _checked(given, TOP_LEVEL, wrong, ignored)
@@ -115,7 +115,7 @@ def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) ->
     if said.get("suppressOutput"):
         ignored.append("suppressOutput: without effect")
     block = said.get("reason", "") if said.get("decision") == "block" else None
-    return Said(replace(reply, ignored=tuple(ignored[:_MOST_REPORTED])), block)
+    return ParsedAnswer(replace(reply, ignored=tuple(ignored[:_MOST_REPORTED])), block)
 
 
 def _parts(said: dict[str, Any], specific: dict[str, Any], tool_name: str, ignored: list[str]) -> Reply:

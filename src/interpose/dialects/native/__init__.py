@@ -15,7 +15,7 @@ from ...replies import Ended, Failure, Reply, clean
 from ...strict_json import BadJson, decode
 from .answers import read as read_answer
 
-__all__ = ["read", "told", "write"]
+__all__ = ["read", "variables", "write"]
 
 PROTOCOL = 1
 _NOTHING_SAID = (b"", b"{}", b"null")
@@ -63,7 +63,7 @@ _TOLD = [
 ]
 
 
-def told(event: Event) -> dict[str, str]:
+def variables(event: Event) -> dict[str, str]:
     """Return what a command is told in variables."""
     said = {"MASSGEN_HOOK_TYPE": event.row.name, "INTERPOSE_HOOK_TYPE": event.row.name}
     for field, massgens, ours in _TOLD:

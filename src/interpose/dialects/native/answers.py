@@ -34,7 +34,7 @@ def read(row: Row, answer: object) -> Reply | Failure:
         said = _exact(answer)
     except BaseException as error:  # a mapping whose own methods break
         return Failure("bad_reply", f"returned a mapping that cannot be read: {_kind(error)}")
-    return _Reader(row, said).reply()
+    return _AnswerReader(row, said).reply()
 
 
 def _check(row: Row, reply: Reply) -> Reply | Failure:
@@ -99,7 +99,7 @@ _SOUND: dict[str, Callable[[object], bool]] = {
 }
 
 
-class _Reader:
+class _AnswerReader:
     """Reads one answer; collects what is said and what is wrong."""
 
     def __init__(self, row: Row, said: dict[str, Any]) -> None:
@@ -317,24 +317,24 @@ class _Reader:
         return str.__str__(value)
 
 
-_TOP_LEVEL: dict[str, Callable[[_Reader, str, Any], None]] = {
-    "decision": _Reader._decision,
-    "permissionDecision": _Reader._misplaced_decision,
-    "behavior": _Reader._misplaced_decision,
-    "abort": _Reader._abort,
-    "allowed": _Reader._allowed,
-    "continue": _Reader._continue,
-    "continue_": _Reader._continue,
-    "suppressOutput": _Reader._suppress,
-    "stopReason": _Reader._stop_reason,
-    "systemMessage": _Reader._system_message,
-    "modify": _Reader._modify,
-    "updated_input": _Reader._replace_input,
-    "updatedInput": _Reader._replace_input,
-    "inject": _Reader._inject,
-    "async": _Reader._async,
-    "async_": _Reader._async,
-    "hookSpecificOutput": _Reader._specific,
+_TOP_LEVEL: dict[str, Callable[[_AnswerReader, str, Any], None]] = {
+    "decision": _AnswerReader._decision,
+    "permissionDecision": _AnswerReader._misplaced_decision,
+    "behavior": _AnswerReader._misplaced_decision,
+    "abort": _AnswerReader._abort,
+    "allowed": _AnswerReader._allowed,
+    "continue": _AnswerReader._continue,
+    "continue_": _AnswerReader._continue,
+    "suppressOutput": _AnswerReader._suppress,
+    "stopReason": _AnswerReader._stop_reason,
+    "systemMessage": _AnswerReader._system_message,
+    "modify": _AnswerReader._modify,
+    "updated_input": _AnswerReader._replace_input,
+    "updatedInput": _AnswerReader._replace_input,
+    "inject": _AnswerReader._inject,
+    "async": _AnswerReader._async,
+    "async_": _AnswerReader._async,
+    "hookSpecificOutput": _AnswerReader._specific,
     "permissionDecisionReason": lambda *_: None,
 }
 

@@ -14,7 +14,9 @@ from typing import Any, NoReturn, TypeAlias
 
 from ..errors import ConfigError, Problem
 
-__all__ = ["DEEPEST", "MOST_VALUES", "Page", "Parsed", "Place", "Stopped", "kind", "offset_of", "shown", "spell"]
+__all__ = [
+    "DEEPEST", "MOST_VALUES", "Parsed", "Position", "SourceText", "Stopped", "kind", "offset_of", "shown", "spell",
+]  # fmt: skip
 
 DEEPEST = 100
 """How many levels a configuration may be nested: as many as an event."""
@@ -25,7 +27,7 @@ MOST_VALUES = 100_000
 MOST_PROBLEMS = 100
 """Whoever has made more mistakes than these has opened the wrong file."""
 
-Place: TypeAlias = "int | tuple[int, dict[str, tuple[int, Place]] | list[Place]]"
+Position: TypeAlias = "int | tuple[int, dict[str, tuple[int, Position]] | list[Position]]"
 """An offset, or an offset and what stands inside: keys with their own offset, or items."""
 
 _BREAK = re.compile(r"\r\n|\r|\n")
@@ -38,7 +40,7 @@ class Stopped(Exception):
     """Reading on makes no sense; the reason is among the problems of the page."""
 
 
-class Page:
+class SourceText:
     """One text on the way to being read: knows lines, counts values, collects problems."""
 
     def __init__(self, source: str, text: str) -> None:
@@ -107,7 +109,7 @@ class Parsed:
 
     __slots__ = ("_page", "_root", "value")
 
-    def __init__(self, value: Any, page: Page, root: Place) -> None:
+    def __init__(self, value: Any, page: SourceText, root: Position) -> None:
         self.value = value
         self._page = page
         self._root = root
@@ -182,7 +184,7 @@ def _spelled(path: str) -> list[str | int] | None:
     return steps
 
 
-def _longest(place: Place, path: str) -> list[str | int]:
+def _longest(place: Position, path: str) -> list[str | int]:
     """Follow a path that was joined from keys of any kind, as far as it leads; longer keys first."""
     best: list[str | int] = []
     for step, rest in _ways(place, path):
@@ -197,7 +199,7 @@ def _longest(place: Place, path: str) -> list[str | int]:
     return best
 
 
-def _ways(place: Place, path: str) -> list[tuple[str | int, str]]:
+def _ways(place: Position, path: str) -> list[tuple[str | int, str]]:
     """Return how a path can begin here, with what is left of it then."""
     inside = place[1] if isinstance(place, tuple) else None
     if isinstance(inside, list):
@@ -218,7 +220,7 @@ def _is_whole(steps: list[str | int], path: str) -> bool:
     return path in (written, written.removeprefix("."))
 
 
-def _inside(place: Place, step: str | int) -> tuple[int, Place] | None:
+def _inside(place: Position, step: str | int) -> tuple[int, Position] | None:
     """Return where a step begins and what it leads to."""
     inside = place[1] if isinstance(place, tuple) else None
     if isinstance(inside, dict):
@@ -229,7 +231,7 @@ def _inside(place: Place, step: str | int) -> tuple[int, Place] | None:
     return None
 
 
-def offset_of(place: Place) -> int:
+def offset_of(place: Position) -> int:
     """Return where a place begins."""
     return place[0] if isinstance(place, tuple) else place
 

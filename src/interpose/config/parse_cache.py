@@ -12,8 +12,7 @@ import sys
 from typing import Any, Literal
 
 from ..errors import ConfigError
-from .digests import sha256
-from .files import FileRead
+from .files import FileRead, sha256
 from .files import read as read_file
 from .state import cache_directory, write_privately
 
@@ -25,7 +24,7 @@ _WORTHWHILE = 500
 _SEAL = 32
 
 
-class Compiled:
+class CachedParse:
     """A file's value, and the whole file only if a place in it is asked for."""
 
     def __init__(self, value: Any, file: FileRead, source: str) -> None:
@@ -59,7 +58,7 @@ def parse(file: FileRead, source: str, *, found: bool) -> Any:
     path = os.path.join(cache_directory(), f"{file.sha256}.{language}.{sys.implementation.cache_tag}")
     value = _recall(path)
     if value is not None:
-        return Compiled(value[0], file, source)
+        return CachedParse(value[0], file, source)
     parsed = _parse(file, source)
     try:
         made = marshal.dumps((_VERSION, parsed.value))

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 from ..replies import Failure, HookFailed
 from ._process import Start, first_line
-from ._supervised import Frame, Pool, Supervised, framed
-from ._tree import Tree
+from ._tree import SupervisedTree
+from .supervisors import Frame, SupervisorConnection, SupervisorPool, framed
 
-__all__ = ["Interpreter", "Interpreters", "Recipe", "interpreters", "recipe", "start_warm"]
+__all__ = ["PythonCommand", "WarmInterpreter", "WarmPool", "python_command", "start_warm", "warm_pool"]
 
-PROGRAM = str(Path(__file__).with_name("_warm.py"))
+PROGRAM = str(Path(__file__).with_name("_warm_interpreter.py"))
 MOST_KEYS = 8  # scripts, or environments of one script, that interpreters are kept for
 MOST_EACH = 2  # interpreters for one of them
 PAUSE = 1.0  # seconds between the starts of two interpreters for the same script
@@ -43,7 +43,7 @@ _OF_THE_EVENT = (b"INTERPOSE_", b"MASSGEN_", b"CLAUDE_")
 _OF_THE_MOMENT = frozenset({b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TRACEPARENT", b"TRACESTATE"})
 
 
-class Recipe(NamedTuple):
+class PythonCommand(NamedTuple):
     """How a command starts its script: the interpreter, what it is called, its options, and the words that follow."""
 
     interpreter: str
@@ -53,7 +53,7 @@ class Recipe(NamedTuple):
     """The script, as a cold start is told it, and its arguments."""
 
 
-def recipe(start: Start) -> Recipe | None:
+def python_command(start: Start) -> PythonCommand | None:
     """Return how a command starts a Python script, or nothing if it does not, or in a way that is not known."""
     path, argv = start.path, start.argv
     if _PYTHON.fullmatch(os.path.basename(path)):
@@ -75,13 +75,13 @@ def recipe(start: Start) -> Recipe | None:
     return _of_words(name, name, (*((option,) if option else ()), path, *argv[1:]))
 
 
-def _of_words(interpreter: str, name: str, words: Sequence[str]) -> Recipe | None:
+def _of_words(interpreter: str, name: str, words: Sequence[str]) -> PythonCommand | None:
     flags = 0
     while flags < len(words) and _FLAG.fullmatch(words[flags]):
         flags += 1
     if flags == len(words) or words[flags][:1] in {"", "-"} or not os.path.isabs(interpreter):
         return None
-    return Recipe(interpreter, name, tuple(words[:flags]), tuple(words[flags:]))
+    return PythonCommand(interpreter, name, tuple(words[:flags]), tuple(words[flags:]))
 
 
 @lru_cache(64)
@@ -113,19 +113,19 @@ def _stamp(path: str | bytes) -> Stamp | None:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev, status.st_size, status.st_mode)
 
 
-class Interpreter(Supervised):
+class WarmInterpreter(SupervisorConnection):
     """A connection to one warm interpreter."""
 
     __slots__ = ("_checked", "_folders", "_names", "_watched", "key", "place", "prepared", "refused")
 
-    def __init__(self, key: Key, how: Recipe, script: str, env: Mapping[bytes, bytes]) -> None:
+    def __init__(self, key: Key, how: PythonCommand, script: str, env: Mapping[bytes, bytes]) -> None:
         super().__init__(partial(_spawn, how, env))
         self.key, self.place = key, (how.interpreter, script)
         self.prepared = False
         self.refused = ""
         self._checked: dict[bytes, Stamp | None] = {}
 
-    def prepare(self, how: Recipe) -> None:
+    def prepare(self, how: PythonCommand) -> None:
         """Ask it to make its script ready; ``prepared`` or ``refused`` is the answer."""
         words = [os.fsencode(word) for word in (how.name, *how.flags)]
         script, word = os.fsencode(self.place[1]), os.fsencode(how.words[0])
@@ -168,7 +168,7 @@ class Interpreter(Supervised):
         return True
 
 
-def _spawn(how: Recipe, env: Mapping[bytes, bytes], theirs: int) -> int:
+def _spawn(how: PythonCommand, env: Mapping[bytes, bytes], theirs: int) -> int:
     """Start an interpreter as a cold start would, for another program.
 
     Its streams are the two ends of one pipe: of the same kind as a hook's, and what it writes by itself can be read.
@@ -197,17 +197,17 @@ def _spawn(how: Recipe, env: Mapping[bytes, bytes], theirs: int) -> int:
             os.close(descriptor)
 
 
-class Interpreters(Pool):
+class WarmPool(SupervisorPool):
     """Warm interpreters by script and environment; those that were not used for longest make room for others."""
 
     def _start_over(self) -> None:
         super()._start_over()
-        self._waiting: dict[Key, list[Interpreter]] = {}
+        self._waiting: dict[Key, list[WarmInterpreter]] = {}
         self._begun: dict[tuple[str, str], tuple[float, Stamp | None]] = {}
 
-    def take_for(self, start: Start) -> tuple[Interpreter, Recipe] | None:
+    def take_for(self, start: Start) -> tuple[WarmInterpreter, PythonCommand] | None:
         """Return one that is ready for this command, or nothing; then the next time there may be one."""
-        how = recipe(start)
+        how = python_command(start)
         if how is None or not all(map(os.path.isabs, _python_path(start.env))):
             return None
         script = how.words[0]
@@ -222,10 +222,10 @@ class Interpreters(Pool):
             self._begin(key, how, script, start.env)
         return (found, how) if found is not None else None
 
-    def _first(self, waiting: list[Interpreter]) -> Interpreter | None:
+    def _first(self, waiting: list[WarmInterpreter]) -> WarmInterpreter | None:
         """Take the one that has had the longest time to get ready again; close those that cannot be used any more."""
-        found: Interpreter | None = None
-        aside: list[Interpreter] = []
+        found: WarmInterpreter | None = None
+        aside: list[WarmInterpreter] = []
         while found is None:
             with self._lock:
                 if not waiting:
@@ -243,9 +243,9 @@ class Interpreters(Pool):
             self.give_back(interpreter)
         return found
 
-    def _make_room(self, key: Key) -> list[Interpreter]:
+    def _make_room(self, key: Key) -> list[WarmInterpreter]:
         """Return those that wait for a key; close those of the key that was not used for longest."""
-        left_over: list[Interpreter] = []
+        left_over: list[WarmInterpreter] = []
         with self._lock:
             waiting = self._waiting[key] = self._waiting.pop(key, [])
             while len(self._waiting) > MOST_KEYS:
@@ -254,14 +254,14 @@ class Interpreters(Pool):
             self.discard(interpreter)
         return waiting
 
-    def _begin(self, key: Key, how: Recipe, script: str, env: Mapping[bytes, bytes]) -> None:
+    def _begin(self, key: Key, how: PythonCommand, script: str, env: Mapping[bytes, bytes]) -> None:
         """Start one for the next time, unless there are enough, the last start was just now or it was refused."""
         stamp, now, place = _stamp(script), time.monotonic(), (how.interpreter, script)
         with self._lock:
             began, refused = self._begun.get(place, (-REFUSED, None))
             if stamp is None or now < began + (REFUSED if refused == stamp else PAUSE):
                 return
-            alike = [one for one in self._all if isinstance(one, Interpreter) and one.key == key]
+            alike = [one for one in self._all if isinstance(one, WarmInterpreter) and one.key == key]
             if len(alike) >= MOST_EACH or not all(one.prepared for one in alike):
                 return
             self._begun.pop(place, None)
@@ -269,7 +269,7 @@ class Interpreters(Pool):
             if len(self._begun) > MOST_KEYS * 4:
                 del self._begun[next(iter(self._begun))]
         try:
-            interpreter = Interpreter(key, how, script, env)
+            interpreter = WarmInterpreter(key, how, script, env)
         except (OSError, ValueError):
             self._begun[place] = (now, stamp)
             return
@@ -281,9 +281,9 @@ class Interpreters(Pool):
             pass
         self.give_back(interpreter)
 
-    def give_back(self, supervised: Supervised) -> None:
+    def give_back(self, supervised: SupervisorConnection) -> None:
         """Keep it for the next run; one that is still at work, or that nobody looks for any more, is closed."""
-        assert isinstance(supervised, Interpreter)  # noqa: S101 - of the type checker
+        assert isinstance(supervised, WarmInterpreter)  # noqa: S101 - of the type checker
         with self._lock:
             waiting = self._waiting.get(supervised.key)
             if keeps := supervised.idle and supervised in self._all and waiting is not None:
@@ -311,13 +311,13 @@ def _lasting(env: Mapping[bytes, bytes]) -> frozenset[tuple[bytes, bytes]]:
     )
 
 
-interpreters = Interpreters()
+warm_pool = WarmPool()
 
 
-def start_warm(start: Start, descriptors: Sequence[int]) -> WarmRun:
+def start_warm(start: Start, descriptors: Sequence[int]) -> WarmTree:
     """Have a warm interpreter run a command; without one that is ready, the failure is that there is none."""
     try:
-        found = interpreters.take_for(start)
+        found = warm_pool.take_for(start)
     except (OSError, ValueError):  # text that is no path: a cold start says what is wrong with it
         found = None
     if found is None:
@@ -326,15 +326,15 @@ def start_warm(start: Start, descriptors: Sequence[int]) -> WarmRun:
     try:
         interpreter.run(start.path, how.words, start.env, start.cwd, descriptors)
     except (OSError, ValueError) as error:
-        interpreters.discard(interpreter)
+        warm_pool.discard(interpreter)
         raise HookFailed("isolation_unavailable", f"the warm interpreter does not listen: {error}") from None
-    return WarmRun(start, interpreter)
+    return WarmTree(start, interpreter)
 
 
-class WarmRun(Tree):
+class WarmTree(SupervisedTree):
     """A run that a warm interpreter has in hand."""
 
-    def __init__(self, start: Start, interpreter: Interpreter) -> None:
+    def __init__(self, start: Start, interpreter: WarmInterpreter) -> None:
         super().__init__(start, interpreter, False)
         self.evidence["warm"] = True
 
@@ -347,6 +347,6 @@ class WarmRun(Tree):
     def close(self) -> None:
         """Give the interpreter back, or close it: then it ends what it still has in hand."""
         if self._spoilt or not self.ended:
-            interpreters.discard(self._supervised)
+            warm_pool.discard(self._supervised)
         else:
-            interpreters.give_back(self._supervised)
+            warm_pool.give_back(self._supervised)

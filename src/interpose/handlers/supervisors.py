@@ -32,7 +32,7 @@ from typing import Any
 
 from ..forks import after_fork
 
-__all__ = ["Frame", "Pool", "Supervised", "framed", "pool", "why_none"]
+__all__ = ["Frame", "SupervisorConnection", "SupervisorPool", "framed", "pool", "why_unavailable"]
 
 PROGRAM = str(Path(__file__).with_name("_supervisor.py"))
 NAMESPACE_BIT = 1 << 31
@@ -47,7 +47,7 @@ Text = str | bytes
 Frame = tuple[Any, ...]
 
 
-class Supervised:
+class SupervisorConnection:
     """A connection to one supervisor. The constructor only starts it; it may be asked to run a hook at once."""
 
     __slots__ = ("_buffer", "_busy", "_hello", "_socket", "kept", "pid", "pidfd", "since")
@@ -226,7 +226,7 @@ def framed(request: dict[str, Any]) -> bytes:
 _TERM, _KILL, _KEEP = (framed({"op": asked}) for asked in ("term", "kill", "keep"))
 
 
-def why_none() -> str:
+def why_unavailable() -> str:
     """Say why there can be no supervisor here, as far as that is known without starting one."""
     if not sys.platform.startswith("linux"):
         return f"supervisors need Linux, not {sys.platform}"
@@ -237,7 +237,7 @@ def why_none() -> str:
 
 def _spawn(theirs: int) -> int:
     """Start the program with its end of the connection, and with nothing of this process but the way to a library."""
-    if why := why_none():
+    if why := why_unavailable():
         raise FileNotFoundError(why)
     signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
     at = 4 if theirs == 3 else 3  # copied to another number it stays open in the program, and only there
@@ -279,7 +279,7 @@ def _end_session(pid: int) -> None:
             return
 
 
-class Pool:
+class SupervisorPool:
     """Supervisors that wait for a hook. Safe to use from several threads, and in a child after a fork."""
 
     def __init__(self) -> None:
@@ -289,12 +289,12 @@ class Pool:
 
     def _start_over(self) -> None:
         self._lock = threading.Lock()
-        self._idle: list[Supervised] = []
-        self._all: set[Supervised] = set()
-        self._leaving: list[Supervised] = []
+        self._idle: list[SupervisorConnection] = []
+        self._all: set[SupervisorConnection] = set()
+        self._leaving: list[SupervisorConnection] = []
         self._why_not: str | None = None
 
-    def take(self) -> Supervised:
+    def take(self) -> SupervisorConnection:
         """Return one that waits, or one that has just been started. OSError if the machine has no room for it."""
         self.reap()
         self._let_rest()
@@ -306,7 +306,7 @@ class Pool:
             if self._is_well(supervised):
                 return supervised
             self.discard(supervised)
-        supervised = Supervised()
+        supervised = SupervisorConnection()
         with self._lock:
             self._all.add(supervised)
         return supervised
@@ -319,7 +319,7 @@ class Pool:
             longest = self._idle.pop(0)
         self.discard(longest)
 
-    def give_back(self, supervised: Supervised) -> None:
+    def give_back(self, supervised: SupervisorConnection) -> None:
         """Keep it for the next hook; one that is still at work, or one too many, is closed."""
         with self._lock:
             if keeps := supervised.idle and supervised in self._all and len(self._idle) < MOST_IDLE:
@@ -328,7 +328,7 @@ class Pool:
         if not keeps:
             self.discard(supervised)
 
-    def discard(self, supervised: Supervised) -> None:
+    def discard(self, supervised: SupervisorConnection) -> None:
         """Close it, and reap it as soon as it has ended."""
         with self._lock:
             known = supervised in self._all
@@ -369,14 +369,14 @@ class Pool:
             self.reap()
 
     @staticmethod
-    def _is_well(supervised: Supervised) -> bool:
+    def _is_well(supervised: SupervisorConnection) -> bool:
         try:
             return not supervised.receive()
         except OSError:
             return False
 
     def _find_out(self) -> str:
-        if why := why_none():
+        if why := why_unavailable():
             return why
         if not os.path.exists("/proc/self/stat"):
             return "there is no /proc"
@@ -393,4 +393,4 @@ class Pool:
         return ""
 
 
-pool = Pool()
+pool = SupervisorPool()

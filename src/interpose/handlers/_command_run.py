@@ -1,8 +1,8 @@
 """One command from its start to the end of its whole tree: feed, drain, bound, end.
 
-``Run`` is one command on its way, as a machine that is told of readable descriptors and of time; it waits for nothing
-itself. Two drivers wait for it: an event loop, and a plain poll for hosts without one. What ends the tree is a
-``Running``: the process group, or a supervisor that owns everything the command starts.
+``CommandRun`` is a state machine: a ``Watch`` calls it when a descriptor is readable or a time has come, and it never
+waits itself. A ``ProcessHandle`` ends the process tree: it is the process group, or a supervisor that owns everything
+that the command starts.
 
 The order at the end matters: the leader exits, what it wrote is drained (end of file or a moment), the rest of its tree
 is ended, and only then it is reaped; a group may be signalled only as long as its leader's number is not free again.
@@ -18,8 +18,9 @@ from time import monotonic
 from typing import Any, Protocol
 
 from ..replies import Failure, HookFailed
+from ._watch import Watch
 
-__all__ = ["MOST_STDERR", "MOST_STDOUT", "Run", "Running", "Watch"]
+__all__ = ["GRACE", "MOST_STDERR", "MOST_STDOUT", "CommandRun", "ProcessHandle"]
 
 MOST_STDOUT = 1024 * 1024
 MOST_STDERR = 64 * 1024
@@ -36,7 +37,7 @@ _PIPE_HOLDS = 65536
 _MOST_READS = 32  # somebody whom the command has left behind may write for ever
 
 
-class Running(Protocol):
+class ProcessHandle(Protocol):
     """A command that was started, and the means to end everything that it starts in turn."""
 
     exited: bool
@@ -65,26 +66,7 @@ class Running(Protocol):
         """Let go of it; what still runs is ended."""
 
 
-class Watch(Protocol):
-    """Who waits: tells a run of readable and writable descriptors and of time."""
-
-    def on_readable(self, descriptor: int, tell: Callable[[], object]) -> None:
-        """Call back when there is something to read."""
-
-    def on_writable(self, descriptor: int, tell: Callable[[], object]) -> None:
-        """Call back when there is room to write."""
-
-    def forget(self, descriptor: int) -> None:
-        """Do not call back any more for this descriptor."""
-
-    def at(self, when: float, tell: Callable[[], object]) -> None:
-        """Call back at a time of the monotonic clock, instead of any time that was set before."""
-
-    def done(self) -> None:
-        """Stop waiting: the run is over."""
-
-
-class Run:
+class CommandRun:
     """One command on its way. ``failure`` is set if it gave no answer that can be read."""
 
     def __init__(
@@ -107,7 +89,7 @@ class Run:
             utf8 = codecs.getincrementaldecoder("utf-8")  # a character may come in two parts
             self._decoders = {stream: utf8("replace") for stream in ("stdout", "stderr")}
         self.failure: Failure | None = None
-        self.running: Running | None = None
+        self.running: ProcessHandle | None = None
         self.over = False
         self._let_go = False
         self._watching = False
@@ -126,7 +108,7 @@ class Run:
 
     # Beginning.
 
-    def begin(self, start: Callable[[list[int]], Running]) -> None:
+    def begin(self, start: Callable[[list[int]], ProcessHandle]) -> None:
         """Make the pipes, start the command with its ends of them, and watch ours."""
         try:
             self._open_pipes()

@@ -10,14 +10,15 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..replies import Ended, Failure
+from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
-from ._run import Run, Running, Watch
-from ._waiting import LONGEST_POLL, OnLoop, Polling, Turn, slots
+from ._slots import Turn, slots
+from ._watch import LONGEST_POLL, LoopWatch, PollWatch, Watch
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Job", "in_this_thread", "on_loop", "starters"]
+__all__ = ["Job", "run_in_this_thread", "run_on_loop", "starters"]
 
 Report = Callable[[str, str], None] | None
 
@@ -31,17 +32,17 @@ class Job(NamedTuple):
     warm: bool = False
 
 
-async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
+async def run_on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
     """Run a command on an event loop; if the waiting task is cancelled, everything is ended first."""
-    return await _run(prepare, deadline, report, _WaitingOnLoop())
+    return await _run(prepare, deadline, report, _LoopWaiter())
 
 
-async def in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
+async def run_in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
     """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
-    return await _run(prepare, deadline, report, _WaitingInThread())
+    return await _run(prepare, deadline, report, _ThreadWaiter())
 
 
-async def _run(prepare: Callable[[], Job], deadline: float, report: Report, waiting: _Waiting) -> Ended:
+async def _run(prepare: Callable[[], Job], deadline: float, report: Report, waiting: _Waiter) -> Ended:
     """Run a command when its turn has come, in the best isolation that is to be had; once more if that may help."""
     turn = slots.take() or await waiting.turn(deadline)
     try:
@@ -51,7 +52,7 @@ async def _run(prepare: Callable[[], Job], deadline: float, report: Report, wait
         ways = list(starters(job.isolation, job.start, job.warm))
         retries = 1
         while True:
-            run = Run(waiting.watch(), job.stdin, deadline, report)
+            run = CommandRun(waiting.watch(), job.stdin, deadline, report)
             try:
                 run.begin(ways[0])
                 await waiting.end_of(run)
@@ -68,7 +69,7 @@ async def _run(prepare: Callable[[], Job], deadline: float, report: Report, wait
         slots.give_back(turn)
 
 
-class _Waiting(Protocol):
+class _Waiter(Protocol):
     """One way to wait: for a turn, for the end of a run, for better times."""
 
     async def turn(self, deadline: float) -> Turn:
@@ -77,14 +78,14 @@ class _Waiting(Protocol):
     def watch(self) -> Watch:
         """Return what watches the next run."""
 
-    async def end_of(self, run: Run) -> None:
+    async def end_of(self, run: CommandRun) -> None:
         """Wait for the run that is watched."""
 
     async def pause(self, seconds: float) -> None:
         """Let some time pass."""
 
 
-class _WaitingOnLoop:
+class _LoopWaiter:
     """Waits on the running event loop."""
 
     def __init__(self) -> None:
@@ -105,11 +106,11 @@ class _WaitingOnLoop:
             timer.cancel()
         return turn
 
-    def watch(self) -> OnLoop:
-        self._watch = OnLoop(self._loop)
+    def watch(self) -> LoopWatch:
+        self._watch = LoopWatch(self._loop)
         return self._watch
 
-    async def end_of(self, run: Run) -> None:
+    async def end_of(self, run: CommandRun) -> None:
         from asyncio import CancelledError
 
         try:
@@ -133,7 +134,7 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-class _WaitingInThread:
+class _ThreadWaiter:
     """Waits in the calling thread: its coroutines never wait for an event loop."""
 
     async def turn(self, deadline: float) -> Turn:
@@ -147,24 +148,24 @@ class _WaitingInThread:
             raise
         return turn
 
-    def watch(self) -> Polling:
-        self._watch = Polling()
+    def watch(self) -> PollWatch:
+        self._watch = PollWatch()
         return self._watch
 
-    async def end_of(self, run: Run) -> None:
+    async def end_of(self, run: CommandRun) -> None:
         self._watch.wait()
 
     async def pause(self, seconds: float) -> None:
         sleep(seconds)  # noqa: ASYNC251 - see above
 
 
-Starter = Callable[[list[int]], Running]
+Starter = Callable[[list[int]], ProcessHandle]
 
 
 def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[Starter, ...]:
     """Return how to start a command: as was asked for, else in a tree, or in a group where no tree is to be had."""
     if warm and isolation in {None, "tree"} and sys.platform == "linux":
-        from ._warmed import start_warm
+        from ._warm_pool import start_warm
 
         return (partial(start_warm, start), *starters(isolation, start))
     in_group = partial(start_in_group, start)
@@ -177,7 +178,7 @@ def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[S
     return (in_group,) if why_no_tree() else (partial(start_in_tree, start, False), in_group)
 
 
-def _cannot_isolate(run: Run) -> bool:
+def _cannot_isolate(run: CommandRun) -> bool:
     """Say whether nothing was started because this isolation is not to be had."""
     return run.failure is not None and run.failure.code == "isolation_unavailable"
 
@@ -187,14 +188,14 @@ _PASSING = ("spawn_busy", "spawn_resource")
 """A program that is just being written, or a lack that may be over in so many seconds, is tried once more."""
 
 
-def _is_worth_a_retry(run: Run, deadline: float) -> bool:
+def _is_worth_a_retry(run: CommandRun, deadline: float) -> bool:
     failure = run.failure
     if failure is None or failure.code not in _PASSING or failure.evidence.get("started"):
         return False
     return monotonic() + RETRY < deadline
 
 
-def _ended(run: Run, warm: bool) -> Ended:
+def _ended(run: CommandRun, warm: bool) -> Ended:
     running = run.running
     asked: dict[str, Any] = {"warm": False} if warm else {}
     return Ended(

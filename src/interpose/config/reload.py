@@ -15,13 +15,13 @@ from .references import hash_of
 from .state import state_path
 from .switches import Switches, project_of
 
-__all__ = ["Files"]
+__all__ = ["ConfigFiles"]
 
 _LOOKS = 0.5
 """Seconds between two looks at watched files."""
 
 
-class Files:
+class ConfigFiles:
     """Where an engine's hooks come from. A changed file is taken over whole, or not at all."""
 
     def __init__(self, find: Callable[[], Sequence[Source]], project: str | None, commands: Any, lines: bool) -> None:
@@ -32,13 +32,13 @@ class Files:
         self.loaded = Loaded()
 
     @classmethod
-    def named(cls, paths: Sequence[Any], dialect: str | None, commands: Any = None, lines: bool = True) -> Files:
+    def named(cls, paths: Sequence[Any], dialect: str | None, commands: Any = None, lines: bool = True) -> ConfigFiles:
         """Files that a person or a host has named: trusted by that."""
         sources = [Source(os.path.abspath(os.fspath(path)), "code", dialect) for path in paths]
         return cls(lambda: sources, None, commands, lines)
 
     @classmethod
-    def around(cls, cwd: str, dialect: str | None, commands: Any = None, lines: bool = True) -> Files:
+    def around(cls, cwd: str, dialect: str | None, commands: Any = None, lines: bool = True) -> ConfigFiles:
         """Files that are found for a directory."""
         here = os.path.abspath(cwd)
         return cls(lambda: find_sources(here, dialect), here, commands, lines)

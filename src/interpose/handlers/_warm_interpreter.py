@@ -1,10 +1,11 @@
 """The program of a warm interpreter: a supervisor that has one Python script ready, and forks instead of starting.
 
-Run by path in the script's own interpreter and environment, ``python _warm.py <descriptor of its socket>``; ``_warmed``
-is its other end. Runs on Python 3.8. It compiles the script, loads what the script needs of the standard library, forks
-a child and lets it listen in its place. Asked for a run, the child takes the streams, the directory, the arguments and
-the variables of the event, unwinds to the end of this file and executes the script there; an interpreter's usual end
-follows. Its parent is a supervisor as any other, and has the next child ready once nothing of this one is left.
+It is run by path, in the script's own interpreter and environment, as ``python _warm_interpreter.py <socket>``;
+``_warm_pool`` is the host's side. It runs on Python 3.8 and later. It compiles the script, loads the modules of the
+standard library that the script imports, forks a child and lets the child listen in its place. When a run is requested,
+the child takes the streams, the directory, the arguments and the variables of the event, unwinds to the end of this
+file and executes the script there. The parent supervises the child like any command, and forks the next child when
+nothing of this one is left.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Released(BaseException):
     """Leads a child out of the supervisor's loop to its script."""
 
 
-class Warm(_supervisor.Supervisor):
+class WarmSupervisor(_supervisor.Supervisor):
     """A supervisor whose runs are taken by a child that was forked ahead."""
 
     def __init__(self, descriptor: int) -> None:
@@ -382,12 +383,12 @@ def has_only_child(child: int) -> bool:
         return False
 
 
-def main() -> Warm:
+def main() -> WarmSupervisor:
     """Serve until the connection ends; return only in a child that has taken a run."""
     try:
-        _supervisor.main(Warm)
+        _supervisor.main(WarmSupervisor)
     except Released as released:
-        warm: Warm = released.args[0]
+        warm: WarmSupervisor = released.args[0]
         return warm
     except BaseException:
         os._exit(1)

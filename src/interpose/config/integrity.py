@@ -14,12 +14,12 @@ from ..model import Hook
 from ..records import replace
 from .references import hash_of
 
-__all__ = ["Seal", "sealed"]
+__all__ = ["FileSeal", "sealed"]
 
 _State = tuple[int, int, int, int, int] | None
 
 
-class Seal:
+class FileSeal:
     """What the files of one configuration have to be."""
 
     __slots__ = ("_hashes", "_states")
@@ -51,7 +51,7 @@ def _state(path: str) -> _State:
 
 def sealed(hooks: Iterable[Hook], hashes: Mapping[str, str]) -> list[Hook]:
     """Return hooks that run nothing but what was trusted."""
-    seal = Seal(hashes)
+    seal = FileSeal(hashes)
     made = []
     for hook in hooks:
         call = hook.binding.call

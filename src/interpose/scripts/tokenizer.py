@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .lines import Reference, Template, joined
 
-__all__ = ["Word", "Wrong", "bare_word", "read_words"]
+__all__ = ["Argument", "Wrong", "bare_word", "read_arguments"]
 
 Wrong = Callable[[int, str, str], None]
 """Takes note of a problem: its column, what it is and what to do."""
@@ -29,7 +29,7 @@ _BRACED = re.compile(r"\$\{([A-Za-z_]\w*)((?:\.[\w-]+)*)\}", re.ASCII)
 _BRACES = re.compile(r"""\$\{[^ \t"'{}]*\}?""")
 
 
-class Word(NamedTuple):
+class Argument(NamedTuple):
     """One argument, and the column where it begins."""
 
     template: Template
@@ -43,10 +43,10 @@ def bare_word(text: str, at: int) -> tuple[str, int]:
     return ("", at) if found is None or found[0].startswith("#") else (found[0], at)
 
 
-def read_words(text: str, at: int, wrong: Wrong) -> list[Word]:
+def read_arguments(text: str, at: int, wrong: Wrong) -> list[Argument]:
     """Return the arguments from an index on. Goes on after a problem, so that one look finds them all."""
-    reader = _Reader(text, at, wrong)
-    words: list[Word] = []
+    reader = _Tokenizer(text, at, wrong)
+    words: list[Argument] = []
     while reader.is_at_word():
         words.append(reader.word())
     return words
@@ -58,7 +58,7 @@ def _skip_blanks(text: str, at: int) -> int:
     return at
 
 
-class _Reader:
+class _Tokenizer:
     def __init__(self, text: str, at: int, wrong: Wrong) -> None:
         self.text = text
         self.at = at
@@ -70,7 +70,7 @@ class _Reader:
         self.at = _skip_blanks(self.text, self.at)
         return self.at < len(self.text) and self.text[self.at] != "#"
 
-    def word(self) -> Word:
+    def word(self) -> Argument:
         begin = self.at
         self.parts = []
         while self.at < len(self.text) and self.text[self.at] not in _BLANKS:
@@ -81,7 +81,7 @@ class _Reader:
                     self.in_single_quotes()
                 case _:
                     self.piece(_BARE_TEXT, _BARE)
-        return Word(joined(self.parts), begin + 1)
+        return Argument(joined(self.parts), begin + 1)
 
     def in_double_quotes(self) -> None:
         begin = self.at
