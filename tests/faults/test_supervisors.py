@@ -58,7 +58,7 @@ def fresh_pool() -> Iterator[None]:
     yield
     pool.close()
     assert not [*pool._idle, *pool._all, *pool._leaving]
-    pool._start_over()
+    pool._reset()
     assert not children_of(os.getpid(), only="Z")
 
 

@@ -40,7 +40,7 @@ def fresh_pools(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for kept in (warm_pool, pool):
         kept.close()
         assert not [*kept._all, *kept._leaving]
-        kept._start_over()
+        kept._reset()
     assert set(zombies()) <= before
 
 
@@ -105,7 +105,7 @@ class Script:
 
 
 def still_starts(interpreter: Any) -> bool:
-    return bool(interpreter.is_well() and not interpreter.prepared)
+    return bool(interpreter.is_usable() and not interpreter.prepared)
 
 
 def shown(ended: Ended) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Run one command to its end, on an event loop or in the calling thread, in the isolation that was asked for."""
+"""Run a command to its end, on an event loop or in the calling thread, in the requested isolation."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class Job(NamedTuple):
 
 
 async def run_on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
-    """Run a command on an event loop; if the waiting task is cancelled, everything is ended first."""
+    """Run a command on the event loop. If the task is cancelled, the whole process tree is ended first."""
     return await _run(prepare, deadline, report, _LoopWaiter())
 
 
 async def run_in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
-    """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
+    """Run a command while the calling thread waits. The coroutine never suspends."""
     return await _run(prepare, deadline, report, _ThreadWaiter())
 
 
 async def _run(prepare: Callable[[], Job], deadline: float, report: Report, waiting: _Waiter) -> Ended:
-    """Run a command when its turn has come, in the best isolation that is to be had; once more if that may help."""
+    """Run a command when a slot is free, in the best isolation that works; try once more after a passing failure."""
     turn = slots.take() or await waiting.turn(deadline)
     try:
         if not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
-        job = prepare()  # not earlier: a crowd that waits for its turn need not be ready for it
+        job = prepare()  # not earlier: what waits for a slot takes no memory
         ways = list(starters(job.isolation, job.start, job.warm))
         retries = 1
         while True:
@@ -70,19 +70,19 @@ async def _run(prepare: Callable[[], Job], deadline: float, report: Report, wait
 
 
 class _Waiter(Protocol):
-    """One way to wait: for a turn, for the end of a run, for better times."""
+    """A way to wait: on an event loop, or in the calling thread."""
 
     async def turn(self, deadline: float) -> Turn:
-        """Wait in the queue until a turn is granted or the deadline has come."""
+        """Wait in the queue until a slot is granted or the deadline has come."""
 
     def watch(self) -> Watch:
-        """Return what watches the next run."""
+        """Return the watch for the next run."""
 
     async def end_of(self, run: CommandRun) -> None:
-        """Wait for the run that is watched."""
+        """Wait for the end of the run."""
 
     async def pause(self, seconds: float) -> None:
-        """Let some time pass."""
+        """Wait for some seconds."""
 
 
 class _LoopWaiter:
@@ -117,7 +117,7 @@ class _LoopWaiter:
             await self._watch.finished
         except CancelledError:
             if not run.over:
-                # Told to stop: the command is asked to end and given its moment, like at a deadline.
+                # SIGTERM, then SIGKILL after a moment, as at the deadline.
                 self._watch.finished = self._loop.create_future()
                 run.end(Failure("cancelled", "the host was cancelled"))
                 await self._watch.finished
@@ -135,7 +135,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 class _ThreadWaiter:
-    """Waits in the calling thread: its coroutines never wait for an event loop."""
+    """Waits in the calling thread: its coroutines never suspend."""
 
     async def turn(self, deadline: float) -> Turn:
         bell = threading.Event()
@@ -163,7 +163,7 @@ Starter = Callable[[list[int]], ProcessHandle]
 
 
 def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[Starter, ...]:
-    """Return how to start a command: as was asked for, else in a tree, or in a group where no tree is to be had."""
+    """Return the ways to start a command, best first: the requested isolation, or a tree and then a group."""
     if warm and isolation in {None, "tree"} and sys.platform == "linux":
         from ._warm_pool import start_warm
 
@@ -179,13 +179,14 @@ def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[S
 
 
 def _cannot_isolate(run: CommandRun) -> bool:
-    """Say whether nothing was started because this isolation is not to be had."""
+    """Return whether nothing was started because this isolation is not available."""
     return run.failure is not None and run.failure.code == "isolation_unavailable"
 
 
 RETRY = 0.05
 _PASSING = ("spawn_busy", "spawn_resource")
-"""A program that is just being written, or a lack that may be over in so many seconds, is tried once more."""
+"""Failures after which a start is tried once more, ``RETRY`` seconds later: the program is being written, or a
+resource is short."""
 
 
 def _is_worth_a_retry(run: CommandRun, deadline: float) -> bool:

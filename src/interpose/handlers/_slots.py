@@ -1,4 +1,4 @@
-"""How many commands may run at once, and the queue of those that wait for their turn."""
+"""Bound the number of commands that run at once; further ones wait in a queue."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..forks import after_fork
 __all__ = ["MOST_RUNNING", "Slots", "Turn", "slots"]
 
 MOST_RUNNING = 16
-"""How many commands one process runs at a time; further ones wait for their turn, within their deadline."""
+"""How many commands a process runs at a time; further ones wait, within their deadline."""
 
 
 class Turn:
-    """A place in the queue. Either it is granted or it is given up, and never both."""
+    """A place in the queue: granted, or given up."""
 
     __slots__ = ("bell", "granted")
 
@@ -26,20 +26,20 @@ class Turn:
 
 
 class Slots:
-    """Counts what runs; those who come too many wait in order, whichever loop or thread they wait on."""
+    """Counts running commands; further ones wait in order, on any loop or thread."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self.forget()
 
     def forget(self) -> None:
-        """Start anew: after a fork nothing of the parent's runs here."""
+        """Reset after a fork: the parent's commands do not run here."""
         self._lock = threading.Lock()
         self._running = 0
         self._waiting: deque[Turn] = deque()
 
     def take(self) -> Turn | None:
-        """Return a turn that is granted, or nothing if one has to wait for it."""
+        """Return a granted turn, or None if all slots are taken."""
         with self._lock:
             if self._running >= self._most:
                 return None
@@ -47,7 +47,7 @@ class Slots:
         return Turn(None, True)
 
     def queue(self, bell: Callable[[], Any]) -> Turn:
-        """Return a turn whose bell rings when it is granted; it may have been already."""
+        """Return a turn that calls ``bell`` when it is granted, which may be at once."""
         turn = Turn(bell, False)
         with self._lock:
             if self._running < self._most:
@@ -59,7 +59,7 @@ class Slots:
         return turn
 
     def give_back(self, turn: Turn) -> None:
-        """Let the next one run; a turn that was never granted only leaves the queue."""
+        """Free the slot for the next command; a turn that was never granted leaves the queue."""
         with self._lock:
             if not turn.granted:
                 if turn in self._waiting:
@@ -74,7 +74,7 @@ class Slots:
                 try:
                     if following.bell is not None:
                         following.bell()
-                except RuntimeError:  # its loop was closed: nobody waits there any more
+                except RuntimeError:  # its loop was closed
                     following.granted = False
                     self._running -= 1
 

@@ -1,4 +1,4 @@
-"""The program of a warm interpreter: a supervisor that has one Python script ready, and forks instead of starting.
+"""The program of a warm interpreter: a supervisor that has a Python script loaded, and forks instead of starting it.
 
 It is run by path, in the script's own interpreter and environment, as ``python _warm_interpreter.py <socket>``;
 ``_warm_pool`` is the host's side. It runs on Python 3.8 and later. It compiles the script, loads the modules of the
@@ -15,7 +15,7 @@ import sys
 AT_START = frozenset(sys.modules)
 FRESH = {name: value for name, value in globals().items() if name[:2] == "__"}  # what the interpreter gives a script
 
-# ruff: noqa: E402 - what is imported from here on is not there at the start of a script
+# ruff: noqa: E402 - what is imported below is not loaded at the start of a script
 import _signal  # type: ignore[import-not-found]
 import _socket
 import atexit
@@ -35,79 +35,81 @@ if TYPE_CHECKING:
 
     from interpose.handlers import _supervisor
     from interpose.handlers._supervisor import Request
-    from interpose.handlers._warm_script import SAFE_PATH, Refused, Script, check_world
+    from interpose.handlers._warm_script import SAFE_PATH, Refused, Script, check_interpreter
 else:
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path[0] == here:  # unless the interpreter was told not to look there
         del sys.path[0]
     sys.path.insert(0, here)
     import _supervisor
-    from _warm_script import SAFE_PATH, Refused, Script, check_world
+    from _warm_script import SAFE_PATH, Refused, Script, check_interpreter
 
     del sys.path[0], sys.modules["_supervisor"], sys.modules["_warm_script"]
 
 MADV_POPULATE_WRITE = 23
-MOST_TO_COPY = 64 << 20  # bytes of one mapping that are worth a copy ahead of need
-AT_ONCE = 128 << 10  # bytes that are copied between two looks whether a run is asked for
-MOST_LOST = 3  # children that end before they are needed; then something is wrong
+MOST_TO_COPY = 64 << 20  # bytes: larger mappings are not copied ahead
+AT_ONCE = 128 << 10  # bytes that are copied between two checks for a request
+MOST_LOST = 3  # children that may end in a row before they are needed
 OUT_OF_THE_WAY = 500  # the number of our descriptor in the script's process: the script opens lower ones first
 
 
 class Released(BaseException):
-    """Leads a child out of the supervisor's loop to its script."""
+    """Unwinds the child from the supervisor's loop to the script."""
 
 
 class WarmSupervisor(_supervisor.Supervisor):
-    """A supervisor whose runs are taken by a child that was forked ahead."""
+    """A supervisor that forks a child ahead; the child takes the next run."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
         self.script: Script | None = None
         self.parked = self.lost = 0
         self.taken = -1  # becomes readable when the child has taken a run, or has ended
-        self.is_child = self.is_told = False
+        self.is_child = self.is_reported = False
         # In the child:
         self.exit_status: int | None = None  # set once the script has ended with a status that is beyond doubt
         self.loaded_ahead: frozenset[str] = frozenset()
         self.pipe = self.pipe_inode = self.pid = -1
 
     def handle(self, request: Request) -> None:
-        """Make a script ready; all else is as usual."""
-        if request["op"] == "run":  # it has come with a word to us, and not to a child: let it be run cold
-            self.let_go()
-            self.say("failed", 11, "warm")
+        """Prepare a script, or handle a request like any supervisor."""
+        if (
+            request["op"] == "run"
+        ):  # it was sent together with a request to us, so no child has it: the host runs it cold
+            self.release()
+            self.send("failed", 11, "warm")
             return
         if request["op"] != "prepare":
             super().handle(request)
             return
         try:
             script = Script(request, AT_START, FRESH)
-            check_world(AT_START)
-            sys.path_importer_cache.clear()  # what it knows of a folder may be out of date at the next run
-            self.say(
+            check_interpreter(AT_START)
+            sys.path_importer_cache.clear()  # its entries may be out of date at the next run
+            self.send(
                 "ready", script.watched(), sorted(script.names), [os.fsencode(folder) for folder in script.folders]
             )
             self.script = script
         except Refused as error:
-            self.say("refused", str(error))
+            self.send("refused", str(error))
 
     def turn(self) -> None:
-        """Have a child listen in our place while there is nothing to do, then wait for the next thing to happen."""
+        """Fork a child that listens in our place while nothing runs, then wait for the next event."""
         if self.script is not None and not self.parked and self.leader_fd < 0 and not self.survivors:
             self.park(self.script)
         super().turn()
 
     def notice(self, descriptor: int) -> None:
-        """Hear what our child has to say; all else is as usual."""
+        """Handle a message of the child, or any other descriptor like any supervisor."""
         if descriptor != self.taken:
             super().notice(descriptor)
             return
-        said = os.read(descriptor, 1)
+        data = os.read(descriptor, 1)
         if self.parked:
-            self.is_taken(bool(said))
-        elif said and self.leader and not self.survivors:
-            self.is_ending(said[0])
-        if not said:
+            self.on_taken(bool(data))
+        elif data and self.leader and not self.survivors:
+            self.on_exit_status(data[0])
+        if not data:
             self.stop_listening()
 
     def park(self, script: Script) -> None:
@@ -132,13 +134,13 @@ class WarmSupervisor(_supervisor.Supervisor):
             os._exit(1)
         raise Released(self)
 
-    def is_taken(self, taken: bool) -> None:
-        """The child has taken a run, or has ended without one."""
+    def on_taken(self, taken: bool) -> None:
+        """Note that the child has taken a run, or has ended without one."""
         child, self.parked = self.parked, 0
         self.poll.register(self.descriptor, 1)
         if taken:
             self.leader, self.lost = child, 0
-            self.unsaid = _supervisor.framed(("started", child))
+            self.unsent = _supervisor.framed(("started", child))
             self.leader_fd = _supervisor.pidfd_open(child)
             self.poll.register(self.leader_fd, 1)
             return
@@ -147,35 +149,35 @@ class WarmSupervisor(_supervisor.Supervisor):
         if os.waitpid(child, 0)[1] == 0 or self.lost > MOST_LOST:
             raise ConnectionResetError
 
-    def is_ending(self, status: int) -> None:
-        """The script has ended and has nothing left: tell so while the kernel takes its process apart."""
+    def on_exit_status(self, status: int) -> None:
+        """Report the end of the script while its process still ends."""
         if has_only_child(self.leader):
-            self.is_told = True
-            self.say("exited", status, False)
-            self.poll.unregister(self.descriptor)  # what comes next is for the next child
+            self.is_reported = True
+            self.send("exited", status, False)
+            self.poll.unregister(self.descriptor)  # the next request is for the next child
 
     def report(self, alone: bool) -> None:
-        """Tell that the hook has ended, unless that is told already."""
-        if not self.is_told:
+        """Report that the hook has ended, unless that was reported already."""
+        if not self.is_reported:
             super().report(alone)
-        elif self.leader:  # it does not get to its end
+        elif self.leader:  # it has stopped before its end
             _supervisor.signal_all(self.leader, _supervisor.KILL)
         else:
-            self.is_told = False
+            self.is_reported = False
             self.poll.unregister(self.leader_fd)
             os.close(self.leader_fd)
             self.leader_fd = -1
             self.poll.register(self.descriptor, 1)
 
     def stop_listening(self) -> None:
-        """Let go of the pipe from the child."""
+        """Close the pipe from the child."""
         if self.taken >= 0:
             self.poll.unregister(self.taken)
             os.close(self.taken)
             self.taken = -1
 
     def wait(self, script: Script, writer: int) -> None:
-        """Be ready, in the child, and become the process that the next run asks for."""
+        """Wait, in the child, and become the process of the next run."""
         _supervisor.system("prctl", _supervisor.PR_SET_PDEATHSIG, _supervisor.KILL)
         os.setpgid(0, 0)
         if not SAFE_PATH:
@@ -193,12 +195,14 @@ class WarmSupervisor(_supervisor.Supervisor):
             self.become(script, request)
             self.keep_pipe(writer)
         except BaseException as error:
-            self.say("failed", getattr(error, "errno", None) or 22, step)  # the script has not begun: it can run cold
+            self.send(
+                "failed", getattr(error, "errno", None) or 22, step
+            )  # the script has not started, so the host can run it cold
             raise
         self.connection.close()
 
     def next_run(self) -> Request:
-        """Wait for a request to run, and take no byte more: what follows is for the parent."""
+        """Wait for a request to run, and read no byte more: what follows is for the parent."""
         while True:
             header, control, _, _ = self.connection.recvmsg(4, 64, _socket.MSG_CMSG_CLOEXEC)
             for _, _, passed in control:
@@ -213,10 +217,10 @@ class WarmSupervisor(_supervisor.Supervisor):
             if request["op"] == "run" and len(self.passed) == 3:
                 return request
             if request["op"] == "run":
-                self.let_go()
-                self.say("failed", 24, "spawn")
-            if request["op"] == "kill":  # it has crossed the report that there is nothing left to kill
-                self.say("gone", 0)
+                self.release()
+                self.send("failed", 24, "spawn")
+            if request["op"] == "kill":  # it was sent before the host had the report that nothing is left
+                self.send("gone", 0)
 
     def become(self, script: Script, request: Request) -> None:
         """Take the variables, the streams and the arguments of a run."""
@@ -230,14 +234,14 @@ class WarmSupervisor(_supervisor.Supervisor):
         if "logging" in sys.modules:
             logging: Any = sys.modules["logging"]
             logging._startTime = time.time_ns() if isinstance(logging._startTime, int) else time.time()
-        sys.modules["__main__"] = script.main()  # made after the freeze, so that it is collected at its end
-        if "__mp_main__" in sys.modules:  # what multiprocessing calls it
+        sys.modules["__main__"] = script.main()  # made after gc.freeze(), so that it is collected
+        if "__mp_main__" in sys.modules:  # the name that multiprocessing uses
             sys.modules["__mp_main__"] = sys.modules["__main__"]
         gc.enable()
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
     def sweep(self) -> list[int]:
-        """End everything that is left; a child on the way to its script has nothing to end."""
+        """Kill what is left; a child that unwinds to its script has nothing to kill."""
         return [] if self.is_child else super().sweep()
 
     # In the child, when the script has ended.
@@ -269,7 +273,7 @@ class WarmSupervisor(_supervisor.Supervisor):
             _supervisor.libc.exit(self.exit_status)  # runs the exit handlers of C libraries
 
     def let_go_of_script(self) -> bool:
-        """Flush the streams and destroy what the script has made; say whether that is all that there is to do."""
+        """Flush the streams and destroy what the script has made; return whether nothing else is left to do."""
         if sys.flags.dev_mode or gc.garbage or len(os.listdir("/proc/self/task")) > 1:
             return False
         try:
@@ -319,7 +323,7 @@ class WarmSupervisor(_supervisor.Supervisor):
 
 
 def runs_code_when_destroyed(thing: object) -> bool:
-    """Say whether an object has a finaliser, or is a weak reference with a callback in Python."""
+    """Return whether an object has a finaliser, or is a weak reference with a callback in Python."""
     if isinstance(thing, ref):
         return type(thing.__callback__) not in {type(None), BuiltinFunctionType}
     return hasattr(type(thing), "__del__")
@@ -351,12 +355,12 @@ def set_environment(wanted: dict[bytes, bytes], dropped: set[bytes]) -> None:
     for name, value in wanted.items():
         if known.get(name) != value:
             os.putenv(name, value)
-    known.clear()  # to have it in the order in which it came
+    known.clear()  # to have the order of the request
     known.update(wanted)
 
 
 def copy_pages(until: int) -> None:
-    """Have the kernel copy what a fork shares now, not when the script first writes to it, until a run is asked for."""
+    """Copy the memory that a fork shares now, not when the script first writes to it; stop when a run is requested."""
     asked = select.poll()
     asked.register(until, 1)
     with open("/proc/self/maps", "rb", 0) as file:
@@ -375,7 +379,7 @@ def copy_pages(until: int) -> None:
 
 
 def has_only_child(child: int) -> bool:
-    """Say whether a process is the only child that we have, if that can be found out at once."""
+    """Return whether a process is our only child, if the kernel says so."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", "rb", 0) as file:
             return file.read().split() == [b"%d" % child]
@@ -384,7 +388,7 @@ def has_only_child(child: int) -> bool:
 
 
 def main() -> WarmSupervisor:
-    """Serve until the connection ends; return only in a child that has taken a run."""
+    """Serve until the connection closes; return only in a child that has taken a run."""
     try:
         _supervisor.main(WarmSupervisor)
     except Released as released:

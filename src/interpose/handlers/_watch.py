@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_POLL", "LoopWatch", "PollWatch", "Watch"]
 
 LONGEST_POLL = 0.1
-"""Seconds after which a blocking wait looks up: a signal that strikes another thread does not end it."""
+"""Seconds after which a blocking wait returns: a signal that another thread gets does not interrupt it."""
 
 
 class Watch(Protocol):
-    """Who waits: tells a run of readable and writable descriptors and of time."""
+    """Calls back when a descriptor is readable or writable, or when a time has come."""
 
     def on_readable(self, descriptor: int, tell: Callable[[], object]) -> None:
         """Call back when there is something to read."""
@@ -25,17 +25,17 @@ class Watch(Protocol):
         """Call back when there is room to write."""
 
     def forget(self, descriptor: int) -> None:
-        """Do not call back any more for this descriptor."""
+        """Stop watching a descriptor."""
 
     def at(self, when: float, tell: Callable[[], object]) -> None:
         """Call back at a time of the monotonic clock, instead of any time that was set before."""
 
     def done(self) -> None:
-        """Stop waiting: the run is over."""
+        """Stop watching: the run is over."""
 
 
 class LoopWatch:
-    """An event loop watches; ``finished`` is a future of it."""
+    """Watches on an event loop; ``finished`` is a future of the loop."""
 
     __slots__ = ("_loop", "_readers", "_timer", "_writers", "finished")
 
@@ -57,7 +57,7 @@ class LoopWatch:
         self._loop.add_writer(descriptor, tell)
 
     def forget(self, descriptor: int) -> None:
-        """Do not call back any more for this descriptor."""
+        """Stop watching a descriptor."""
         if self._loop.is_closed():
             return
         if descriptor in self._readers:
@@ -74,7 +74,7 @@ class LoopWatch:
         self._timer = self._loop.call_later(max(0.0, when - monotonic()), tell)
 
     def done(self) -> None:
-        """Stop waiting."""
+        """Stop watching."""
         if self._timer is not None:
             self._timer.cancel()
         if not self.finished.done():
@@ -82,7 +82,7 @@ class LoopWatch:
 
 
 class PollWatch:
-    """The calling thread watches, in ``wait()``."""
+    """Watches in the calling thread, in ``wait()``."""
 
     __slots__ = ("_on_time", "_over", "_poll", "_tell", "_when")
 
@@ -106,7 +106,7 @@ class PollWatch:
         self._poll.register(descriptor, 4)  # POLLOUT
 
     def forget(self, descriptor: int) -> None:
-        """Do not call back any more for this descriptor."""
+        """Stop watching a descriptor."""
         if self._tell.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
@@ -115,11 +115,11 @@ class PollWatch:
         self._when, self._on_time = when, tell
 
     def done(self) -> None:
-        """Stop waiting."""
+        """Stop watching."""
         self._over = True
 
     def wait(self) -> None:
-        """Call back what is due until there is nothing to wait for."""
+        """Wait and call back until ``done()`` is called."""
         while not self._over:
             left = min(self._when - monotonic(), LONGEST_POLL)
             for descriptor, _ in self._poll.poll(max(0, left * 1000)):

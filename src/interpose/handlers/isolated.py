@@ -1,7 +1,7 @@
-"""Python callables in kept worker processes: one that hangs can really be ended, and a crash takes nobody along.
+"""Run Python callables in worker processes, so that one that hangs can be killed and a crash does not end the host.
 
-A worker is a command like any other, started and ended in the same way; it is only kept for the next event. One that
-fails to answer is ended with all it has started, and the next event gets a new one.
+A worker is started and ended like any command, and kept for the next event. A worker that does not answer is killed
+with all it has started, and the next event gets a new one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LONGEST_ANSWER = 16 * 1024 * 1024
 
 
 class _WorkerPool:
-    """A callable that runs in processes of its own, and those that wait for its next event."""
+    """A callable, and the idle worker processes for it."""
 
     def __init__(self, handler: Any, directory: str) -> None:
         self.setup = _setup(handler, directory)
@@ -48,7 +48,7 @@ class _WorkerPool:
         after_fork(self.forget)
 
     def take(self) -> _WorkerProcess:
-        """Return a worker that waits, or a new one."""
+        """Return an idle worker, or a new one."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
@@ -57,7 +57,7 @@ class _WorkerPool:
         return _WorkerProcess(self.setup)
 
     def give_back(self, worker: _WorkerProcess) -> None:
-        """Keep a worker that has answered; end one that has not."""
+        """Keep a worker that has answered; kill one that has not."""
         with self._lock:
             if worker.fit and len(self._idle) < _MOST_IDLE:
                 self._idle.append(worker)
@@ -65,7 +65,7 @@ class _WorkerPool:
         worker.close()
 
     def forget(self) -> None:
-        """Start anew: after a fork the workers are the parent's."""
+        """Reset after a fork: the workers belong to the parent."""
         self._lock = threading.Lock()
         for worker in self._idle:
             worker.forget()
@@ -79,7 +79,7 @@ def _close_all(workers: list[_WorkerProcess]) -> None:
 
 
 def _setup(handler: Any, directory: str) -> dict[str, Any]:
-    """Return how a worker finds the callable; refuse what another process could never find."""
+    """Return how a worker finds the callable; raise BadHook if another process cannot find it."""
     if isinstance(handler, str):
         return {"path": handler, "directory": directory, "main": ""}
     module, name = getattr(handler, "__module__", None), getattr(handler, "__qualname__", None)
@@ -89,7 +89,7 @@ def _setup(handler: Any, directory: str) -> dict[str, Any]:
     if module == "__main__":
         main = getattr(sys.modules["__main__"], "__file__", None) or ""
         if not os.path.isfile(main):
-            raise BadHook("isolate: a function that was typed in cannot be found by another process",
+            raise BadHook("isolate: another process cannot find a function of an interactive session",
                           hint="put it into a module")  # fmt: skip
         main = os.path.abspath(main)
     found: Any = sys.modules.get(module)
@@ -101,7 +101,7 @@ def _setup(handler: Any, directory: str) -> dict[str, Any]:
 
 
 class _WorkerProcess:
-    """One worker process and the two pipes that lead to it."""
+    """A worker process and the two pipes to it."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
         self.pid = os.getpid()
@@ -112,7 +112,7 @@ class _WorkerProcess:
         self.requests = self.answers = -1
 
     def begin(self, starter: Callable[[list[int]], ProcessHandle]) -> bytes:
-        """Start the process; return what it must be sent first."""
+        """Start the process; return the first bytes to send to it."""
         theirs_in, self.requests = os.pipe()
         self.answers, theirs_out = os.pipe()
         os.set_blocking(self.requests, False)
@@ -125,7 +125,7 @@ class _WorkerProcess:
         return _framed({**self._setup, "sys_path": sys.path})
 
     def close(self) -> None:
-        """End the process, with all it has started."""
+        """Kill the process with all it has started."""
         self.forget()
         if self.running is not None:
             self.running.close()
@@ -207,9 +207,9 @@ class _Exchange:
             self.worker.fit = len(self._received) == size
             self._done()
 
-    def _news(self) -> None:
+    def _on_update(self) -> None:
         running = _running(self.worker)
-        running.news()
+        running.update()
         if self.failure is not None:
             if running.ended:
                 self._done()
@@ -223,15 +223,15 @@ class _Exchange:
             self._fail(Failure("hook_crash", f"its process ended ({how})"))
 
     def _crashed(self) -> None:
-        """The pipe has ended; how the process ended is told in a moment."""
-        self._watch.on_readable(_running(self.worker).fileno(), self._news)
+        """The pipe is closed; the exit status of the process follows."""
+        self._watch.on_readable(_running(self.worker).fileno(), self._on_update)
         self._watch.at(monotonic() + GRACE, lambda: self._fail(Failure("hook_crash", "its process ended")))
 
     def _late(self) -> None:
         self._fail(Failure("timeout", "no answer in time"))
 
     def _fail(self, failure: Failure) -> None:
-        """Note why there is no answer, and end the worker with all it has started before anybody is told."""
+        """Note why there is no answer, and kill the worker with all it has started before returning."""
         if self.over or self.failure is not None:
             return
         self.failure = failure
@@ -242,7 +242,7 @@ class _Exchange:
             self._done()
         else:
             self._watch.forget(self.worker.answers)
-            self._watch.on_readable(running.fileno(), self._news)
+            self._watch.on_readable(running.fileno(), self._on_update)
             self._watch.at(monotonic() + GRACE, self._done)
 
     def _done(self) -> None:
@@ -324,7 +324,7 @@ def _starter() -> Callable[[list[int]], ProcessHandle]:
 
 
 def _read(data: bytes) -> Any:
-    """Return what the callable has returned, as the native dialect takes it."""
+    """Return the callable's answer as the native dialect reads it."""
     try:
         said = decode(data)
     except BadJson as error:
@@ -333,7 +333,7 @@ def _read(data: bytes) -> Any:
         code, text, trace = said["failed"]
         return Failure(code, text, trace=trace)
     if "other" in said:
-        return Failure("bad_reply", f"returned {said['other']}, which is no answer")
+        return Failure("bad_reply", f"returned {said['other']}, which is not an answer")
     if "reply" not in said:
         return said.get("answer")
     reply = said["reply"]
