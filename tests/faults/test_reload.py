@@ -30,7 +30,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "INTERPOSE_TRUST", "INTERPOSE_OFF"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(config_reload, "_LOOKS", 0.01)
+    monkeypatch.setattr(config_reload, "_INTERVAL", 0.01)
     monkeypatch.setattr(sys, "path", sys.path.copy())
     tmp_path.chmod(0o755)
     known, mask = set(sys.modules), os.umask(0o022)
@@ -415,7 +415,7 @@ def test_an_armed_file_that_is_gone_disarms_nothing(project: Project, how: str) 
 
     assert not hooks.reload()
     assert fire(hooks).context == ["one"]
-    assert f"{project.file}: is armed, and not found any more" in note(hooks)
+    assert f"{project.file}: has hooks in use and does not exist any more" in note(hooks)
 
 
 def test_a_file_that_turns_up_is_taken_over_only_if_it_is_trusted(project: Project) -> None:

@@ -89,7 +89,7 @@ def test_a_found_file_arms_nothing_until_it_is_trusted(project: Project) -> None
     assert [origin.trusted for origin in hooks.origins] == [False]
     (warning,) = hooks.warnings
     assert str(warning) == (
-        f"{project.file}: found, but not trusted: none of its hooks is armed; nobody has trusted it as it is "
+        f"{project.file}: found, but not trusted: none of its hooks is armed; it is not trusted as it is now "
         f"(look at it, then: interpose trust {project.file})"
     )
     assert hooks.fire_sync("PreToolUse", tool_name="Bash").allowed
@@ -421,7 +421,7 @@ def test_trusted_content_at_another_place_is_not_trusted(project: Project, tmp_p
             other.file.write_text(GUARD)
 
     if how == "symbolic link":
-        with pytest.raises(ConfigError, match="a symbolic link, and nobody has named it"):
+        with pytest.raises(ConfigError, match="a symbolic link that was not named explicitly"):
             Hooks.discover(other.folder)
     else:
         assert other.armed == []
@@ -544,9 +544,9 @@ def _damage(record: Path, how: str) -> None:
         ("binary", "is damaged"),
         ("a list", "is damaged"),
         ("deep", "is damaged"),
-        ("written by everybody", "can be written to by everybody"),
+        ("written by everybody", "can be written to by every user"),
         ("written by a group", "can be written to by its group"),
-        ("in an open folder", "its directory can be written to by everybody"),
+        ("in an open folder", "its directory can be written to by every user"),
         ("a link", "a symbolic link"),
         ("a FIFO", "a FIFO, not a file"),
         ("a directory", "a directory, not a file"),
@@ -787,7 +787,7 @@ def test_a_folder_that_may_not_be_looked_into_is_no_project_without_hooks(
         folder.chmod(0)
 
     try:
-        with pytest.raises(ConfigError, match="may not be looked into"):
+        with pytest.raises(ConfigError, match="cannot be opened"):
             Hooks.discover(below, dialect=dialect)
     finally:
         for folder in folders:

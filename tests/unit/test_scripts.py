@@ -29,7 +29,7 @@ hook post:agent:complete /notify "Agent $agent finished"
 """
 
 SHAPE = "a line is: hook POINT[:SUBJECT] /command arguments"
-QUOTE_IT = "a text with blanks stands in quotes"
+QUOTE_IT = "put text with blanks in quotes"
 SUBJECTS = "a subject is a name, names with |, a glob, or re: and a regular expression"
 
 
@@ -165,32 +165,32 @@ ERRORS = [
     # The head.
     ("hok pre:tool /deny x", "1:1: a line begins with hook, not hok (did you mean hook?)"),
     ("deny x", f"1:1: a line begins with hook, not deny ({SHAPE})"),
-    ("hook", f"1:5: here a point should stand ({SHAPE})"),
-    ("hook # later", f"1:6: here a point should stand ({SHAPE})"),
-    ("hook /deny x", f"1:6: here a point should stand ({SHAPE})"),
+    ("hook", f"1:5: an event is missing here ({SHAPE})"),
+    ("hook # later", f"1:6: an event is missing here ({SHAPE})"),
+    ("hook /deny x", f"1:6: an event is missing here ({SHAPE})"),
     ("hook pre:tol /deny x", "1:6: pre:tol is not an event (did you mean pre:tool?)"),
     ("hook pre:tol:shell /deny x", "1:6: pre:tol:shell is not an event (did you mean pre:tool?)"),
     ("hook pre:message:x /deny x", "1:6: pre:message:x is not an event (did you mean pre:message?)"),
     ("hook pre:tool: /deny x", "1:6: pre:tool: is not an event (did you mean pre:tool?)"),
     ("hook qqq /deny x", "1:6: qqq is not an event (`interpose events` lists them)"),
     ("hook " + "q" * 99 + " /deny x", f"1:6: {'q' * 60}… is not an event (`interpose events` lists them)"),
-    ('hook pre:tool:"a" /deny x', f'1:15: " means nothing in a subject ({SUBJECTS})'),
-    ("hook pre:tool:a$b /deny x", f"1:16: $ means nothing in a subject ({SUBJECTS})"),
+    ('hook pre:tool:"a" /deny x', f'1:15: " has no meaning in a subject ({SUBJECTS})'),
+    ("hook pre:tool:a$b /deny x", f"1:16: $ has no meaning in a subject ({SUBJECTS})"),
     ("hook pre:tool:| /deny x", "1:15: matcher '|' names nothing (use \"*\" for everything)"),
     (
         "hook pre:tool:re:( /deny x",
         "1:15: matcher re:'(' is not a regular expression: missing ): ( (RE2 syntax: no look-around, no back-references)",
     ),
     # The command.
-    ("hook pre:tool", f"1:14: here a command should stand ({SHAPE})"),
-    ("hook pre:tool  # x", f"1:16: here a command should stand ({SHAPE})"),
+    ("hook pre:tool", f"1:14: a command is missing here ({SHAPE})"),
+    ("hook pre:tool  # x", f"1:16: a command is missing here ({SHAPE})"),
     ("hook pre:tool deny x", "1:15: a command begins with /, and deny does not (write /deny)"),
     (
         "hook pre:tool priority=5 /deny x",
-        "1:15: a command begins with /, and priority=5 does not (between a point and its command stands nothing)",
+        "1:15: a command begins with /, and priority=5 does not (nothing goes between an event and its command)",
     ),
     ("hook pre:tool /dny x", "1:15: /dny is not a command (did you mean /deny?)"),
-    ('hook pre:tool "/deny" x', '1:15: a command begins with /, and "/deny" does not (between a point and its command stands nothing)'),
+    ('hook pre:tool "/deny" x', '1:15: a command begins with /, and "/deny" does not (nothing goes between an event and its command)'),
     (
         "hook pre:tool /$tool x",
         "1:15: /$tool is not a command (there are /log, /notify, /perms, /deny, /ask, /context, /inject)",
@@ -212,8 +212,8 @@ ERRORS = [
     ('hook pre:tool /deny "no', '1:21: this double quote is never closed (end the text with ")'),
     ('hook pre:tool /deny a"no', '1:22: this double quote is never closed (end the text with ")'),
     ("hook pre:tool /deny 'no", "1:21: this single quote is never closed (end the text with ')"),
-    (r'hook pre:tool /deny "\d"', r"1:22: \d means nothing here (write \\ for a backslash)"),
-    (r'hook pre:tool /deny "\""x\n', r"1:26: \n means nothing here (write \\ for a backslash)"),
+    (r'hook pre:tool /deny "\d"', r"1:22: \d is not an escape (write \\ for a backslash)"),
+    (r'hook pre:tool /deny "\""x\n', r"1:26: \n is not an escape (write \\ for a backslash)"),
     ("hook pre:tool /deny a\\", r"1:22: a backslash at the end of the line (write \\ for a backslash)"),
     ("hook pre:tool /deny $5", "1:21: a $ without a name (write $$ for a dollar)"),
     ('hook pre:tool /deny "a$"', "1:23: a $ without a name (write $$ for a dollar)"),
@@ -232,12 +232,12 @@ ERRORS = [
     ("hook Stop /deny $stop_hook_active.x",
      "1:17: stop_hook_active is true or false and has no fields (write ${stop_hook_active}.x for text after it)"),
     # What cannot be seen.
-    ("hook pre:tool /deny a\rhook", "1:22: U+000D, which cannot be seen, stands here (remove it)"),
-    ("hook pre:tool /deny '\x1b[2K'", "1:22: U+001B, which cannot be seen, stands here (remove it)"),
-    ("# \u202e", "1:3: U+202E, which cannot be seen, stands here (remove it)"),
-    ("# \ud800", "1:3: U+D800, which cannot be seen, stands here (remove it)"),
-    ("hook\xa0pre:tool /deny x", "1:5: U+00A0, which cannot be seen, stands here (remove it)"),
-    ("hook pre:tool:shell\u200b /deny x", "1:20: U+200B, which cannot be seen, stands here (remove it)"),
+    ("hook pre:tool /deny a\rhook", "1:22: the invisible character U+000D (remove it)"),
+    ("hook pre:tool /deny '\x1b[2K'", "1:22: the invisible character U+001B (remove it)"),
+    ("# \u202e", "1:3: the invisible character U+202E (remove it)"),
+    ("# \ud800", "1:3: the invisible character U+D800 (remove it)"),
+    ("hook\xa0pre:tool /deny x", "1:5: the invisible character U+00A0 (remove it)"),
+    ("hook pre:tool:shell\u200b /deny x", "1:20: the invisible character U+200B (remove it)"),
 ]  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def test_every_problem_of_a_file_is_reported_at_once_in_its_order_and_nothing_is
         "my.arma:2:6: pre:tol is not an event",
         "my.arma:2:14: /dny is not a command",
         "my.arma:2:19: this double quote is never closed",
-        "my.arma:2:20: \\q means nothing here",
+        "my.arma:2:20: \\q is not an escape",
         "my.arma:4:25: 'loud' is not a level",
         "my.arma:4:31: pre:message has no field promt",
     ]
@@ -287,10 +287,10 @@ def test_a_file_that_is_no_script_at_all_is_not_complained_about_forever() -> No
             "hook post:tool /deny x",
             "/deny cannot take effect at PostToolUse (a hook may context, inject, suppress there)",
         ),
-        ("hook SessionEnd /context x", "/context cannot take effect at SessionEnd (a hook may only look on there)"),
+        ("hook SessionEnd /context x", "/context cannot take effect at SessionEnd (a hook can only observe there)"),
         (
             "hook post:message /perms check x",
-            "/perms cannot take effect at post:message (a hook may only look on there)",
+            "/perms cannot take effect at post:message (a hook can only observe there)",
         ),
         ("hook Stop /ask x", "/ask cannot take effect at Stop (a hook may context, keep going there)"),
         (
@@ -662,7 +662,7 @@ def test_a_hosts_command_that_hangs_is_given_up_at_its_deadline_and_counted(monk
     assert [first.results[0].status, second.results[0].error, third.results[0].status] == [
         "timeout", "1 threads are kept by script commands that hang", "failed"]  # fmt: skip
     assert third.results[0].error is not None
-    assert third.results[0].error.code == "bad_reply"  # wait() answers true, which is no answer of a hook
+    assert third.results[0].error.code == "bad_reply"  # wait() answers true, which is not an answer of a hook
 
 
 # As a handler of the engine.

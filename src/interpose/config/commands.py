@@ -1,7 +1,7 @@
-"""The options of a hook that runs a command, to a Command: words are split and paths resolved once, here.
+"""Make a Command from the options of a hook: words are split and paths resolved once, here.
 
-What an event says never becomes part of a command line. Programs are looked up when a hook is declared, so that
-neither a changed directory nor a file that turns up on the way can take another's place.
+Data of an event never becomes part of a command line. Programs are looked up when a hook is declared, so that a changed
+directory or a new file cannot replace them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["COMMAND_OPTIONS", "make_command"]
 
 COMMAND_OPTIONS = ("command", "args", "shell", "env", "pass_env", "inherit_env", "cwd", "isolation", "background",
                    "warm")  # fmt: skip
-"""What only a hook that runs a command has, as declare() spells it."""
+"""The options that only a hook with a command has, as declare() spells them."""
 
 _SHELL = "/bin/sh"
 
@@ -43,7 +43,7 @@ def make_command(
     background: str | None = None,
     warm: bool = False,
 ) -> Command:
-    """Return the command that these options describe, or say what is wrong with them."""
+    """Return the command that these options describe; raise BadHook if they are wrong."""
     base = os.path.abspath(directory or os.getcwd())
     path, argv = _what_is_run(handler, command, args, shell, base)
     _check_choice("isolation", isolation, ISOLATIONS)
@@ -119,7 +119,7 @@ def _words(handler: Any) -> list[str]:
     if isinstance(handler, (list, tuple)) and handler and all(isinstance(word, str) for word in handler):
         return list(handler)
     if not isinstance(handler, str) or not handler.strip():
-        raise BadHook(f"handler: {handler!r} is no command", hint="a program and its arguments, as in a shell")
+        raise BadHook(f"handler: {handler!r} is not a command", hint="a program and its arguments, as in a shell")
     try:
         return shlex.split(handler)
     except ValueError as error:
@@ -128,7 +128,7 @@ def _words(handler: Any) -> list[str]:
 
 
 def _program(words: list[str], base: str) -> tuple[str, list[str]]:
-    """Find the program: beside the configuration, then on PATH. A Python script need not be executable."""
+    """Find the program: in the configuration's directory, then on PATH. A Python script need not be executable."""
     name = os.path.expanduser(words[0])
     beside = os.path.join(base, name)
     is_beside = os.sep in name or os.path.isfile(beside)
@@ -141,7 +141,7 @@ def _program(words: list[str], base: str) -> tuple[str, list[str]]:
 
 def _without_nul(path: str, argv: list[str]) -> tuple[str, list[str]]:
     if not all(map(can_be_passed, (path, *argv))):
-        raise BadHook("a command with a NUL character or half a character in it", hint="no system can run it")
+        raise BadHook("a command with a NUL character or a lone surrogate in it", hint="no system can run it")
     return path, argv
 
 
@@ -163,8 +163,8 @@ def _names(given: Any) -> tuple[str, ...]:
         return ()
     if isinstance(given, str) or not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
         raise BadHook(f"passEnv: {given!r} where a list of names is expected")
-    if strange := [name for name in given if not can_be_passed(name)]:
-        raise BadHook(f"passEnv: {strange[0]!a} is not the name of a variable")
+    if wrong := [name for name in given if not can_be_passed(name)]:
+        raise BadHook(f"passEnv: {wrong[0]!a} is not the name of a variable")
     return tuple(given)
 
 

@@ -1,14 +1,14 @@
-"""Strict JSON with places. The standard library tells where a text breaks off, not where its parts are.
+"""Parse strict JSON with positions, which the standard library does not give.
 
-As strict as what comes from a command (see strict_json.py). A slip after which it is clear how to go on, such as a
-comma too many or a comment, is noted, and the rest is read for more.
+It is as strict as strict_json.py. After a mistake that is easy to recover from, such as an extra comma or a comment,
+parsing goes on to find more.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring  # type: ignore[attr-defined] # there, and fast, and without a type
+from json.decoder import scanstring  # type: ignore[attr-defined] # exists, is fast, has no stub
 from typing import Any, NoReturn
 
 from .positions import Position, SourceText, shown
@@ -32,12 +32,12 @@ _STRINGS = {
 
 
 def read_json(source: SourceText) -> tuple[Any, Position]:
-    """Read one JSON document."""
+    """Parse one JSON document."""
     return _JsonReader(source).document()
 
 
 class _JsonReader:
-    """Reads from left to right; every method takes an offset and returns the one behind what it has read."""
+    """Parses from left to right; every method takes an offset and returns the offset after what it has read."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
@@ -46,7 +46,7 @@ class _JsonReader:
     def document(self) -> tuple[Any, Position]:
         at = self.space(0)
         if at == len(self.text):
-            # A file that was cut off must not pass for one that wants no hooks.
+            # A truncated file must not count as one without hooks.
             self.source.stop(0, "there is no JSON document", "write {} for an empty one")
         value, place, at = self.value(at, 1)
         at = self.space(at)
@@ -55,9 +55,9 @@ class _JsonReader:
         return value, place
 
     def space(self, at: int) -> int:
-        """Pass over white space, and over comments with a word about them."""
+        """Skip white space, and comments with a problem for each."""
         while True:
-            at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr] # nothing is white space, too
+            at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr] # the empty match always exists
             if self.text[at : at + 1] not in ("#", "/") or not (comment := _COMMENT.match(self.text, at)):
                 return at
             self.source.wrong(at, "JSON has no comments", "use a key such as x-note, or a YAML file")
@@ -89,7 +89,7 @@ class _JsonReader:
         return self.source.checked(at, text), end
 
     def word(self, at: int) -> tuple[Any, Position, int]:
-        """Read true, false or null, or say what the word should have been."""
+        """Read true, false or null, or report what the word should be."""
         found = _WORD.match(self.text, at)
         if found is None:
             self.unexpected(at, "a value")
@@ -103,12 +103,12 @@ class _JsonReader:
         elif word.lstrip("-+.")[:1].isdigit():
             self.source.wrong(at, f"{shown(word)} is not a number in JSON", "as in 10, 0.5 or 1e3, or quote it")
         else:
-            self.source.wrong(at, f"{shown(word)} without quotes", 'text stands in " quotes')
+            self.source.wrong(at, f"{shown(word)} without quotes", 'put text in " quotes')
         return None, at, found.end()
 
     def unexpected(self, at: int, expected: str) -> NoReturn:
         mark = self.text[at : at + 1]
-        hint = 'text stands in " quotes' if mark in ("'", "`", "“", "”") else ""
+        hint = 'put text in " quotes' if mark in ("'", "`", "“", "”") else ""
         self.source.stop(at, f"{shown(mark) if mark else 'the end of the file'} where {expected} is expected", hint)
 
     def sequence(self, begin: int, depth: int) -> tuple[list[Any], Position, int]:
@@ -139,7 +139,7 @@ class _JsonReader:
             value, place, at = self.value(self.space(at + 1), depth + 1)
             if key in made:
                 first = self.source.line(places[key][0])
-                self.source.wrong(key_at, f"the key {shown(key)} stands there twice, first in line {first}",
+                self.source.wrong(key_at, f"the key {shown(key)} is there twice, first in line {first}",
                                 "remove one of them")  # fmt: skip
             else:
                 made[key], places[key] = value, (key_at, place)
@@ -156,7 +156,7 @@ class _JsonReader:
         return word[0], word.end()
 
     def comma(self, at: int, closing: str, begin: int) -> int:
-        """Pass over what stands between two values; return where the next one, or the closing bracket, is."""
+        """Skip the comma between two values; return the offset of the next value or of the closing bracket."""
         at = self.space(at)
         mark = self.text[at : at + 1]
         if mark == closing:

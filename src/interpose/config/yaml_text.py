@@ -1,8 +1,8 @@
-"""Strict YAML with places, from the events of PyYAML's parser: libyaml's where it was built, else the one in Python.
+"""Parse strict YAML with positions, from the events of PyYAML: of libyaml if it is there, else of the parser in Python.
 
-Plain words mean what YAML 1.2 says they mean, not 1.1: ``no`` and ``on`` are text, ``12:30`` is no number, ``010`` and
-``2026-01-01`` are text. Values are made here and not by PyYAML, which would take the last of two equal keys, follow
-aliases without end, and make objects of any kind.
+Plain scalars mean what YAML 1.2 says, not 1.1: ``no``, ``on``, ``010``, ``12:30`` and ``2026-01-01`` are text. Values
+are built here from events, since PyYAML's constructor takes the last of two equal keys and makes objects of any kind,
+and its composer loses the positions of aliases, stops at the first problem, and crashes on deep nesting.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["read_yaml"]
 
 _CORE: Final = "tag:yaml.org,2002:"
 _OPEN: Final[tuple[Any, Position]] = (None, -1)
-"""What an anchor stands for while it is being read."""
+"""The value of an anchor that is still being read."""
 
 _WORDS = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
@@ -37,14 +37,14 @@ _NUMBER = re.compile(r"[-+]?(?:(0|[1-9][0-9]*)|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|NaN|[-+]?Infinity")
 _TAGGED = {"int": int, "float": float, "bool": bool, "null": type(None)}
 
-# What the two parsers take differently, what ends a line for YAML but not on a screen, and what cannot be seen.
+# Characters that the two parsers treat differently, line breaks of YAML that editors do not show, invisible ones.
 _FORBIDDEN = re.compile(
     "[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)"
 )
 _BREAKS = "\r\x85\u2028\u2029"
 _TAG_DIRECTIVE = re.compile(r"^%TAG\b", re.MULTILINE)
 
-# What the parsers say, the one or the other, in words that help.
+# Messages of the two parsers (patterns), what to report instead, and a hint.
 _SAID = (
     ("scanning an alias", "* begins an alias, and no name follows", 'quote text that begins with *: "*"'),
     ("scanning an anchor", "& begins an anchor, and no name follows", "quote text that begins with &"),
@@ -63,22 +63,22 @@ _SAID = (
     ("block collection|block sequence|block mapping|block end", "text that does not belong here",
      "keys of one mapping, and items of one list, begin in the same column"),
     ("node content", "a value is missing before this", "quote text that begins with a bracket or a comma"),
-    ("scanning a block scalar", "| or > stands alone on its line", "text begins on the next line, further in"),
+    ("scanning a block scalar", "nothing may follow | or > on its line", "text begins on the next line, further in"),
     ("<document start>", "text after the end of the document", "check the indentation"),
     ("directive|incompatible", "lines that begin with % are for YAML itself", "quote it, or leave it out"),
-    ("tag", "a ! begins a tag, and tags are not read here", "quote text that begins with !"),
+    ("tag", "a ! begins a tag, and tags are not supported", "quote text that begins with !"),
 )  # fmt: skip
 
 
 def read_yaml(source: SourceText) -> tuple[Any, Position]:
-    """Read one YAML document; nothing but comments is an empty mapping."""
+    """Parse one YAML document; a file with only comments is an empty mapping."""
     for found in _FORBIDDEN.finditer(source.text):
         code = ord(found[0])
-        what = "is a line break to some and not to others" if found[0] in _BREAKS else "cannot be seen"
+        what = "is a line break for some programs only" if found[0] in _BREAKS else "cannot be seen"
         source.wrong(found.start(), f"the character U+{code:04X} {what}",
                    f"remove it, or write \\u{code:04x} in double quotes")  # fmt: skip
     if directive := _TAG_DIRECTIVE.search(source.text):
-        source.wrong(directive.start(), "%TAG is not read here", "leave it out")
+        source.wrong(directive.start(), "%TAG is not supported", "leave it out")
     source.refuse_if_wrong()
     parser = _parser()(source.text)
     reader = _YamlReader(source, parser)
@@ -86,14 +86,14 @@ def read_yaml(source: SourceText) -> tuple[Any, Position]:
         return reader.document()
     except Stopped:
         raise
-    except Exception as error:  # the one in Python also raises what it did not mean to
+    except Exception as error:  # the parser in Python also raises errors that are not YAMLError
         _explain(source, error, getattr(parser, "index", reader.at))
     finally:
         parser.dispose()
 
 
 class _PythonParser(yaml.SafeLoader):
-    """The parser in Python, which lets tabs stand between a key and its value as the one in C does."""
+    """The parser in Python, with tabs between a key and its value allowed, as in libyaml."""
 
     def scan_to_next_token(self) -> None:
         super().scan_to_next_token()
@@ -107,7 +107,7 @@ def _parser() -> Any:
 
 
 def _explain(source: SourceText, error: Exception, last: int) -> NoReturn:
-    """Say what a parser says: at a tab that indents, or where a quote or bracket was opened, or where it gave up."""
+    """Report a parser's error: at a tab in the indentation, at the opening quote or bracket, or where it stopped."""
     said = f"{getattr(error, 'context', None) or ''}: {getattr(error, 'problem', None) or type(error).__name__}"
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     at = min(mark.index, len(source.text)) if mark else last
@@ -121,13 +121,13 @@ def _explain(source: SourceText, error: Exception, last: int) -> NoReturn:
             if opened and what.startswith("this "):
                 at = opened.index
             elif "escape" in what or "code" in what:
-                at = max(source.text.rfind("\\", 0, at + 1), 0)  # the one stops before it, the other behind it
+                at = max(source.text.rfind("\\", 0, at + 1), 0)  # one parser stops before it, the other after it
             source.stop(at, what, hint)
     source.stop(at, f"cannot be read as YAML: {said.removeprefix(': ')}")
 
 
 class _YamlReader:
-    """Makes values of events. Levels are bounded, so that recursion is."""
+    """Builds values from events. The depth is bounded, and so is the recursion."""
 
     def __init__(self, source: SourceText, parser: Any) -> None:
         self.source = source
@@ -192,7 +192,7 @@ class _YamlReader:
                 continue
             if key in places:
                 first = self.source.line(places[key][0])
-                self.source.wrong(key_at, f"the key {shown(key)} stands there twice, first in line {first}",
+                self.source.wrong(key_at, f"the key {shown(key)} is there twice, first in line {first}",
                                 "remove one of them")  # fmt: skip
                 continue
             places[key] = (key_at, place)
@@ -206,10 +206,10 @@ class _YamlReader:
         return made, (at, places)
 
     def key(self, event: Any, depth: int) -> Any:
-        """Read a key. Text only: whether ``5`` and ``"5"`` are one key, or ``null`` any, nobody should have to know."""
+        """Read a key, which must be text: ``5`` and ``"5"`` would be the same key for some programs."""
         at = event.start_mark.index
         if type(event) is ScalarEvent and event.anchor is None:
-            key = self.scalar(event, at)  # by far the most; and a key is no value to count
+            key = self.scalar(event, at)  # the usual case; a key does not count as a value
         else:
             key = self.node(event, depth + 1)[0]
         if not isinstance(key, str):
@@ -220,7 +220,7 @@ class _YamlReader:
     def merge(
         self, made: dict[str, Any], places: dict[str, tuple[int, Position]], merged: tuple[Any, Position]
     ) -> None:
-        """Add what ``<<`` brings: what the mapping says itself wins, then what comes first."""
+        """Add the keys of ``<<``: the mapping's own keys win, then the first mapping that has a key."""
         value, place = merged
         parts = [(value, place)]
         if isinstance(place, tuple) and isinstance(place[1], list):
@@ -243,14 +243,14 @@ class _YamlReader:
         self.anchors[anchor] = _OPEN
 
     def alias(self, name: str, at: int, depth: int) -> tuple[Any, Position]:
-        """Return a copy of what an alias stands for: data that is nobody else's, and counted."""
+        """Return a copy of the value of an anchor; its values are counted."""
         found = self.anchors.get(name)
         if found is None:
-            self.source.wrong(at, f"*{name[:60]} stands for nothing",
+            self.source.wrong(at, f"*{name[:60]} is not defined",
                             f"put &{name[:60]} before it, or quote text that begins with *")  # fmt: skip
             return None, at
         if found is _OPEN:
-            self.source.wrong(at, f"*{name[:60]} stands inside what it stands for", "write it out")
+            self.source.wrong(at, f"*{name[:60]} refers to itself", "write it out")
             return None, at
         value, place = found
         return self.copy(value, at, depth), (at, place[1]) if isinstance(place, tuple) else at
@@ -285,7 +285,7 @@ class _YamlReader:
         return value
 
     def plain(self, text: str, at: int) -> Any:
-        """Return what a word without quotes means."""
+        """Return the value of a scalar without quotes."""
         if text in _WORDS:
             return _WORDS[text]
         if text[0] in "+-.0123456789":
@@ -293,9 +293,9 @@ class _YamlReader:
             if number:
                 return self.source.number(at, text, whole=number[1] is not None)
         if text[0] in "+-.NI" and _NOT_FINITE.fullmatch(text):
-            self.source.wrong(at, f"{text} is not a number to count with", "write a number, or quote it")
+            self.source.wrong(at, f"{text} is not a finite number", "write a number, or quote it")
         return text
 
     def tag(self, tag: str, at: int) -> None:
         short = f"!!{tag.removeprefix(_CORE)}" if tag.startswith(_CORE) else tag
-        self.source.wrong(at, f"the tag {short[:60]} is not read here", "a configuration is plain data: leave it out")
+        self.source.wrong(at, f"the tag {short[:60]} is not supported", "a configuration is plain data: leave it out")

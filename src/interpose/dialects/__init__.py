@@ -1,4 +1,4 @@
-"""Wire formats: how an event is written for a hook, and how a hook's answer is read."""
+"""Wire formats: write an event for a hook, and read the answer of a hook."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Dialect", "dialect"]
 
 
 class Dialect(NamedTuple):
-    """Two pure functions, and what a command is told beside its input."""
+    """The pure functions of a wire format."""
 
     write: Callable[[Event], Mapping[str, Any]]
     read: Callable[[Row, object], Reply | Failure]
     variables: Callable[[Event], Mapping[str, str]]
     withheld: tuple[str, ...] = ()
-    """How variables of the host begin that a command does not get, even where it gets all others."""
+    """Prefixes of the host's variables that a command never gets."""
 
 
 def dialect(name: str, *, blocks: bool = False) -> Dialect:

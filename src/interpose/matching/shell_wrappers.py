@@ -1,4 +1,4 @@
-"""Commands whose arguments are a command: ``sudo``, ``env``, ``xargs``, ``sh -c``, ``find -exec`` and their like."""
+"""Commands that run the command in their arguments: ``sudo``, ``env``, ``xargs``, ``sh -c``, ``find -exec`` …"""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _ANYTHING = Word("", known=False)
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "rbash", "fish"])
 _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 
-# Options as in getopt: letters, a colon after those with a value; then long names. A number: words before the command.
+# Options as for getopt: letters, a colon after those with a value; then long names. The number of words before the
+# command.
 _WRAPPERS: dict[str, tuple[str, int]] = {
     "builtin": ("", 0),
     "busybox": ("", 0),
@@ -67,7 +68,7 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
 
 
 def inside(command: SimpleCommand) -> list[SimpleCommand | str]:
-    """Return what a command runs in turn, as commands or as text to be read; raise Unsure where it cannot be told."""
+    """Return the commands that a command runs, or text to parse for them; raise Unsure if that is unknown."""
     name, words = _base_name(command[0]), command[1:]
     if name in _SHELLS:
         return _shell(words)
@@ -88,7 +89,7 @@ def _text(words: SimpleCommand) -> str:
 
 
 def _shell(words: SimpleCommand) -> list[SimpleCommand | str]:
-    """Find the text after -c; a shell that has neither a text nor a file reads what we do not see."""
+    """Return the text after -c; a shell without a text and without a file reads its input, which is unknown."""
     at, has_text = 0, False
     while at < len(words) and words[at].text[:1] in ("-", "+", ""):
         option = _text(words[at : at + 1])
@@ -117,7 +118,7 @@ def _wrapper(name: str, words: SimpleCommand) -> list[SimpleCommand | str]:
     spec, skipped = _WRAPPERS[name]
     at, options = _options(words, spec)
     if name == "command" and options.keys() & {"v", "V"}:
-        return []  # says what would be run
+        return []  # only prints what would be run
     split = options.get("S") if name == "env" else None
     split = split or options.get("split-string")
     if split is not None:
@@ -128,7 +129,7 @@ def _wrapper(name: str, words: SimpleCommand) -> list[SimpleCommand | str]:
     inner = words[at + skipped :]
     if not inner:
         if options.keys() & {"i", "s", "login", "shell"} and name in ("sudo", "doas"):
-            raise Unsure  # a shell that reads what we do not see
+            raise Unsure  # a shell that reads its input
         return []
     if name == "flock" and inner[0].text in ("-c", "--command"):
         return [_text(inner[1:2])]
@@ -162,7 +163,7 @@ def _options(words: SimpleCommand, spec: str) -> tuple[int, dict[str, Word]]:
 
 
 def _letters(cluster: str, letters: str, following: Word, found: dict[str, Word]) -> bool:
-    """Take single-letter options written together; return whether the last of them has the next word for a value."""
+    """Read single-letter options written together; return whether the value of the last is the next word."""
     for place, letter in enumerate(cluster):
         if letter == ":" or letter not in letters:
             raise Unsure
@@ -181,7 +182,7 @@ def _at(words: SimpleCommand, at: int) -> Word:
 
 
 def _with_input(words: SimpleCommand, options: dict[str, Word]) -> SimpleCommand:
-    """Say where xargs puts its input: at the end, or wherever the replaced text is."""
+    """Add the input of xargs as unknown words: at the end, or where the replaced text is."""
     for option, default in (("I", ""), ("J", ""), ("i", "{}"), ("replace", "{}")):
         if option in options:
             replaced = options[option]
@@ -199,7 +200,7 @@ def _replace(words: SimpleCommand, replaced: str) -> SimpleCommand:
 
 
 def _find(words: SimpleCommand) -> list[SimpleCommand | str]:
-    """Take each command between an action and its end."""
+    """Return each command between an action and its end."""
     if any(not word.known and word.text[:1] in ("", "-") for word in words):
         raise Unsure  # may be an action
     commands: list[SimpleCommand | str] = []
@@ -237,7 +238,7 @@ def _source(words: SimpleCommand) -> list[SimpleCommand | str]:
 
 
 def _su(words: SimpleCommand) -> list[SimpleCommand | str]:
-    """Find the text after -c; without one it is a shell that reads what we do not see."""
+    """Return the text after -c; without one it is a shell that reads its input."""
     _text(words)
     for at, word in enumerate(words):
         name, equals, value = word.text.partition("=")
@@ -247,7 +248,7 @@ def _su(words: SimpleCommand) -> list[SimpleCommand | str]:
 
 
 def _watch(words: SimpleCommand) -> list[SimpleCommand | str]:
-    """Take all words as a line for the shell, which is what it does with them."""
+    """Return all words as a line for the shell, as watch runs them."""
     at, options = _options(
         words, "bcd:egn:pqrtwx beep color differences errexit chgexit interval: no-title precise exec"
     )

@@ -1,8 +1,8 @@
-"""One strict reader for the answers of all three systems.
+"""A strict reader for the answers of three systems.
 
-Armament says ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
-the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. All may be said at once;
-the strictest decision counts. What cannot be understood is never an allow.
+Armament has ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
+the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. An answer may have all of
+them; the strictest decision counts. An answer that cannot be read is never an allow.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _MOST_KEYS = 10_000
 
 
 def read(row: Row, answer: object) -> Reply | Failure:
-    """Read what a callable returned, or a decoded JSON answer."""
+    """Read the return value of a callable, or a decoded JSON answer."""
     if type(answer) is Reply:
         return _check(row, answer)
     if not isinstance(answer, Mapping):
         return Failure(
             "bad_reply",
-            f"returned {_kind(answer)}, which is no answer; return nothing, a mapping or a reply such as deny()",
+            f"returned {_kind(answer)}, which is not an answer; return nothing, a mapping or a reply such as deny()",
         )
     try:
         said = _exact(answer)
@@ -38,7 +38,7 @@ def read(row: Row, answer: object) -> Reply | Failure:
 
 
 def _check(row: Row, reply: Reply) -> Reply | Failure:
-    """Look through a reply that was made by hand."""
+    """Check a Reply that was returned by a callable."""
     decision = reply.decision
     if decision is not None and (type(decision) is not str or not STRICTNESS.get(decision)):
         return Failure("bad_decision", f"decision: {_shown(decision)} is no decision; say allow, ask or deny")
@@ -100,12 +100,12 @@ _SOUND: dict[str, Callable[[object], bool]] = {
 
 
 class _AnswerReader:
-    """Reads one answer; collects what is said and what is wrong."""
+    """Reads one answer; collects its parts and its problems."""
 
     def __init__(self, row: Row, said: dict[str, Any]) -> None:
         self.row = row
         self.said = said
-        self.decisions: list[tuple[str, str]] = []  # strictness counts: (decision, reason)
+        self.decisions: list[tuple[str, str]] = []  # decision and reason
         self.grants = False
         self.misstated: list[str] = []
         self.wrong: list[str] = []
@@ -154,7 +154,7 @@ class _AnswerReader:
             problem=Failure("bad_output", "; ".join(self.wrong)) if self.wrong else None,
         )
 
-    # One method for each thing that can be said.
+    # One method for each key.
 
     def _decide(self, key: str, value: object, reason: str = "", *, grants: bool, in_place: bool = True) -> None:
         if value is None or (type(value) is str and not value):
@@ -204,7 +204,7 @@ class _AnswerReader:
 
     def _system_message(self, key: str, value: object) -> None:
         if text := self._text(self.said, key):
-            # System messages stand before additional context, whatever the order of the keys.
+            # System messages come before additional context, whatever the order of the keys.
             self.context.insert(0, text)
 
     def _modify(self, key: str, value: object) -> None:
@@ -340,7 +340,7 @@ _TOP_LEVEL: dict[str, Callable[[_AnswerReader, str, Any], None]] = {
 
 
 def _exact(value: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a plain dict with text keys, without calling methods that a subclass of dict may have replaced."""
+    """Return a plain dict with text keys, without calling overridden methods of a subclass of dict."""
     pairs = dict.items(value) if isinstance(value, dict) else [(key, value[key]) for key in islice(value, _MOST_KEYS)]
     said: dict[str, Any] = {}
     for key, item in pairs:
@@ -363,7 +363,7 @@ def _kind(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """Show a value of a few exact types, the rest by its type: never run code of a hook's object."""
+    """Return a value of a plain type as text, any other by its type: code of a hook's object is never run."""
     if type(value) in (str, int, float, bool, type(None)):
         text = repr(value)
         return text if len(text) <= 60 else text[:57] + "..."
