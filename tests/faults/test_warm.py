@@ -21,7 +21,7 @@ if sys.platform != "linux":
 from interpose import BadHook, Hooks
 from interpose.handlers import _warm_pool
 from interpose.handlers._process import Start
-from interpose.handlers._runner import Job, run_in_this_thread
+from interpose.handlers._runner import PreparedCommand, run_in_this_thread
 from interpose.handlers._warm_pool import MOST_EACH, MOST_KEYS, WarmInterpreter, python_command, warm_pool
 from interpose.handlers.supervisors import pool
 from interpose.replies import Ended
@@ -63,7 +63,7 @@ class Script:
     def run(self, **more: Any) -> Ended:
         """Run it as a hook is run, warm if it can be; what is not an option is a variable."""
         warm, isolation, limit = more.pop("warm", True), more.pop("isolation", None), more.pop("limit", 8.0)
-        job = Job(self.start(**more), self.stdin, isolation, warm)
+        job = PreparedCommand(self.start(**more), self.stdin, isolation, warm)
         running = run_in_this_thread(lambda: job, time.monotonic() + limit, None)
         try:
             running.send(None)

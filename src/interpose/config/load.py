@@ -24,7 +24,7 @@ from .files import read as read_file
 from .integrity import sealed
 from .mapping import Configuration, read_mapping
 from .references import references_of
-from .state import persons_directory
+from .state import user_directory
 from .trust import TrustStore
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
@@ -92,7 +92,7 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
             (os.path.join(project, ".claude", "settings.local.json"), "local"),
         ]
         return [Source(path, layer, "claude", True) for path, layer in candidates if os.path.lexists(path)]
-    configured = persons_directory("XDG_CONFIG_HOME", ".config")
+    configured = user_directory("XDG_CONFIG_HOME", ".config")
     project = _above(cwd, ".interpose", home) or cwd
     _check_access(os.path.join(configured, "interpose"), os.path.join(project, ".interpose"))
     stems = [

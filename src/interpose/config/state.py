@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ConfigError, Problem
 from .files import read as read_file
 
-__all__ = ["cache_directory", "load_state", "persons_directory", "save_state", "state_path", "write_privately"]
+__all__ = ["cache_directory", "load_state", "save_state", "state_path", "user_directory", "write_privately"]
 
 
 _NO_HOME = os.path.join(os.devnull, "no-home")
@@ -18,15 +18,15 @@ _NO_HOME = os.path.join(os.devnull, "no-home")
 
 def state_path(name: str) -> str:
     """Return the path of a file in the user's state directory."""
-    return os.path.join(persons_directory("XDG_STATE_HOME", ".local", "state"), "interpose", name)
+    return os.path.join(user_directory("XDG_STATE_HOME", ".local", "state"), "interpose", name)
 
 
 def cache_directory() -> str:
     """Return the user's cache directory for Interpose."""
-    return os.path.join(persons_directory("XDG_CACHE_HOME", ".cache"), "interpose")
+    return os.path.join(user_directory("XDG_CACHE_HOME", ".cache"), "interpose")
 
 
-def persons_directory(variable: str, *below_home: str) -> str:
+def user_directory(variable: str, *below_home: str) -> str:
     """Return a directory of the user, which never depends on the current directory.
 
     A variable that is not an absolute path is ignored, as the XDG specification says. Without a home, ``~`` would be a

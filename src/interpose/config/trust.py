@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from .files import MOST_BYTES, sha256
-from .state import load_state, persons_directory, save_state
+from .state import load_state, save_state, user_directory
 
 __all__ = ["TrustStore"]
 
@@ -72,7 +72,7 @@ class TrustStore:
 
         Of projects only the nearest counts; ``found`` are the files that exist.
         """
-        persons = os.path.join(persons_directory("XDG_CONFIG_HOME", ".config"), "interpose")
+        persons = os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
         here = os.path.join(os.path.realpath(cwd), "")
         nearest = max((_project(path, folder) for path in found), key=len, default="")
         return [

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..replies import Ended, Failure
 from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
-from ._slots import Turn, slots
+from ._slots import SlotRequest, slots
 from ._watch import LONGEST_POLL, LoopWatch, PollWatch, Watch
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Job", "run_in_this_thread", "run_on_loop", "starters"]
+__all__ = ["PreparedCommand", "run_in_this_thread", "run_on_loop", "starters"]
 
 Report = Callable[[str, str], None] | None
 
 
-class Job(NamedTuple):
+class PreparedCommand(NamedTuple):
     """A command that is ready to be started."""
 
     start: Start
@@ -32,17 +32,17 @@ class Job(NamedTuple):
     warm: bool = False
 
 
-async def run_on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
+async def run_on_loop(prepare: Callable[[], PreparedCommand], deadline: float, report: Report) -> Ended:
     """Run a command on the event loop. If the task is cancelled, the whole process tree is ended first."""
     return await _run(prepare, deadline, report, _LoopWaiter())
 
 
-async def run_in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
+async def run_in_this_thread(prepare: Callable[[], PreparedCommand], deadline: float, report: Report) -> Ended:
     """Run a command while the calling thread waits. The coroutine never suspends."""
     return await _run(prepare, deadline, report, _ThreadWaiter())
 
 
-async def _run(prepare: Callable[[], Job], deadline: float, report: Report, waiting: _Waiter) -> Ended:
+async def _run(prepare: Callable[[], PreparedCommand], deadline: float, report: Report, waiting: _Waiter) -> Ended:
     """Run a command when a slot is free, in the best isolation that works; try once more after a passing failure."""
     turn = slots.take() or await waiting.turn(deadline)
     try:
@@ -72,7 +72,7 @@ async def _run(prepare: Callable[[], Job], deadline: float, report: Report, wait
 class _Waiter(Protocol):
     """A way to wait: on an event loop, or in the calling thread."""
 
-    async def turn(self, deadline: float) -> Turn:
+    async def turn(self, deadline: float) -> SlotRequest:
         """Wait in the queue until a slot is granted or the deadline has come."""
 
     def watch(self) -> Watch:
@@ -93,7 +93,7 @@ class _LoopWaiter:
 
         self._loop = asyncio.get_running_loop()
 
-    async def turn(self, deadline: float) -> Turn:
+    async def turn(self, deadline: float) -> SlotRequest:
         granted = self._loop.create_future()
         turn = slots.queue(lambda: self._loop.call_soon_threadsafe(_wake, granted))
         timer = self._loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
@@ -137,7 +137,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 class _ThreadWaiter:
     """Waits in the calling thread: its coroutines never suspend."""
 
-    async def turn(self, deadline: float) -> Turn:
+    async def turn(self, deadline: float) -> SlotRequest:
         bell = threading.Event()
         turn = slots.queue(bell.set)
         try:

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..forks import after_fork
 
-__all__ = ["MOST_RUNNING", "Slots", "Turn", "slots"]
+__all__ = ["MOST_RUNNING", "SlotRequest", "Slots", "slots"]
 
 MOST_RUNNING = 16
 """How many commands a process runs at a time; further ones wait, within their deadline."""
 
 
-class Turn:
-    """A place in the queue: granted, or given up."""
+class SlotRequest:
+    """A request for a slot: granted, or given up."""
 
     __slots__ = ("bell", "granted")
 
@@ -36,19 +36,19 @@ class Slots:
         """Reset after a fork: the parent's commands do not run here."""
         self._lock = threading.Lock()
         self._running = 0
-        self._waiting: deque[Turn] = deque()
+        self._waiting: deque[SlotRequest] = deque()
 
-    def take(self) -> Turn | None:
-        """Return a granted turn, or None if all slots are taken."""
+    def take(self) -> SlotRequest | None:
+        """Return a granted request, or None if all slots are taken."""
         with self._lock:
             if self._running >= self._most:
                 return None
             self._running += 1
-        return Turn(None, True)
+        return SlotRequest(None, True)
 
-    def queue(self, bell: Callable[[], Any]) -> Turn:
-        """Return a turn that calls ``bell`` when it is granted, which may be at once."""
-        turn = Turn(bell, False)
+    def queue(self, bell: Callable[[], Any]) -> SlotRequest:
+        """Return a request that calls ``bell`` when it is granted, which may be at once."""
+        turn = SlotRequest(bell, False)
         with self._lock:
             if self._running < self._most:
                 self._running += 1
@@ -58,8 +58,8 @@ class Slots:
                 self._waiting.append(turn)
         return turn
 
-    def give_back(self, turn: Turn) -> None:
-        """Free the slot for the next command; a turn that was never granted leaves the queue."""
+    def give_back(self, turn: SlotRequest) -> None:
+        """Free the slot for the next command; a request that was never granted leaves the queue."""
         with self._lock:
             if not turn.granted:
                 if turn in self._waiting:

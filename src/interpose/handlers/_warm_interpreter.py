@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
     from interpose.handlers import _supervisor
     from interpose.handlers._supervisor import Request
-    from interpose.handlers._warm_script import SAFE_PATH, Refused, Script, check_interpreter
+    from interpose.handlers._warm_script import SAFE_PATH, LoadedScript, Refused, check_interpreter
 else:
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path[0] == here:  # unless the interpreter was told not to look there
         del sys.path[0]
     sys.path.insert(0, here)
     import _supervisor
-    from _warm_script import SAFE_PATH, Refused, Script, check_interpreter
+    from _warm_script import SAFE_PATH, LoadedScript, Refused, check_interpreter
 
     del sys.path[0], sys.modules["_supervisor"], sys.modules["_warm_script"]
 
@@ -62,7 +62,7 @@ class WarmSupervisor(_supervisor.Supervisor):
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
-        self.script: Script | None = None
+        self.script: LoadedScript | None = None
         self.parked = self.lost = 0
         self.taken = -1  # becomes readable when the child has taken a run, or has ended
         self.is_child = self.is_reported = False
@@ -83,7 +83,7 @@ class WarmSupervisor(_supervisor.Supervisor):
             super().handle(request)
             return
         try:
-            script = Script(request, AT_START, FRESH)
+            script = LoadedScript(request, AT_START, FRESH)
             check_interpreter(AT_START)
             sys.path_importer_cache.clear()  # its entries may be out of date at the next run
             self.send(
@@ -112,7 +112,7 @@ class WarmSupervisor(_supervisor.Supervisor):
         if not data:
             self.stop_listening()
 
-    def park(self, script: Script) -> None:
+    def park(self, script: LoadedScript) -> None:
         """Fork a child that waits for a run."""
         self.stop_listening()
         reader, writer = os.pipe()
@@ -176,7 +176,7 @@ class WarmSupervisor(_supervisor.Supervisor):
             os.close(self.taken)
             self.taken = -1
 
-    def wait(self, script: Script, writer: int) -> None:
+    def wait(self, script: LoadedScript, writer: int) -> None:
         """Wait, in the child, and become the process of the next run."""
         _supervisor.system("prctl", _supervisor.PR_SET_PDEATHSIG, _supervisor.KILL)
         os.setpgid(0, 0)
@@ -222,7 +222,7 @@ class WarmSupervisor(_supervisor.Supervisor):
             if request["op"] == "kill":  # it was sent before the host had the report that nothing is left
                 self.send("gone", 0)
 
-    def become(self, script: Script, request: Request) -> None:
+    def become(self, script: LoadedScript, request: Request) -> None:
         """Take the variables, the streams and the arguments of a run."""
         set_environment({**request["env"], **script.started}, script.dropped)
         for standard, passed in enumerate(self.passed):

@@ -35,7 +35,7 @@ class Refused(Exception):
     """The script cannot run warm; the text says why."""
 
 
-class Script:
+class LoadedScript:
     """A script that is compiled, with its modules of the standard library loaded."""
 
     def __init__(self, request: dict[str, Any], at_start: frozenset[str], fresh: dict[str, Any]) -> None:

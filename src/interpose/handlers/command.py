@@ -17,7 +17,7 @@ from ..strict_json import Unencodable, encode
 from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld
 from ._process import Start, encoded
-from ._runner import Job, run_in_this_thread, run_on_loop
+from ._runner import PreparedCommand, run_in_this_thread, run_on_loop
 
 __all__ = ["ISOLATIONS", "Command", "CommandHandler", "can_be_passed", "command_of", "current_interpreter"]
 
@@ -106,13 +106,13 @@ class CommandHandler:
         started = monotonic()
         env: dict[bytes, bytes] = {}
 
-        def prepare() -> Job:
+        def prepare() -> PreparedCommand:
             hold_to_trust(hook.binding.seal)
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
             env.update(_environment_of(command, event, evidence))
             start = Start(command.path, command.argv, env, directory, keep=command.keep)
-            return Job(start, stdin, command.isolation, command.warm)
+            return PreparedCommand(start, stdin, command.isolation, command.warm)
 
         try:
             outcome = await run(prepare, deadline, progress.get())
