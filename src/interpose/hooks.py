@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
     from .audit.store import AuditStore
-    from .config.armed import Files
     from .config.load import Loaded, Origin
+    from .config.reload import ConfigFiles
     from .scripts import Commands
     from .session import Session, SyncSession
     from .telemetry.lifecycle import Observer, Observers, Subscription
@@ -57,7 +57,7 @@ class Hooks:
         """The files that hooks come from."""
         self.warnings: tuple[Problem, ...] = ()
         """What a configuration says that will have no effect, or another than it seems."""
-        self._files: Files | None = None
+        self._files: ConfigFiles | None = None
         self._from_files: list[Hook] = []
         self._given: SettingOptions = settings
         self._commands: Commands | None = None
@@ -124,9 +124,9 @@ class Hooks:
         ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change; ``lines``
         keeps the line of every hook; without ``audit`` nothing is recorded, whatever the files say.
         """
-        from .config.armed import Files
+        from .config.reload import ConfigFiles
 
-        return cls._armed(Files.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
+        return cls._armed(ConfigFiles.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
 
     @classmethod
     def discover(
@@ -143,16 +143,22 @@ class Hooks:
     ) -> Hooks:
         """Return the hooks that are found for a directory: the person's, the project's, the local ones.
 
-        Files that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
+        ConfigFiles that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
         """
-        from .config.armed import Files
+        from .config.reload import ConfigFiles
 
-        files = Files.around(os.fspath(cwd), dialect, commands, lines)
+        files = ConfigFiles.around(os.fspath(cwd), dialect, commands, lines)
         return cls._armed(files, commands, watch, audit, events, settings)
 
     @classmethod
     def _armed(
-        cls, files: Files, commands: Commands | None, watch: bool, audit: bool, events: Table, given: SettingOptions
+        cls,
+        files: ConfigFiles,
+        commands: Commands | None,
+        watch: bool,
+        audit: bool,
+        events: Table,
+        given: SettingOptions,
     ) -> Hooks:
         loaded = files.read(events)
         hooks = cls(events=events, **{**loaded.settings, **given})
@@ -213,10 +219,10 @@ class Hooks:
                 before.close()
 
     def _add_scripts(self, permissions: Mapping[str, str]) -> None:
-        from .scripts import Commands, ScriptHandler, World
+        from .scripts import Commands, ScriptHandler, ScriptHost
 
         # A host may set what shows texts later.
-        world = World(permissions=permissions, fire=self.fire, show=self._show_later)
+        world = ScriptHost(permissions=permissions, fire=self.fire, show=self._show_later)
         handler = ScriptHandler(self._commands or Commands(), world)
         self.engine.handlers = {**self.engine.handlers, "script": handler}
 

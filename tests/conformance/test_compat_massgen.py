@@ -873,7 +873,9 @@ def test_every_hook_that_ran_is_recorded_for_people_to_look_at():
     ]  # fmt: skip
 
 
-NO_ANSWER = "Hook first failed: returned int, which is no answer; return nothing, a mapping or a reply such as deny()"
+NO_ANSWER = (
+    "Hook first failed: returned int, which is not an answer; return nothing, a mapping or a reply such as deny()"
+)
 
 
 @pytest.mark.parametrize(

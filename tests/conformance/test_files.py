@@ -354,9 +354,7 @@ def test_keys_of_others_are_left_alone_and_near_misses_are_warned_of(tmp_path: P
 
     hooks = Hooks.load(config)
 
-    assert [str(problem) for problem in hooks.warnings] == [
-        f"{config}:3:1: hook is left to others (did you mean hooks?)"
-    ]
+    assert [str(problem) for problem in hooks.warnings] == [f"{config}:3:1: hook is not read (did you mean hooks?)"]
 
 
 # ----------------------------------------------------------------------------------------------------------------

@@ -160,7 +160,7 @@ def living(wanted: str | None = None) -> list[str]:
 
 def supervisors() -> set[str]:
     """Return the processes that the engine keeps; one that was given up is reaped when the next is needed."""
-    from interpose.handlers._supervised import pool
+    from interpose.handlers.supervisors import pool
 
     return {str(one.pid) for one in (*pool._all, *pool._leaving)}
 
@@ -189,7 +189,7 @@ def stop(process: str) -> None:
 @contextmanager
 def as_many_supervisors() -> Iterator[None]:
     """Check that every supervisor is given back, and close those that a test has made more."""
-    from interpose.handlers._supervised import pool
+    from interpose.handlers.supervisors import pool
 
     before = len(pool._all)
 

@@ -24,12 +24,12 @@ def open_descriptors() -> int:
     """How many files, sockets and pipes this process has open, but for the connections to supervisors that it keeps."""
     if DESCRIPTORS is None:
         return 0
-    supervisors = "interpose.handlers._supervised" in sys.modules
+    supervisors = "interpose.handlers.supervisors" in sys.modules
     return len(os.listdir(DESCRIPTORS)) - (_descriptors_of_supervisors() if supervisors else 0)
 
 
 def _descriptors_of_supervisors() -> int:
-    from interpose.handlers._supervised import pool
+    from interpose.handlers.supervisors import pool
 
     kept = [*pool._all, *pool._leaving]
     return sum(1 + (one.pidfd >= 0) if one.fileno() >= 0 else (one.pidfd >= 0) for one in kept)

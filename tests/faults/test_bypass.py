@@ -519,7 +519,7 @@ def test_a_module_that_turns_up_beside_a_trusted_script_is_not_run_in_the_place_
     after = interpose(project, *fire, told='{"tool_name": "Bash"}')
 
     assert (before.returncode, "trust" in before.stderr) == (2, False)
-    assert (after.returncode, "nobody has trusted it as it is" in after.stderr) == (2, True)
+    assert (after.returncode, "it is not trusted as it is now" in after.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("disarm", [Path.unlink, lambda file: file.write_text(file.read_text() + "# x\n")])

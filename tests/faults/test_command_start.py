@@ -841,7 +841,7 @@ def test_a_loop_that_is_closed_while_a_command_waits_for_its_turn_does_not_hold_
 
 
 def _running() -> int:
-    from interpose.handlers._waiting import slots
+    from interpose.handlers._slots import slots
 
     return slots._running
 

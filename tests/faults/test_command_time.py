@@ -129,16 +129,17 @@ class Deadlines:
     deadline = 0.0
 
     def __enter__(self) -> Self:
-        from interpose.handlers import _run
 
         self.patch = pytest.MonkeyPatch()
-        plain = _run.Run.__init__
+        from interpose.handlers import _command_run
+
+        plain = _command_run.CommandRun.__init__
 
         def noting(run: Any, watch: Any, stdin: bytes, deadline: float, *rest: Any) -> None:
             self.deadline = deadline
             plain(run, watch, stdin, deadline, *rest)
 
-        self.patch.setattr(_run.Run, "__init__", noting)
+        self.patch.setattr(_command_run.CommandRun, "__init__", noting)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -815,7 +816,7 @@ def test_a_command_whose_supervisor_is_killed_is_not_run_again(host: Host, tmp_p
 @on_both_hosts
 def test_a_supervisor_that_does_not_listen_starts_nothing_when_the_firing_is_over(host: Host, tmp_path: Path) -> None:
     """Fault 112: on a machine that is too busy it comes to the request when nobody waits for the answer any more."""
-    from interpose.handlers._supervised import pool
+    from interpose.handlers.supervisors import pool
 
     host.outcome("true", isolation="tree")
     stopped = list(pool._idle)

@@ -132,7 +132,7 @@ def test_a_file_that_says_nothing_has_no_hooks_and_is_named_as_read(file: Path, 
         ("hooks: {}\n--- \nhooks: {}\n", "2:1: a second document"),
         ("- hooks\n", "1:1: a list where a mapping with hooks: is expected"),
         ("hooks\n", "1:1: 'hooks' where a mapping with hooks: is expected"),
-        ("hooks:\n  Stop:\n    - {matcher: *x, command: 'true'}\n", "3:17: *x stands for nothing"),
+        ("hooks:\n  Stop:\n    - {matcher: *x, command: 'true'}\n", "3:17: *x is not defined"),
     ],
 )
 def test_yaml_that_cannot_be_read_is_refused_with_its_place(file: Path, text: str, said: str) -> None:
@@ -226,7 +226,7 @@ scripts: hooks.arma
         ("agents: [{id: a, backend: {hooks: []}}]", "1:28: a list where settings and events are expected"),
         ("hooks: {Stop: {override: true, hooks: []}}", "1:16: only an agent can override shared hooks"),
         ("permissions: []", "1:1: a list where names and answers are expected"),
-        ("permissions: {a: true}", "1:15: True is no answer"),
+        ("permissions: {a: true}", "1:15: True is not an answer"),
         ("dialect: latin\nhooks: {}", "1:10: there is no dialect 'latin' (native or claude)"),
     ],
 )
@@ -242,7 +242,7 @@ def test_a_key_that_stands_there_twice_is_refused(file: Path) -> None:
     """Fault 181: readers take the last one, and the guard in the first is gone."""
     said = problems(file, "hooks:\n  PreToolUse: [{command: 'exit 2'}]\n  Stop: []\n  PreToolUse: []\n")
 
-    assert said == ["4:3: the key 'PreToolUse' stands there twice, first in line 2 (remove one of them)"]
+    assert said == ["4:3: the key 'PreToolUse' is there twice, first in line 2 (remove one of them)"]
 
 
 @pytest.mark.parametrize("number", [".nan", ".inf", "-.inf", "1e999", "9" * 5000])
@@ -340,8 +340,8 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     ("text", "said"),
     [
         (BOMB, "values"),
-        ("a: &a [*a]\n", "1:8: *a stands inside what it stands for"),
-        ("a: &a {b: *a}\n", "1:11: *a stands inside what it stands for"),
+        ("a: &a [*a]\n", "1:8: *a refers to itself"),
+        ("a: &a {b: *a}\n", "1:11: *a refers to itself"),
         ("hooks: !!python/object/apply:os.system ['touch owned']\n", "1:8: the tag !!python/object/apply:os.system"),
         ("hooks: !include other.yaml\n", "1:8: the tag !include"),
         ("a: " + "[" * 3000 + "]" * 3000 + "\n", "levels"),
@@ -420,7 +420,7 @@ def test_a_script_of_a_found_file_is_one_that_a_trusted_file_may_name(found: Pat
         (origin,) = Hooks.discover(found.parents[1]).origins
         assert list(origin.references) == [str(tmp_path / "outside.arma")]
     else:
-        assert "linked.arma:1:1: a symbolic link, and nobody has named it" in why_not(found)
+        assert "linked.arma:1:1: a symbolic link that was not named explicitly" in why_not(found)
 
 
 def test_a_script_that_is_a_fifo_is_not_waited_for(file: Path) -> None:
@@ -446,7 +446,7 @@ def test_a_script_that_is_not_utf8_is_refused_by_its_own_name(file: Path) -> Non
 def test_what_is_found_must_be_a_plain_file(found: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fault 191"""
     found.rename(found.with_name("real.yaml"))
-    said = "a symbolic link, and nobody has named it"
+    said = "a symbolic link that was not named explicitly"
     match kind:
         case "link":
             found.symlink_to("real.yaml")
@@ -491,7 +491,7 @@ def test_a_found_file_that_others_can_write_to_is_refused_though_trusted(found: 
     """Fault 192"""
     found.chmod(mode)
 
-    assert f"can be written to by {'its group' if mode == 0o664 else 'everybody'} (mode {mode:04o})" in why_not(found)
+    assert f"can be written to by {'its group' if mode == 0o664 else 'every user'} (mode {mode:04o})" in why_not(found)
     assert len(list(Hooks.load(found))) == 1
 
 
@@ -499,7 +499,7 @@ def test_a_found_file_in_a_folder_that_others_can_write_to_is_refused(found: Pat
     """Fault 192: they could put another one there."""
     found.parent.chmod(0o777)
 
-    assert "its directory can be written to by everybody" in why_not(found)
+    assert "its directory can be written to by every user" in why_not(found)
 
 
 def test_a_script_of_a_found_file_that_others_can_write_to_is_refused(found: Path) -> None:
@@ -509,7 +509,7 @@ def test_a_script_of_a_found_file_that_others_can_write_to_is_refused(found: Pat
     script.chmod(0o666)
     found.write_text("scripts: [lines.arma]\n")
 
-    assert f"{script}:1:1: can be written to by everybody" in why_not(found)
+    assert f"{script}:1:1: can be written to by every user" in why_not(found)
 
 
 @pytest.mark.parametrize(
@@ -530,7 +530,7 @@ def test_what_a_found_file_runs_and_others_can_write_to_is_refused(found: Path, 
     assert len(list(Hooks.discover(found.parents[1]))) == 1
 
     script.chmod(0o777)
-    assert f"{script}: is run, and can be written to by everybody (mode 0777)" in why_not(found)
+    assert f"{script}: is run, and can be written to by every user (mode 0777)" in why_not(found)
     assert len(list(Hooks.load(found))) == 1
 
     script.chmod(0o755)
@@ -539,7 +539,7 @@ def test_what_a_found_file_runs_and_others_can_write_to_is_refused(found: Path, 
     outside.chmod(0o777)
     moved = script.rename(outside / script.name)
     script.symlink_to(moved)
-    assert f"{moved}: is run, and its directory can be written to by everybody" in why_not(found)
+    assert f"{moved}: is run, and its directory can be written to by every user" in why_not(found)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")

@@ -15,7 +15,7 @@ import pytest
 from tests.faults.hosts import eventually, run
 
 from interpose import Hooks, Outcome
-from interpose.config import armed
+from interpose.config import reload as config_reload
 from interpose.config.load import find_sources, load_sources
 from interpose.config.switches import Switches
 from interpose.config.trust import TrustStore
@@ -30,7 +30,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "INTERPOSE_TRUST", "INTERPOSE_OFF"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(armed, "_LOOKS", 0.01)
+    monkeypatch.setattr(config_reload, "_INTERVAL", 0.01)
     monkeypatch.setattr(sys, "path", sys.path.copy())
     tmp_path.chmod(0o755)
     known, mask = set(sys.modules), os.umask(0o022)
@@ -415,7 +415,7 @@ def test_an_armed_file_that_is_gone_disarms_nothing(project: Project, how: str) 
 
     assert not hooks.reload()
     assert fire(hooks).context == ["one"]
-    assert f"{project.file}: is armed, and not found any more" in note(hooks)
+    assert f"{project.file}: has hooks in use and does not exist any more" in note(hooks)
 
 
 def test_a_file_that_turns_up_is_taken_over_only_if_it_is_trusted(project: Project) -> None:
@@ -562,16 +562,16 @@ def test_a_change_between_reading_and_watching_is_noticed(
 ) -> None:
     script = write(tmp_path / "lines.arma", "hook PreToolUse /context old\n")
     write(file, "scripts: [lines.arma]\n")
-    watch = armed.Files.watch
+    watch = config_reload.ConfigFiles.watch
 
-    def late(files: armed.Files, reload: Any) -> None:
+    def late(files: config_reload.ConfigFiles, reload: Any) -> None:
         if what == "file":
             write(file, says("new"))
         else:
             write(script, "hook PreToolUse /context new\n")
         watch(files, reload)
 
-    monkeypatch.setattr(armed.Files, "watch", late)
+    monkeypatch.setattr(config_reload.ConfigFiles, "watch", late)
     hooks = Hooks.load(file, watch=True)
 
     assert eventually(lambda: fire(hooks).context == ["new"])
@@ -642,17 +642,17 @@ def test_a_watcher_survives_a_reload_that_breaks(file: Path, monkeypatch: pytest
     """A bug of ours must not end the watching without a word."""
     hooks = Hooks.load(file, watch=True)
     broke = threading.Event()
-    read_again = armed.Files.read_again
+    read_again = config_reload.ConfigFiles.read_again
 
     def breaks(*_: object) -> None:
         broke.set()
         raise RuntimeError("bug")
 
-    monkeypatch.setattr(armed.Files, "read_again", breaks)
+    monkeypatch.setattr(config_reload.ConfigFiles, "read_again", breaks)
     write(file, says("two"))
     assert broke.wait(5)
 
-    monkeypatch.setattr(armed.Files, "read_again", read_again)
+    monkeypatch.setattr(config_reload.ConfigFiles, "read_again", read_again)
     write(file, says("three"))
     assert eventually(lambda: fire(hooks).context == ["three"])
 

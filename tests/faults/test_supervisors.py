@@ -20,7 +20,7 @@ from tests.faults.hosts import Program, environment, eventually, program, within
 if sys.platform != "linux":
     pytest.skip("supervisors need Linux", allow_module_level=True)
 
-from interpose.handlers._supervised import MOST_IDLE, Pool, pool
+from interpose.handlers.supervisors import MOST_IDLE, SupervisorPool, pool
 
 PYTHON = sys.executable
 SLEEP = "import time; time.sleep(600)"
@@ -58,7 +58,7 @@ def fresh_pool() -> Iterator[None]:
     yield
     pool.close()
     assert not [*pool._idle, *pool._all, *pool._leaving]
-    pool._start_over()
+    pool._reset()
     assert not children_of(os.getpid(), only="Z")
 
 
@@ -339,7 +339,7 @@ def test_a_namespace_ends_even_a_loop_of_forks(fork_loop: list[str], how: str) -
 
 HOST = """
     import os, sys, time
-    from interpose.handlers._supervised import pool
+    from interpose.handlers.supervisors import pool
     if {forks}:
         import ctypes  # a fork that Python does not see: its copy of the connection stays open
     supervised = pool.take()
@@ -545,12 +545,12 @@ def test_a_pool_says_why_there_can_be_no_supervisors(
     mine.close()
 
 
-def pool_without_hooks(monkeypatch: pytest.MonkeyPatch) -> Pool:
+def pool_without_hooks(monkeypatch: pytest.MonkeyPatch) -> SupervisorPool:
     """A pool that does not stay registered for the end of this process."""
     nothing: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     monkeypatch.setattr(os, "register_at_fork", nothing)
     monkeypatch.setattr("atexit.register", nothing)
-    return Pool()
+    return SupervisorPool()
 
 
 # Without privileges.
@@ -558,7 +558,7 @@ def pool_without_hooks(monkeypatch: pytest.MonkeyPatch) -> Pool:
 AS_NOBODY = "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])"
 PLAIN = """
 import os, select, sys, time
-from interpose.handlers._supervised import pool
+from interpose.handlers.supervisors import pool
 DETACHED = {detached!r}
 assert pool.why_not() == "", pool.why_not()
 for namespace in (False, True, True):

@@ -15,7 +15,7 @@ import pytest
 from tests.faults.hosts import program
 
 from interpose import ConfigError, Hooks
-from interpose.config import compiled
+from interpose.config import parse_cache
 from interpose.config.load import Origin, find_sources, load_sources
 from interpose.config.trust import TrustStore
 from interpose.events import TABLE
@@ -89,7 +89,7 @@ def test_a_found_file_arms_nothing_until_it_is_trusted(project: Project) -> None
     assert [origin.trusted for origin in hooks.origins] == [False]
     (warning,) = hooks.warnings
     assert str(warning) == (
-        f"{project.file}: found, but not trusted: none of its hooks is armed; nobody has trusted it as it is "
+        f"{project.file}: found, but not trusted: none of its hooks is armed; it is not trusted as it is now "
         f"(look at it, then: interpose trust {project.file})"
     )
     assert hooks.fire_sync("PreToolUse", tool_name="Bash").allowed
@@ -421,7 +421,7 @@ def test_trusted_content_at_another_place_is_not_trusted(project: Project, tmp_p
             other.file.write_text(GUARD)
 
     if how == "symbolic link":
-        with pytest.raises(ConfigError, match="a symbolic link, and nobody has named it"):
+        with pytest.raises(ConfigError, match="a symbolic link that was not named explicitly"):
             Hooks.discover(other.folder)
     else:
         assert other.armed == []
@@ -544,9 +544,9 @@ def _damage(record: Path, how: str) -> None:
         ("binary", "is damaged"),
         ("a list", "is damaged"),
         ("deep", "is damaged"),
-        ("written by everybody", "can be written to by everybody"),
+        ("written by everybody", "can be written to by every user"),
         ("written by a group", "can be written to by its group"),
-        ("in an open folder", "its directory can be written to by everybody"),
+        ("in an open folder", "its directory can be written to by every user"),
         ("a link", "a symbolic link"),
         ("a FIFO", "a FIFO, not a file"),
         ("a directory", "a directory, not a file"),
@@ -631,7 +631,7 @@ def _poison(kept: Path) -> None:
     import hashlib
     import marshal
 
-    made = marshal.dumps((compiled._VERSION, {"hooks": {}}))
+    made = marshal.dumps((parse_cache._VERSION, {"hooks": {}}))
     kept.write_bytes(hashlib.sha256(made).digest() + made)
 
 
@@ -687,7 +687,7 @@ def test_a_compiled_form_that_is_damaged_is_made_anew(project: Project, cache: P
         "garbage": b"\xff" * 200,
         "cut off": good[:-5],
         "one bit": good[:at] + b"0" + good[at + 1 :],  # exit 0
-        "old version": sealed(marshal.dumps((compiled._VERSION - 1, {"hooks": {}}))),
+        "old version": sealed(marshal.dumps((parse_cache._VERSION - 1, {"hooks": {}}))),
         "huge list": b"x" * 32 + b"[\xff\xff\xff\x7f",
         "no pair": sealed(marshal.dumps({"hooks": {}})),
     }
@@ -787,7 +787,7 @@ def test_a_folder_that_may_not_be_looked_into_is_no_project_without_hooks(
         folder.chmod(0)
 
     try:
-        with pytest.raises(ConfigError, match="may not be looked into"):
+        with pytest.raises(ConfigError, match="cannot be opened"):
             Hooks.discover(below, dialect=dialect)
     finally:
         for folder in folders:

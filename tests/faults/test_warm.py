@@ -16,14 +16,14 @@ from tests.faults.commands import living, zombies
 from tests.faults.hosts import BUSY, PROMISE, Program, eventually, within
 
 if sys.platform != "linux":
-    pytest.skip("warm interpreters need Linux", allow_module_level=True)
+    pytest.skip("warm warm_pool need Linux", allow_module_level=True)
 
 from interpose import BadHook, Hooks
-from interpose.handlers import _warmed
+from interpose.handlers import _warm_pool
 from interpose.handlers._process import Start
-from interpose.handlers._running import Job, in_this_thread
-from interpose.handlers._supervised import pool
-from interpose.handlers._warmed import MOST_EACH, MOST_KEYS, Interpreter, interpreters, recipe
+from interpose.handlers._runner import PreparedCommand, run_in_this_thread
+from interpose.handlers._warm_pool import MOST_EACH, MOST_KEYS, WarmInterpreter, python_command, warm_pool
+from interpose.handlers.supervisors import pool
 from interpose.replies import Ended
 
 PYTHON = sys.executable
@@ -33,14 +33,14 @@ ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 @pytest.fixture(autouse=True)
 def fresh_pools(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No interpreter of one test serves another, and none is left afterwards."""
-    monkeypatch.setattr(_warmed, "PAUSE", 0.0)
-    monkeypatch.setattr(_warmed, "BUSY", 0.0)
+    monkeypatch.setattr(_warm_pool, "PAUSE", 0.0)
+    monkeypatch.setattr(_warm_pool, "BUSY", 0.0)
     before = set(zombies())
     yield
-    for kept in (interpreters, pool):
+    for kept in (warm_pool, pool):
         kept.close()
         assert not [*kept._all, *kept._leaving]
-        kept._start_over()
+        kept._reset()
     assert set(zombies()) <= before
 
 
@@ -63,8 +63,8 @@ class Script:
     def run(self, **more: Any) -> Ended:
         """Run it as a hook is run, warm if it can be; what is not an option is a variable."""
         warm, isolation, limit = more.pop("warm", True), more.pop("isolation", None), more.pop("limit", 8.0)
-        job = Job(self.start(**more), self.stdin, isolation, warm)
-        running = in_this_thread(lambda: job, time.monotonic() + limit, None)
+        job = PreparedCommand(self.start(**more), self.stdin, isolation, warm)
+        running = run_in_this_thread(lambda: job, time.monotonic() + limit, None)
         try:
             running.send(None)
         except StopIteration as end:
@@ -72,14 +72,14 @@ class Script:
             return ended
         raise AssertionError("it waited for an event loop")
 
-    def get_ready(self, **more: str) -> Interpreter:
+    def get_ready(self, **more: str) -> WarmInterpreter:
         """Wait until there is an interpreter for it."""
-        found: list[Interpreter] = []
+        found: list[WarmInterpreter] = []
 
         def is_ready() -> bool:
-            taken = interpreters.take_for(self.start(**more))
+            taken = warm_pool.take_for(self.start(**more))
             if taken is not None:
-                interpreters.give_back(taken[0])
+                warm_pool.give_back(taken[0])
                 found.append(taken[0])
             return taken is not None
 
@@ -99,13 +99,13 @@ class Script:
         runs = []
         for _ in range(3):
             runs.append(self.run(**more))
-            assert eventually(lambda: not any(map(still_starts, interpreters._all)))
+            assert eventually(lambda: not any(map(still_starts, warm_pool._all)))
         assert [ended.evidence["warm"] for ended in runs] == [False] * 3
         return runs[-1]
 
 
 def still_starts(interpreter: Any) -> bool:
-    return bool(interpreter.is_well() and not interpreter.prepared)
+    return bool(interpreter.is_usable() and not interpreter.prepared)
 
 
 def shown(ended: Ended) -> tuple[Any, ...]:
@@ -176,6 +176,7 @@ SAME: dict[str, str] = {
     "__del__ that breaks": "class A:\n    def __del__(self):\n        raise ValueError('x')\na = A()",
     "a file held by a module": "import json\njson.kept = open('/dev/stdout', 'w')\njson.kept.write('kept')",
     "a generator at its end": "def g():\n    try:\n        yield\n    finally:\n        print('closed')\na = g()\nnext(a)",
+    "a callback of a weak reference": "import os, weakref\nclass A: pass\na = A()\nr = weakref.ref(a, lambda _, write=os.write: write(1, b'gone'))",
     "weakref.finalize": "import weakref\nclass A: pass\na = A()\nweakref.finalize(a, print, 'finalized')",
     "a temporary directory": "import tempfile, os\nd = tempfile.TemporaryDirectory(dir='.')\nprint(os.path.isdir(d.name))",
     "logging": "import logging\nlogging.basicConfig(format='%(relativeCreated)d %(levelname)s %(name)s %(module)s %(message)s')\nr = logging.makeLogRecord({}).relativeCreated\nprint(0 <= r < 5000)\nlogging.Formatter()\nlogging.getLogger().handlers[0].setFormatter(logging.Formatter('%(levelname)s'))\nlogging.warning('w')",
@@ -270,12 +271,37 @@ def test_a_script_may_be_named_from_where_it_runs(word: str, tmp_path: Path) -> 
 OTHERS = sorted((Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3"))
 
 
+def test_a_database_that_a_script_leaves_open_is_closed(tmp_path: Path) -> None:
+    text = """
+        import sqlite3
+        kept = sqlite3.connect("data.db")
+        kept.execute("pragma journal_mode=wal")
+        kept.execute("create table if not exists t(a)")
+        kept.commit()
+    """
+
+    assert shown(Script(tmp_path, text).warm()) == (0, "", "", None)
+    assert not list(tmp_path.glob("data.db-*")), "its log is still there, as if the process had been killed"
+
+
+LEAVES = {
+    "an exception": "1 / 0",
+    "nothing": "",
+    "an object with a finaliser": "class A:\n    def __del__(self):\n        print('gone')\na = A()",
+    "a file": "kept = open('/dev/stdout', 'w')\nkept.write('kept')",
+    "a file in a module": "json.kept = open('/dev/stdout', 'w')\njson.kept.write('kept')",
+    "a generator": "def g():\n    try:\n        yield\n    finally:\n        print('closed')\na = g()\nnext(a)",
+}
+"""What a script may have left when it ends, of which some must not be lost without the interpreter's shutdown."""
+
+
+@pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES)
 @pytest.mark.parametrize("python", OTHERS or [Path("/usr/bin/python3")], ids=lambda path: path.parts[-3])
-def test_any_interpreter_runs_its_scripts(python: Path, tmp_path: Path) -> None:
+def test_any_interpreter_runs_its_scripts(python: Path, leaves: str, tmp_path: Path) -> None:
     """Warm from Python 3.8 on; an older one refuses, and the script runs all the same."""
     if not python.exists():
         pytest.skip("no other Python here")
-    text = "import json, sys\nprint(sys.version_info[:2], sys.path, __file__, json.load(sys.stdin))\n1 / 0"
+    text = f"import json, sys\nprint(sys.version_info[:2], sys.path, __file__, json.load(sys.stdin))\n{leaves}"
     script = Script(tmp_path, text, command=[str(python), str(tmp_path / "hook.py")], stdin=b"{}")
     cold = script.run(warm=False, isolation="tree")
 
@@ -439,7 +465,7 @@ def test_who_asks_for_another_isolation_gets_that(isolation: str, tmp_path: Path
     ended = Script(tmp_path, "print(1)").is_cold(isolation=isolation)
 
     assert ended.evidence["isolation"] == isolation or ended.failure is not None
-    assert not interpreters._all
+    assert not warm_pool._all
 
 
 def test_a_folder_that_is_gone_is_a_failure_as_ever(tmp_path: Path) -> None:
@@ -459,11 +485,11 @@ def test_a_line_for_the_shell_cannot_be_warm() -> None:
 
 
 def test_only_paths_of_interpreters_are_taken_for_one() -> None:
-    assert recipe(Start("/bin/python3", ["/bin/python3", "-uB", "x.py", "-v"], {})) == (
+    assert python_command(Start("/bin/python3", ["/bin/python3", "-uB", "x.py", "-v"], {})) == (
         "/bin/python3", "/bin/python3", ("-uB",), ("x.py", "-v"),
     )  # fmt: skip
     for words in (["/bin/python3-config", "x.py"], ["/bin/python2", "x.py"], ["/bin/python3", "-"], ["python3", "x"]):
-        assert recipe(Start(words[0], words, {})) is None
+        assert python_command(Start(words[0], words, {})) is None
 
 
 # How it ends.
@@ -534,7 +560,7 @@ def parent_of(name: str) -> int:
 HOST = """
     import asyncio, os, signal, sys
     from interpose import Hooks
-    from interpose.handlers._warmed import interpreters
+    from interpose.handlers._warm_pool import warm_pool
     hooks = Hooks()
     hooks.register("Stop", {script!r}, type="command", warm=True, env={{"MARK": {mark!r}}})
     async def main():
@@ -614,7 +640,7 @@ def test_many_runs_leave_neither_descriptors_nor_zombies(tmp_path: Path) -> None
     for _ in range(20):
         assert script.run().stdout == b"1\n"
 
-    more = len(interpreters._all) - 1
+    more = len(warm_pool._all) - 1
     assert more < MOST_EACH
     assert eventually(lambda: len(os.listdir("/proc/self/fd")) <= before + 2 * more + 2 * len(pool._all))
     assert eventually(lambda: len(os.listdir(f"/proc/{interpreter.pid}/fd")) == 6)  # three, host, socket, child
@@ -622,34 +648,34 @@ def test_many_runs_leave_neither_descriptors_nor_zombies(tmp_path: Path) -> None
 
 
 def test_a_busy_script_gets_a_second_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_warmed, "BUSY", 60.0)
+    monkeypatch.setattr(_warm_pool, "BUSY", 60.0)
     script = Script(tmp_path, "print(1)")
     first = script.get_ready()
     assert eventually(lambda: script.get_ready() is not first)
     for _ in range(5):
         assert script.run().evidence["warm"]
 
-    assert len(interpreters._all) == MOST_EACH
+    assert len(warm_pool._all) == MOST_EACH
 
 
 def test_those_not_used_for_longest_make_room(tmp_path: Path) -> None:
     scripts = [Script(tmp_path, f"print({number})", name=f"{number}.py") for number in range(MOST_KEYS + 1)]
     for script in scripts:
-        interpreters.take_for(script.start())
+        warm_pool.take_for(script.start())
 
-    assert len(interpreters._all) == MOST_KEYS
-    assert scripts[-1].get_ready() in interpreters._all
+    assert len(warm_pool._all) == MOST_KEYS
+    assert scripts[-1].get_ready() in warm_pool._all
 
 
 def test_variables_that_always_change_do_not_start_one_interpreter_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_warmed, "PAUSE", 60.0)
+    monkeypatch.setattr(_warm_pool, "PAUSE", 60.0)
     script = Script(tmp_path, "print(1)")
     for number in range(5):
         script.run(TURN=str(number))
 
-    assert len(interpreters._all) == 1
+    assert len(warm_pool._all) == 1
 
 
 def test_a_forked_child_has_interpreters_of_its_own(tmp_path: Path) -> None:
@@ -659,8 +685,8 @@ def test_a_forked_child_has_interpreters_of_its_own(tmp_path: Path) -> None:
     if not child:
         good = False
         try:
-            good = not interpreters._all and interpreter.fileno() == -1 and script.run().stdout == b"1\n"
-            interpreters.close()
+            good = not warm_pool._all and interpreter.fileno() == -1 and script.run().stdout == b"1\n"
+            warm_pool.close()
             pool.close()
         finally:
             os._exit(0 if good else 1)

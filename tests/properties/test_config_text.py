@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from interpose import ConfigError
 from interpose.config import yaml_text
-from interpose.config.places import Page, Stopped
+from interpose.config.positions import SourceText, Stopped
 from interpose.config.text import Parsed, parse, spell
 from interpose.strict_json import BadJson, decode
 
@@ -138,7 +138,7 @@ def test_any_bytes_are_read_or_refused(text: bytes, format: Format) -> None:
 @given(pieces)
 def test_both_parsers_of_yaml_read_the_same_or_refuse(text: bytes) -> None:
     first = attempt(text, "yaml")
-    page = Page("f", text.decode())
+    page = SourceText("f", text.decode())
     try:
         value, _ = read_in_python(page)
         page.refuse_if_wrong()
@@ -148,7 +148,7 @@ def test_both_parsers_of_yaml_read_the_same_or_refuse(text: bytes) -> None:
         assert first.value == value
 
 
-def read_in_python(page: Page) -> tuple[Any, Any]:
+def read_in_python(page: SourceText) -> tuple[Any, Any]:
     chosen = yaml_text._parser
     yaml_text._parser = lambda: yaml_text._PythonParser
     try:

@@ -12,7 +12,7 @@ from interpose.errors import Problem
 from interpose.event import Event, Template, event_of
 from interpose.events import TABLE
 from interpose.replies import HookFailed, clean
-from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, fill, parse
+from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, fill, parse
 from interpose.scripts.lines import joined
 
 COMMANDS = Commands()
@@ -114,7 +114,7 @@ def test_filling_in_gives_text_or_fails_the_hook_and_leniently_always_text(templ
 def test_whatever_an_event_holds_a_line_that_denies_denies(value: Any) -> None:
     [line] = read('hook pre:tool /deny "no: $args $args.x.0"')
 
-    assert ScriptHandler(COMMANDS, World()).run(line, tool_event(value)).decision == "deny"
+    assert ScriptHandler(COMMANDS, ScriptHost()).run(line, tool_event(value)).decision == "deny"
 
 
 @given(st.dictionaries(texts, st.sampled_from(["allow", "ask", "deny"]) | things, max_size=3), texts)
@@ -122,7 +122,7 @@ def test_only_the_word_allow_lets_an_action_through(permissions: Any, name: str)
     """S0-86"""
     [line] = read(Line("pre:tool", "perms", (("check",), joined([name]))).render())
 
-    reply = ScriptHandler(COMMANDS, World(permissions=permissions)).run(line, tool_event({}))
+    reply = ScriptHandler(COMMANDS, ScriptHost(permissions=permissions)).run(line, tool_event({}))
 
     said = permissions.get(name)
     assert (None if reply is None else reply.decision) == {"allow": None, "ask": "ask"}.get(

@@ -9,7 +9,7 @@ import pytest
 from interpose import Reply, deny
 from interpose.decide import Effect, on_failure, weigh
 from interpose.dialects import claude
-from interpose.dialects.claude import LONGEST_TEXT, answers, environment, write
+from interpose.dialects.claude import LONGEST_TEXT, answers, variables, write
 from interpose.event import Event, Template
 from interpose.event import event_of as make_event
 from interpose.events import TABLE, Row
@@ -777,15 +777,15 @@ def test_a_hook_is_told_what_the_host_adds_and_nothing_of_the_native_format():
 
 
 def test_variables_tell_of_the_session_and_the_effort():
-    told = environment(event_of(PRE, effort={"level": "high"}, env_file="/e"))
+    told = variables(event_of(PRE, effort={"level": "high"}, env_file="/e"))
 
     assert told == {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "session-1", "CLAUDE_EFFORT": "high"}
-    assert "CLAUDE_EFFORT" not in environment(event_of(PRE, effort="high"))
+    assert "CLAUDE_EFFORT" not in variables(event_of(PRE, effort="high"))
 
 
 @pytest.mark.parametrize("event", CLIENTS)
 def test_the_file_for_variables_is_named_where_the_table_says_so(event):
-    assert ("CLAUDE_ENV_FILE" in environment(event_of(event, env_file="/e"))) is row_of(event).claude.env_file
+    assert ("CLAUDE_ENV_FILE" in variables(event_of(event, env_file="/e"))) is row_of(event).claude.env_file
 
 
 def test_variables_of_the_hosts_telemetry_are_withheld():

@@ -159,7 +159,7 @@ def test_a_link_may_be_named(config: Path, home: Path) -> None:
 
     assert (taken.path, taken.real_path) == (str(link), os.path.realpath(config))
     assert problem(link, found=True) == (
-        "a symbolic link, and nobody has named it (put the file itself there, or name the file yourself)"
+        "a symbolic link that was not named explicitly (put the file itself there, or name the file yourself)"
     )
 
 
@@ -172,13 +172,13 @@ def test_a_link_to_what_is_no_file(home: Path) -> None:
     assert problem(home / "gone.yaml").startswith("there is no such file")
     assert problem(home / "loop.yaml").startswith("a symbolic link that leads back to itself")
     for name in ("zero.yaml", "gone.yaml", "loop.yaml"):
-        assert problem(home / name, found=True).startswith("a symbolic link, and nobody has named it")
+        assert problem(home / name, found=True).startswith("a symbolic link that was not named explicitly")
 
 
 # 192: what was found must be something that nobody else could have written.
 
 
-@pytest.mark.parametrize(("mode", "who"), [(0o666, "everybody"), (0o646, "everybody"), (0o664, "its group")])
+@pytest.mark.parametrize(("mode", "who"), [(0o666, "every user"), (0o646, "every user"), (0o664, "its group")])
 def test_a_file_that_others_can_write_to(config: Path, mode: int, who: str) -> None:
     config.chmod(mode)
 
@@ -188,7 +188,7 @@ def test_a_file_that_others_can_write_to(config: Path, mode: int, who: str) -> N
     )
 
 
-@pytest.mark.parametrize(("mode", "who"), [(0o777, "everybody"), (0o775, "its group")])
+@pytest.mark.parametrize(("mode", "who"), [(0o777, "every user"), (0o775, "its group")])
 def test_a_file_in_a_directory_that_others_can_write_to(config: Path, home: Path, mode: int, who: str) -> None:
     home.chmod(mode)
 

@@ -193,7 +193,7 @@ def test_all_problems_of_one_hook_and_of_the_settings_are_found_at_once() -> Non
 def test_a_key_that_stands_beside_hooks_is_not_taken_for_an_event() -> None:
     (said,) = problems({"hooks": {"audit": True}})
 
-    assert said.endswith("audit is neither an event nor a setting (audit: stands beside hooks:, not below it)")
+    assert said.endswith("audit is neither an event nor a setting (audit: belongs beside hooks:, not below it)")
 
 
 def test_a_misspelt_type_is_named_also_beside_a_command() -> None:

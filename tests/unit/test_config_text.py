@@ -7,7 +7,7 @@ import pytest
 
 from interpose import ConfigError
 from interpose.config import text, yaml_text
-from interpose.config.places import DEEPEST, MOST_PROBLEMS, MOST_VALUES
+from interpose.config.positions import DEEPEST, MOST_PROBLEMS, MOST_VALUES
 from interpose.config.text import MOST_BYTES, Parsed, parse, spell
 
 
@@ -245,7 +245,7 @@ def bomb(levels: int) -> str:
 def test_a_few_aliases_of_aliases_do_not_make_millions_of_values() -> None:
     assert len(read(bomb(3)).value["a2"]) == 10
     assert [problem.partition(": ")[2] for problem in problems(bomb(8))] == [
-        f"there are more than {MOST_VALUES} values (aliases count as what they stand for)"
+        f"there are more than {MOST_VALUES} values (an alias counts as its copy)"
     ]
 
 
@@ -267,13 +267,13 @@ def test_a_few_aliases_of_aliases_do_not_make_millions_of_values() -> None:
         ("a: - 1\n", ["1:4: a list item where none can be (put it on a line of its own, below its key)"]),
         ("a: ]\n", ["1:4: a value is missing before this (quote text that begins with a bracket or a comma)"]),
         ("a: @x\n", ["1:4: text cannot begin with this character (quote it)"]),
-        ("a: |x\n", ["1:5: | or > stands alone on its line (text begins on the next line, further in)"]),
+        ("a: |x\n", ["1:5: nothing may follow | or > on its line (text begins on the next line, further in)"]),
         ("matcher: *\n", ['1:11: * begins an alias, and no name follows (quote text that begins with *: "*")']),
         ("a: &\n", ["1:5: & begins an anchor, and no name follows (quote text that begins with &)"]),
         ('a: "re:\\d+"\n', ["1:8: there is no such escape (use single quotes, or write \\\\ for a backslash)"]),
         ('a: "x\\UFFFFFFFF"\n', ["1:6: no character has this code (use single quotes for text with backslashes)"]),
         ("%YAML 3.0\n---\na: 1", ["1:1: lines that begin with % are for YAML itself (quote it, or leave it out)"]),
-        ("%TAG ! x\n---\na: 1", ["1:1: %TAG is not read here (leave it out)"]),
+        ("%TAG ! x\n---\na: 1", ["1:1: %TAG is not supported (leave it out)"]),
         # Tabs.
         ("hooks:\n\tPreToolUse: []\n", ["2:1: a tab in the indentation (indent with spaces)"]),
         ("hooks:\n  a: 1\n \tb: 2\n", ["3:2: a tab in the indentation (indent with spaces)"]),
@@ -288,24 +288,24 @@ def test_a_few_aliases_of_aliases_do_not_make_millions_of_values() -> None:
         ]),
         # 181: one of two equal keys would be lost.
         ("a: 1\nb: {c: 1, 'c': 2}\na: 3\n", [
-            "2:11: the key 'c' stands there twice, first in line 2 (remove one of them)",
-            "3:1: the key 'a' stands there twice, first in line 1 (remove one of them)",
+            "2:11: the key 'c' is there twice, first in line 2 (remove one of them)",
+            "3:1: the key 'a' is there twice, first in line 1 (remove one of them)",
         ]),
-        ("a: &a {}\nb:\n  <<: *a\n  <<: *a", ["4:3: the key '<<' stands there twice, first in line 3 (remove one of them)"]),
+        ("a: &a {}\nb:\n  <<: *a\n  <<: *a", ["4:3: the key '<<' is there twice, first in line 3 (remove one of them)"]),
         # 182: numbers that are none.
         ("a: .inf\nb: -.INF\nc: .NaN\nd: NaN\ne: Infinity\nf: 1e999", [
-            "1:4: .inf is not a number to count with (write a number, or quote it)",
-            "2:4: -.INF is not a number to count with (write a number, or quote it)",
-            "3:4: .NaN is not a number to count with (write a number, or quote it)",
-            "4:4: NaN is not a number to count with (write a number, or quote it)",
-            "5:4: Infinity is not a number to count with (write a number, or quote it)",
+            "1:4: .inf is not a finite number (write a number, or quote it)",
+            "2:4: -.INF is not a finite number (write a number, or quote it)",
+            "3:4: .NaN is not a finite number (write a number, or quote it)",
+            "4:4: NaN is not a finite number (write a number, or quote it)",
+            "5:4: Infinity is not a finite number (write a number, or quote it)",
             "6:4: '1e999' is too large a number",
         ]),
         ("a: " + "9" * 5000, [f"1:4: '{'9' * 57}...' is too large a number"]),
         # 184, 185: aliases.
-        ("a: &a [*a]", ["1:8: *a stands inside what it stands for (write it out)"]),
-        ("a: &a\n  b: *a", ["2:6: *a stands inside what it stands for (write it out)"]),
-        ("a: *b", ["1:4: *b stands for nothing (put &b before it, or quote text that begins with *)"]),
+        ("a: &a [*a]", ["1:8: *a refers to itself (write it out)"]),
+        ("a: &a\n  b: *a", ["2:6: *a refers to itself (write it out)"]),
+        ("a: *b", ["1:4: *b is not defined (put &b before it, or quote text that begins with *)"]),
         ("a: &a 1\nb: &a 2", ["2:4: there are two anchors &a (give each a name of its own)"]),
         ("a:\n  <<: 5\nb:\n  <<: [{}, x]", [
             "2:7: a number where << needs a mapping (<<: *name, or quote the key)",
@@ -313,12 +313,12 @@ def test_a_few_aliases_of_aliases_do_not_make_millions_of_values() -> None:
         ]),
         # 186: tags.
         ("a: !!python/object/apply:os.system [ls]\nb: !x {}\nc: !!binary aGk=\nd: !!int x\ne: !!set {}\nf: !y z", [
-            "1:4: the tag !!python/object/apply:os.system is not read here (a configuration is plain data: leave it out)",
-            "2:4: the tag !x is not read here (a configuration is plain data: leave it out)",
-            "3:4: the tag !!binary is not read here (a configuration is plain data: leave it out)",
+            "1:4: the tag !!python/object/apply:os.system is not supported (a configuration is plain data: leave it out)",
+            "2:4: the tag !x is not supported (a configuration is plain data: leave it out)",
+            "3:4: the tag !!binary is not supported (a configuration is plain data: leave it out)",
             "4:4: 'x' is not what its tag !!int says (leave out the tag)",
-            "5:4: the tag !!set is not read here (a configuration is plain data: leave it out)",
-            "6:4: the tag !y is not read here (a configuration is plain data: leave it out)",
+            "5:4: the tag !!set is not supported (a configuration is plain data: leave it out)",
+            "6:4: the tag !y is not supported (a configuration is plain data: leave it out)",
         ]),
         # 188: depth.
         ("[" * 3000, [f"1:{DEEPEST + 1}: nested deeper than {DEEPEST} levels"]),
@@ -332,8 +332,8 @@ def test_a_few_aliases_of_aliases_do_not_make_millions_of_values() -> None:
             "1:4: the character U+0007 cannot be seen (remove it, or write \\u0007 in double quotes)",
             "2:4: the character U+007F cannot be seen (remove it, or write \\u007f in double quotes)",
         ]),
-        ("# a\u2028hooks: {}\n", ["1:4: the character U+2028 is a line break to some and not to others (remove it, or write \\u2028 in double quotes)"]),
-        ("# a\rhooks: {}\n", ["1:4: the character U+000D is a line break to some and not to others (remove it, or write \\u000d in double quotes)"]),
+        ("# a\u2028hooks: {}\n", ["1:4: the character U+2028 is a line break for some programs only (remove it, or write \\u2028 in double quotes)"]),
+        ("# a\rhooks: {}\n", ["1:4: the character U+000D is a line break for some programs only (remove it, or write \\u000d in double quotes)"]),
         ("a: x\ufeffy", ["1:5: the character U+FEFF cannot be seen (remove it, or write \\ufeff in double quotes)"]),
         ("a: 1234\x00", ["1:8: the character U+0000 cannot be seen (remove it, or write \\u0000 in double quotes)"]),
     ],
@@ -360,9 +360,9 @@ def test_what_is_wrong_with_yaml_is_said_with_its_place(written: str, said: list
             "1:2: the key 'a' without quotes (write \"a\")",
             "1:5: True is not JSON (write true)",
             "1:11: the key 'b-c' without quotes (write \"b-c\")",
-            "1:16: 'x' without quotes (text stands in \" quotes)",
+            "1:16: 'x' without quotes (put text in \" quotes)",
         ]),
-        ("{'a': 1}", ["1:2: \"'\" where a key is expected (text stands in \" quotes)"]),
+        ("{'a': 1}", ["1:2: \"'\" where a key is expected (put text in \" quotes)"]),
         ('{"a" 1}', ["1:6: '1' where a colon after the key 'a' is expected"]),
         ('{"a": }', ["1:7: '}' where a value is expected"]),
         ('{"a":', ["1:6: the end of the file where a value is expected"]),
@@ -378,8 +378,8 @@ def test_what_is_wrong_with_yaml_is_said_with_its_place(written: str, said: list
         ("/* x", ["1:1: '/' where a value is expected"]),
         # 181: one of two equal keys would be lost.
         ('{"a": 1,\n "b": {"c": 1, "c": 2},\n "a": 3}', [
-            "2:16: the key 'c' stands there twice, first in line 2 (remove one of them)",
-            "3:2: the key 'a' stands there twice, first in line 1 (remove one of them)",
+            "2:16: the key 'c' is there twice, first in line 2 (remove one of them)",
+            "3:2: the key 'a' is there twice, first in line 1 (remove one of them)",
         ]),
         # 182: numbers that are none.
         ("[NaN, Infinity, -Infinity, 1e999, 010, 1., .5, +1, 0x1f, 1_0]", [
@@ -431,7 +431,7 @@ def test_values_are_counted(format: Literal["yaml", "json"]) -> None:
 
     assert len(read(listed(MOST_VALUES), format).value) == MOST_VALUES - 1
     assert problems(listed(MOST_VALUES + 1), format) == [
-        f"f:1:{2 * MOST_VALUES}: there are more than {MOST_VALUES} values (aliases count as what they stand for)"
+        f"f:1:{2 * MOST_VALUES}: there are more than {MOST_VALUES} values (an alias counts as its copy)"
     ]
 
 

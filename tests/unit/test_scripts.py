@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
-from interpose.config.script_files import PRIORITY
+from interpose.config.script_hooks import PRIORITY
 from interpose.event import Event, Template, event_of
 from interpose.events import TABLE, Row
 from interpose.model import Hook
 from interpose.records import replace
 from interpose.replies import HookFailed
-from interpose.scripts import Commands, Line, Reference, ScriptHandler, World, doubts, fill, parse
+from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, doubts, fill, parse
 from interpose.scripts import handler as handler_module
 from interpose.scripts.parse import LONGEST_LINE, MOST_BYTES, MOST_LINES, MOST_PROBLEMS
 
@@ -29,7 +29,7 @@ hook post:agent:complete /notify "Agent $agent finished"
 """
 
 SHAPE = "a line is: hook POINT[:SUBJECT] /command arguments"
-QUOTE_IT = "a text with blanks stands in quotes"
+QUOTE_IT = "put text with blanks in quotes"
 SUBJECTS = "a subject is a name, names with |, a glob, or re: and a regular expression"
 
 
@@ -60,7 +60,7 @@ def hook_of(handler: Any) -> Hook:
 def answer(text: str, event: Event, commands: Commands | None = None, **world: Any) -> Any:
     """What a line answers at an event, run without an event loop."""
     commands = commands or Commands()
-    handler = ScriptHandler(commands, World(**world))
+    handler = ScriptHandler(commands, ScriptHost(**world))
     return handler.blocking(hook_of(read_line(text, commands)), event, 0.0)
 
 
@@ -163,32 +163,32 @@ ERRORS = [
     # The head.
     ("hok pre:tool /deny x", "1:1: a line begins with hook, not hok (did you mean hook?)"),
     ("deny x", f"1:1: a line begins with hook, not deny ({SHAPE})"),
-    ("hook", f"1:5: here a point should stand ({SHAPE})"),
-    ("hook # later", f"1:6: here a point should stand ({SHAPE})"),
-    ("hook /deny x", f"1:6: here a point should stand ({SHAPE})"),
+    ("hook", f"1:5: an event is missing here ({SHAPE})"),
+    ("hook # later", f"1:6: an event is missing here ({SHAPE})"),
+    ("hook /deny x", f"1:6: an event is missing here ({SHAPE})"),
     ("hook pre:tol /deny x", "1:6: pre:tol is not an event (did you mean pre:tool?)"),
     ("hook pre:tol:shell /deny x", "1:6: pre:tol:shell is not an event (did you mean pre:tool?)"),
     ("hook pre:message:x /deny x", "1:6: pre:message:x is not an event (did you mean pre:message?)"),
     ("hook pre:tool: /deny x", "1:6: pre:tool: is not an event (did you mean pre:tool?)"),
     ("hook qqq /deny x", "1:6: qqq is not an event (`interpose events` lists them)"),
     ("hook " + "q" * 99 + " /deny x", f"1:6: {'q' * 60}… is not an event (`interpose events` lists them)"),
-    ('hook pre:tool:"a" /deny x', f'1:15: " means nothing in a subject ({SUBJECTS})'),
-    ("hook pre:tool:a$b /deny x", f"1:16: $ means nothing in a subject ({SUBJECTS})"),
+    ('hook pre:tool:"a" /deny x', f'1:15: " has no meaning in a subject ({SUBJECTS})'),
+    ("hook pre:tool:a$b /deny x", f"1:16: $ has no meaning in a subject ({SUBJECTS})"),
     ("hook pre:tool:| /deny x", "1:15: matcher '|' names nothing (use \"*\" for everything)"),
     (
         "hook pre:tool:re:( /deny x",
         "1:15: matcher re:'(' is not a regular expression: missing ): ( (RE2 syntax: no look-around, no back-references)",
     ),
     # The command.
-    ("hook pre:tool", f"1:14: here a command should stand ({SHAPE})"),
-    ("hook pre:tool  # x", f"1:16: here a command should stand ({SHAPE})"),
+    ("hook pre:tool", f"1:14: a command is missing here ({SHAPE})"),
+    ("hook pre:tool  # x", f"1:16: a command is missing here ({SHAPE})"),
     ("hook pre:tool deny x", "1:15: a command begins with /, and deny does not (write /deny)"),
     (
         "hook pre:tool priority=5 /deny x",
-        "1:15: a command begins with /, and priority=5 does not (between a point and its command stands nothing)",
+        "1:15: a command begins with /, and priority=5 does not (nothing goes between an event and its command)",
     ),
     ("hook pre:tool /dny x", "1:15: /dny is not a command (did you mean /deny?)"),
-    ('hook pre:tool "/deny" x', '1:15: a command begins with /, and "/deny" does not (between a point and its command stands nothing)'),
+    ('hook pre:tool "/deny" x', '1:15: a command begins with /, and "/deny" does not (nothing goes between an event and its command)'),
     (
         "hook pre:tool /$tool x",
         "1:15: /$tool is not a command (there are /log, /notify, /perms, /deny, /ask, /context, /inject)",
@@ -210,8 +210,8 @@ ERRORS = [
     ('hook pre:tool /deny "no', '1:21: this double quote is never closed (end the text with ")'),
     ('hook pre:tool /deny a"no', '1:22: this double quote is never closed (end the text with ")'),
     ("hook pre:tool /deny 'no", "1:21: this single quote is never closed (end the text with ')"),
-    (r'hook pre:tool /deny "\d"', r"1:22: \d means nothing here (write \\ for a backslash)"),
-    (r'hook pre:tool /deny "\""x\n', r"1:26: \n means nothing here (write \\ for a backslash)"),
+    (r'hook pre:tool /deny "\d"', r"1:22: \d is not an escape (write \\ for a backslash)"),
+    (r'hook pre:tool /deny "\""x\n', r"1:26: \n is not an escape (write \\ for a backslash)"),
     ("hook pre:tool /deny a\\", r"1:22: a backslash at the end of the line (write \\ for a backslash)"),
     ("hook pre:tool /deny $5", "1:21: a $ without a name (write $$ for a dollar)"),
     ('hook pre:tool /deny "a$"', "1:23: a $ without a name (write $$ for a dollar)"),
@@ -230,12 +230,12 @@ ERRORS = [
     ("hook Stop /deny $stop_hook_active.x",
      "1:17: stop_hook_active is true or false and has no fields (write ${stop_hook_active}.x for text after it)"),
     # What cannot be seen.
-    ("hook pre:tool /deny a\rhook", "1:22: U+000D, which cannot be seen, stands here (remove it)"),
-    ("hook pre:tool /deny '\x1b[2K'", "1:22: U+001B, which cannot be seen, stands here (remove it)"),
-    ("# \u202e", "1:3: U+202E, which cannot be seen, stands here (remove it)"),
-    ("# \ud800", "1:3: U+D800, which cannot be seen, stands here (remove it)"),
-    ("hook\xa0pre:tool /deny x", "1:5: U+00A0, which cannot be seen, stands here (remove it)"),
-    ("hook pre:tool:shell\u200b /deny x", "1:20: U+200B, which cannot be seen, stands here (remove it)"),
+    ("hook pre:tool /deny a\rhook", "1:22: the invisible character U+000D (remove it)"),
+    ("hook pre:tool /deny '\x1b[2K'", "1:22: the invisible character U+001B (remove it)"),
+    ("# \u202e", "1:3: the invisible character U+202E (remove it)"),
+    ("# \ud800", "1:3: the invisible character U+D800 (remove it)"),
+    ("hook\xa0pre:tool /deny x", "1:5: the invisible character U+00A0 (remove it)"),
+    ("hook pre:tool:shell\u200b /deny x", "1:20: the invisible character U+200B (remove it)"),
 ]  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def test_every_problem_of_a_file_is_reported_at_once_in_its_order_and_nothing_is
         "my.arma:2:6: pre:tol is not an event",
         "my.arma:2:14: /dny is not a command",
         "my.arma:2:19: this double quote is never closed",
-        "my.arma:2:20: \\q means nothing here",
+        "my.arma:2:20: \\q is not an escape",
         "my.arma:4:25: 'loud' is not a level",
         "my.arma:4:31: pre:message has no field promt",
     ]
@@ -285,10 +285,10 @@ def test_a_file_that_is_no_script_at_all_is_not_complained_about_forever() -> No
             "hook post:tool /deny x",
             "/deny cannot take effect at PostToolUse (a hook may context, inject, suppress there)",
         ),
-        ("hook SessionEnd /context x", "/context cannot take effect at SessionEnd (a hook may only look on there)"),
+        ("hook SessionEnd /context x", "/context cannot take effect at SessionEnd (a hook can only observe there)"),
         (
             "hook post:message /perms check x",
-            "/perms cannot take effect at post:message (a hook may only look on there)",
+            "/perms cannot take effect at post:message (a hook can only observe there)",
         ),
         ("hook Stop /ask x", "/ask cannot take effect at Stop (a hook may context, keep going there)"),
         (
@@ -367,7 +367,7 @@ def test_what_is_filled_in_is_never_read_again(value: str) -> None:
     commands = Commands()
     commands.add("see", lambda arguments, event: seen.append(arguments))
     line = read_line('hook pre:message /see $prompt "<$prompt>" end', commands)
-    handler = ScriptHandler(commands, World())
+    handler = ScriptHandler(commands, ScriptHost())
 
     asyncio.run(handler(hook_of(line), make_event("pre:message", prompt=value), 0.0))
 
@@ -392,7 +392,7 @@ def test_a_value_that_cannot_be_written_fails_a_hosts_command_and_never_keeps_ou
 
     with pytest.raises(HookFailed) as failed:
         fill(line.arguments[0], event)
-    reply = ScriptHandler(Commands(), World()).run(line, event)
+    reply = ScriptHandler(Commands(), ScriptHost()).run(line, event)
 
     assert failed.value.failure.code == "payload"
     assert (reply.decision, reply.reason[:9]) == ("deny", "no: <args")
@@ -498,7 +498,7 @@ def test_notify_fires_a_notification_with_the_agents_name_and_shows_it() -> None
 
 def test_notify_waits_for_a_host_that_fires_asynchronously() -> None:
     fired = Fired()
-    handler = ScriptHandler(Commands(), World(fire=fired.later))
+    handler = ScriptHandler(Commands(), ScriptHost(fire=fired.later))
     event = make_event("post:agent:complete", agent="scout")
 
     assert asyncio.run(handler(hook_of(read_line(NOTIFY)), event, 0.0)) is None
@@ -660,7 +660,7 @@ def test_a_hosts_command_that_hangs_is_given_up_at_its_deadline_and_counted(monk
     assert [first.results[0].status, second.results[0].error, third.results[0].status] == [
         "timeout", "1 threads are kept by script commands that hang", "failed"]  # fmt: skip
     assert third.results[0].error is not None
-    assert third.results[0].error.code == "bad_reply"  # wait() answers true, which is no answer of a hook
+    assert third.results[0].error.code == "bad_reply"  # wait() answers true, which is not an answer of a hook
 
 
 # As a handler of the engine.
@@ -670,7 +670,7 @@ def armed(text: str, commands: Commands | None = None, *, timeout: float = 10, *
     """Hooks with the lines of a script in them, as a host arms them."""
     commands = commands or Commands()
     hooks = Hooks()
-    hooks.add_handler("script", ScriptHandler(commands, World(**{"fire": hooks.fire, **world})))
+    hooks.add_handler("script", ScriptHandler(commands, ScriptHost(**{"fire": hooks.fire, **world})))
     for line in read(text, commands):
         hooks.register(line.event, line, type="script", priority=PRIORITY, timeout=timeout, source=line.where)
     return hooks
@@ -715,7 +715,7 @@ def test_script_lines_run_after_priority_10_and_before_the_default() -> None:
     commands.add("mark", lambda arguments, event: order.append("script"))
     hooks = Hooks()
     hooks.register("pre:message", lambda event: order.append("default"))
-    hooks.add_handler("script", ScriptHandler(commands, World()))
+    hooks.add_handler("script", ScriptHandler(commands, ScriptHost()))
     line = read_line("hook pre:message /mark", commands)
     hooks.register(line.event, line, type="script", priority=PRIORITY)
     hooks.register("pre:message", lambda event: order.append("early"), priority=10)
@@ -752,7 +752,7 @@ def test_a_hook_is_shown_as_its_line() -> None:
 )
 def test_a_hook_without_a_line_that_can_be_run_cannot_be_loaded_which_denies(line: Any, expected: str) -> None:
     hooks = Hooks()
-    hooks.add_handler("script", ScriptHandler(Commands(), World()))
+    hooks.add_handler("script", ScriptHandler(Commands(), ScriptHost()))
     hooks.register("pre:tool", line, type="script")
 
     outcome = hooks.fire_sync("pre:tool", tool="x")

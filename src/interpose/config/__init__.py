@@ -1,1 +1,1 @@
-"""Configuration: what people write about hooks, to hooks."""
+"""Read configuration files: find them, check trust, parse them with positions, and build hooks."""

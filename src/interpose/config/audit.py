@@ -1,4 +1,4 @@
-"""``audit:`` in a configuration: where firings are recorded, and what happens if they cannot be."""
+"""Read ``audit:`` of a configuration: where firings are recorded, and what happens if they cannot be."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _SMALLEST = 1_000_000
 
 Wrong = Callable[..., None]
-"""Takes a path, what is wrong there, and what to do."""
+"""Takes the path of a key, what is wrong with it, and a hint."""
 
 
 def default_path() -> str:
-    """Return where a store is that was given no path: in the person's own directory for state."""
+    """Return the default path of the store, in the user's state directory."""
     return state_path("audit.db")
 
 
 def read_audit(given: Any, directory: str, wrong: Wrong) -> dict[str, Any] | None:
-    """Return what ``audit:`` says, as the store takes it; nothing if there shall be none, or if something is wrong."""
+    """Return the options of the store; None if there is none, or if something is wrong."""
     if given is None or given is False:
         return None
     if given is True:
@@ -110,7 +110,7 @@ def _limit(value: Any, place: str, problem: Wrong, kinds: tuple[str, ...]) -> di
 
 
 def _rules(value: Any, place: str, problem: Wrong) -> dict[str, str]:
-    """Read further rules of redaction: what kind of secret, and the pattern of it."""
+    """Read further rules of redaction: a kind of secret to its pattern."""
     from ..matching.names import linear
 
     if not isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""A Claude Code settings file, or the hooks file of a plugin, to hooks that behave as they do in that client.
+"""Read a settings file of Claude Code, or the hooks file of a plugin, to hooks that behave as in that client.
 
-The client passes over an entry that it cannot read and keeps the rest; so does this, and every entry that was passed
-over, and every wish that has no effect, is a warning.
+The client skips an entry that it cannot read and keeps the rest. So does this module; every entry that is skipped, and
+every option without effect, is a warning.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["read_settings", "without_copies"]
 
 LONGEST_LABEL = 60
 
-# What shows which handler it is, by type; all but the first cannot be run here.
+# The keys that make the label of a handler, by type; only commands can run here.
 _SHOWN = {
     "command": ("command",),
     "http": ("url",),
@@ -46,16 +46,16 @@ def read_settings(
     project_dir: str = "",
     plugin_root: str = "",
 ) -> Configuration:
-    """Read parsed settings; ``plugin_root`` is the directory of the plugin whose hooks file this is."""
+    """Read parsed settings; ``plugin_root`` is the directory of the plugin, for the hooks file of one."""
     if not isinstance(given, Mapping):
         raise ConfigError([Problem(f"{as_written(given)} where a mapping with hooks: is expected")])
     hooks = given.get("hooks")
     if hooks is not None and not isinstance(hooks, Mapping):
         raise ConfigError([Problem(f"{as_written(hooks)} where events are expected", where="hooks",
                                    hint="an event's name, and a list of groups")])  # fmt: skip
-    reader = _Reader(table, layer, source, directory, project_dir, plugin_root)
+    reader = _SettingsReader(table, layer, source, directory, project_dir, plugin_root)
     if given.get("disableAllHooks") is True:
-        reader.warn("disableAllHooks", "all hooks of this file are switched off", "remove it to arm them")
+        reader.warn("disableAllHooks", "all hooks of this file are switched off", "remove it to switch them on")
         return reader.found
     if "modules" in given:
         reader.warn("modules", "modules are not hooks that can be run here")
@@ -66,10 +66,10 @@ def read_settings(
 
 
 def without_copies(hooks: Iterable[Hook]) -> list[Hook]:
-    """Return hooks without those of a settings file that say again what an earlier one says.
+    """Return hooks without the duplicates in settings files.
 
-    The same event, matcher, conditions and handler make a copy. Hooks that were not written for Claude Code all stay;
-    so do those of different plugins, whose directories tell them apart.
+    A hook with the same event, matcher, condition and handler as an earlier one is a duplicate. Hooks that are not of
+    the Claude dialect all stay. Hooks of different plugins differ by their directories.
     """
     seen: set[tuple[object, ...]] = set()
     kept = []
@@ -89,12 +89,12 @@ def _identity(hook: Hook) -> tuple[object, ...] | None:
     run: tuple[object, ...] = (hook.handler,)
     if command is not None:
         run = (command.path, *command.argv, command.cwd, *sorted(command.env.items()))
-    # Two that treat a failure differently, or of which only one is waited for, are not the same.
+    # Hooks that differ in on_error or background are not duplicates.
     return (hook.event, hook.matcher, hook.condition, hook.type, hook.background, hook.on_error, hook.scope, run)
 
 
-class _Reader:
-    """Reads one file from the top down; collects hooks and warnings."""
+class _SettingsReader:
+    """Reads one settings file; collects hooks and warnings."""
 
     def __init__(
         self, table: Table, layer: str, source: str, directory: str, project_dir: str, plugin_root: str
@@ -120,7 +120,7 @@ class _Reader:
             self.warn(path, f"{event} is not an event; its hooks never run", nearest(str(event), self.table))
             return
         if not isinstance(groups, list):
-            self.warn(path, f"{as_written(groups)} where a list of groups is expected; passed over")
+            self.warn(path, f"{as_written(groups)} where a list of groups is expected; skipped")
             return
         for index, group in enumerate(groups):
             self.group(row, group, f"{path}[{index}]")
@@ -128,21 +128,21 @@ class _Reader:
     def group(self, row: Row, group: Any, path: str) -> None:
         handlers = group.get("hooks") if isinstance(group, Mapping) else None
         if not isinstance(handlers, list):
-            self.warn(path, "no group with a list of hooks; passed over", "{matcher, hooks: [...]}")
+            self.warn(path, "no group with a list of hooks; skipped", "{matcher, hooks: [...]}")
             return
         matcher = group.get("matcher")
         if matcher is not None and not isinstance(matcher, str):
-            self.warn(f"{path}.matcher", f"{as_written(matcher)} where text is expected; the group is passed over")
+            self.warn(f"{path}.matcher", f"{as_written(matcher)} where text is expected; the group is skipped")
             return
         if matcher and matcher != "*" and row.subject is None:
-            self.warn(f"{path}.matcher", f"{row.name} has nothing to compare it with; it is not looked at")
+            self.warn(f"{path}.matcher", f"{row.name} has nothing to compare it with; it is ignored")
             matcher = None
         for index, handler in enumerate(handlers):
             place = f"{path}.hooks[{index}]"
             try:
                 self.handler(row, handler, matcher or None, place)
             except InterposeError as error:
-                self.warn(place, f"{error.problem.what}; passed over", error.problem.hint)
+                self.warn(place, f"{error.problem.what}; skipped", error.problem.hint)
 
     def handler(self, row: Row, given: Any, matcher: str | None, path: str) -> None:
         if not isinstance(given, Mapping):
@@ -168,17 +168,17 @@ class _Reader:
         self.found.hooks.append(replace(made, label=clean(shown)[:LONGEST_LABEL]))
 
     def options(self, row: Row, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Read what every type of hook has."""
+        """Read the options that every type of hook has."""
         if given.get("once"):
-            self.warn(f"{path}.once", "once is not looked at in a settings file")
+            self.warn(f"{path}.once", "once is ignored in a settings file")
         condition = given.get("if")
         try:
             compile_condition(condition if isinstance(condition, str) else None)
         except BadHook as error:
-            # A guard that cannot tell whether it is meant looks.
+            # If its condition is unknown, a guard runs.
             self.warn(f"{path}.if", f"{error.problem.what}; the hook runs without it", error.problem.hint)
             condition = None
-        # What cannot be understood here is a block: that is what the client takes it for.
+        # The client takes an unknown value for "block".
         on_failure = given.get("onFailure")
         return {
             "if_": condition,
@@ -189,7 +189,7 @@ class _Reader:
         }
 
     def command(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Read what is run. A line for the shell is left as it is: the shell knows the variables."""
+        """Read the command. A line for the shell is left as it is: the shell expands the variables."""
         line, args, shell = _text(given, "command"), given.get("args"), given.get("shell")
         if args is None and shell not in (None, "bash"):
             if shell != "powershell":
@@ -207,11 +207,11 @@ class _Reader:
         }
 
     def filled_in(self, word: str, path: str) -> str:
-        """Put directories in the place of their names, as plain text that is never parsed again."""
+        """Replace the placeholders of directories, as text that is not parsed again."""
 
         def place(found: re.Match[str]) -> str:
             if not self.places[found[1]]:
-                self.warn(path, f"{found[0]} stands for nothing here: this is no plugin")
+                self.warn(path, f"{found[0]} is not set: this is not a plugin")
             return self.places[found[1]] or found[0]
 
         return _PLACEHOLDER.sub(place, word)

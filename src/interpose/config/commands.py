@@ -1,7 +1,7 @@
-"""The options of a hook that runs a command, to a Command: words are split and paths resolved once, here.
+"""Make a Command from the options of a hook: words are split and paths resolved once, here.
 
-What an event says never becomes part of a command line. Programs are looked up when a hook is declared, so that
-neither a changed directory nor a file that turns up on the way can take another's place.
+Data of an event never becomes part of a command line. Programs are looked up when a hook is declared, so that a changed
+directory or a new file cannot replace them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from typing import Any
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
 from ..event import Event
-from ..handlers._process import encoded
-from ..handlers.command import ISOLATIONS, Command, current_interpreter
+from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_interpreter
 
 __all__ = ["COMMAND_OPTIONS", "make_command"]
 
 COMMAND_OPTIONS = ("command", "args", "shell", "env", "pass_env", "inherit_env", "cwd", "isolation", "background",
                    "warm")  # fmt: skip
-"""What only a hook that runs a command has, as declare() spells it."""
+"""The options that only a hook with a command has, as declare() spells them."""
 
 _SHELL = "/bin/sh"
 
@@ -44,7 +43,7 @@ def make_command(
     background: str | None = None,
     warm: bool = False,
 ) -> Command:
-    """Return the command that these options describe, or say what is wrong with them."""
+    """Return the command that these options describe; raise BadHook if they are wrong."""
     base = os.path.abspath(directory or os.getcwd())
     path, argv = _what_is_run(handler, command, args, shell, base)
     _check_choice("isolation", isolation, ISOLATIONS)
@@ -55,7 +54,7 @@ def make_command(
     if warm and command is not None and args is None:
         raise BadHook("warm: a line for the shell is not a Python script",
                       hint="handler: with type: command, or command: with args:, needs no shell")  # fmt: skip
-    if cwd is not None and (not isinstance(cwd, str) or not cwd or not _can_be_passed(cwd)):
+    if cwd is not None and (not isinstance(cwd, str) or not cwd or not can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
     where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
     words = find_dialect(dialect)
@@ -66,7 +65,7 @@ def make_command(
         argv=argv,
         dialect=dialect,
         write=words.write,
-        told=partial(_told, words.told, root),
+        variables=partial(_event_variables, words.variables, root),
         env=_variables(env),
         passed=_names(pass_env),
         inherit=inherit_env or claude,
@@ -80,8 +79,8 @@ def make_command(
     )
 
 
-def _told(dialect_says: Any, root: str, event: Event) -> dict[str, str]:
-    return {**dialect_says(event), "CLAUDE_PROJECT_DIR": root}
+def _event_variables(of_dialect: Any, root: str, event: Event) -> dict[str, str]:
+    return {**of_dialect(event), "CLAUDE_PROJECT_DIR": root}
 
 
 def _what_is_run(handler: Any, command: Any, args: Any, shell: Any, base: str) -> tuple[str, list[str]]:
@@ -120,7 +119,7 @@ def _words(handler: Any) -> list[str]:
     if isinstance(handler, (list, tuple)) and handler and all(isinstance(word, str) for word in handler):
         return list(handler)
     if not isinstance(handler, str) or not handler.strip():
-        raise BadHook(f"handler: {handler!r} is no command", hint="a program and its arguments, as in a shell")
+        raise BadHook(f"handler: {handler!r} is not a command", hint="a program and its arguments, as in a shell")
     try:
         return shlex.split(handler)
     except ValueError as error:
@@ -129,7 +128,7 @@ def _words(handler: Any) -> list[str]:
 
 
 def _program(words: list[str], base: str) -> tuple[str, list[str]]:
-    """Find the program: beside the configuration, then on PATH. A Python script need not be executable."""
+    """Find the program: in the configuration's directory, then on PATH. A Python script need not be executable."""
     name = os.path.expanduser(words[0])
     beside = os.path.join(base, name)
     is_beside = os.sep in name or os.path.isfile(beside)
@@ -141,16 +140,9 @@ def _program(words: list[str], base: str) -> tuple[str, list[str]]:
 
 
 def _without_nul(path: str, argv: list[str]) -> tuple[str, list[str]]:
-    if not all(map(_can_be_passed, (path, *argv))):
-        raise BadHook("a command with a NUL character or half a character in it", hint="no system can run it")
+    if not all(map(can_be_passed, (path, *argv))):
+        raise BadHook("a command with a NUL character or a lone surrogate in it", hint="no system can run it")
     return path, argv
-
-
-def _can_be_passed(text: str) -> bool:
-    try:
-        return b"\0" not in encoded(text)
-    except UnicodeEncodeError:  # a lone surrogate
-        return False
 
 
 def _variables(given: Any) -> dict[str, str]:
@@ -159,9 +151,9 @@ def _variables(given: Any) -> dict[str, str]:
     if not isinstance(given, Mapping):
         raise BadHook(f"env: {type(given).__name__} where names and values are expected")
     for name, value in given.items():
-        if not isinstance(name, str) or not name or "=" in name or not name.isprintable() or not _can_be_passed(name):
+        if not isinstance(name, str) or not name or "=" in name or not name.isprintable() or not can_be_passed(name):
             raise BadHook(f"env: {name!r} is not the name of a variable")
-        if not isinstance(value, str) or not _can_be_passed(value):
+        if not isinstance(value, str) or not can_be_passed(value):
             raise BadHook(f"env: {name} is {value!r} where text is expected", hint="quote numbers")
     return dict(given)
 
@@ -171,8 +163,8 @@ def _names(given: Any) -> tuple[str, ...]:
         return ()
     if isinstance(given, str) or not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
         raise BadHook(f"passEnv: {given!r} where a list of names is expected")
-    if strange := [name for name in given if not _can_be_passed(name)]:
-        raise BadHook(f"passEnv: {strange[0]!a} is not the name of a variable")
+    if wrong := [name for name in given if not can_be_passed(name)]:
+        raise BadHook(f"passEnv: {wrong[0]!a} is not the name of a variable")
     return tuple(given)
 
 

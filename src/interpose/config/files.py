@@ -1,8 +1,7 @@
-"""Configuration files: opened so that nothing but a plain file is ever read, and looked at before they are believed.
+"""Read configuration files: only regular files, and found ones only if no other user can write to them.
 
-A file that a person has named is theirs to answer for. One that was found lying about must also be one that nobody
-else could have written, the way sshd looks at the keys of an account. A file that cannot be read is a problem, never
-a file without hooks.
+A file that was named explicitly is trusted. One that was found must belong to the user or root and be writable by no
+other user, as sshd demands of its keys. A file that cannot be read is a problem, never a file without hooks.
 """
 
 from __future__ import annotations
@@ -14,18 +13,17 @@ from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
-from .digests import sha256
 
-__all__ = ["MOST_BYTES", "FileRead", "check_owner", "read"]
+__all__ = ["MOST_BYTES", "FileRead", "check_owner", "read", "sha256"]
 
 MOST_BYTES = 10 * 1024 * 1024
-"""How large a configuration file may be."""
+"""The largest configuration file."""
 
 _BY_HAND = "or name the file yourself"
 
-# O_NONBLOCK: the open of a FIFO that takes the file's place after the first look would wait for a writer.
+# O_NONBLOCK: opening a FIFO that has replaced the file since the first check would wait for a writer.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-# Looking at a directory needs no right to list it; macOS has no such flag.
+# O_PATH needs no permission to list a directory; macOS does not have it.
 _DIRECTORY = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 
 _KINDS = {
@@ -47,13 +45,13 @@ _ERRORS = {
 
 
 class FileRead(Record, kw_only=False):
-    """What was read, and which file it was: the one that was opened, whatever its name leads to later."""
+    """The content of a file, and the identity of the file that was opened."""
 
     data: bytes
     path: str
-    """As it was asked for, from the root on."""
+    """The absolute path, as given."""
     real_path: str
-    """Without symbolic links."""
+    """The path without symbolic links."""
     identity: tuple[int, int]
     """Device and inode."""
     sha256: str
@@ -61,87 +59,105 @@ class FileRead(Record, kw_only=False):
 
 
 def read(path: str | os.PathLike[str], *, found: bool, limit: int = MOST_BYTES) -> FileRead:
-    """Read a whole file that was named, or ``found`` without being named; raise ConfigError if it cannot be taken."""
-    asked = os.path.abspath(os.fspath(path))
+    """Read a whole file that was named, or ``found`` without being named; raise ConfigError if it is refused."""
+    given = os.path.abspath(os.fspath(path))
     try:
-        # A link is followed here, once and on purpose; what is opened below must not be one any more.
-        real = _real(asked, found)
+        # A link is followed here once; what is opened below must not be a link.
+        real = _real(given, found)
         directory = os.open(os.path.dirname(real), _DIRECTORY)
         try:
-            data, info = _read(os.path.basename(real), directory, asked, found, limit)
+            data, info = _read(os.path.basename(real), directory, given, found, limit)
         finally:
             os.close(directory)
     except OSError as error:
         what, hint = _ERRORS.get(error.errno or 0, (f"cannot be read: {error.strerror or error}", ""))
-        _refuse(asked, what, hint)
+        _refuse(given, what, hint)
     except ConfigError:
         raise
     except ValueError:  # a path with a NUL in it
-        _refuse(asked, "no file can have this name")
-    return FileRead(data, asked, real, (info.st_dev, info.st_ino), sha256(data).hex())
+        _refuse(given, "no file can have this name")
+    return FileRead(data, given, real, (info.st_dev, info.st_ino), sha256(data).hex())
 
 
-def _real(asked: str, found: bool) -> str:
-    if found and stat.S_ISLNK(os.lstat(asked).st_mode):
-        _refuse(asked, "a symbolic link, and nobody has named it", f"put the file itself there, {_BY_HAND}")
-    return os.path.realpath(asked, strict=True)
+def _real(given: str, found: bool) -> str:
+    if found and stat.S_ISLNK(os.lstat(given).st_mode):
+        _refuse(given, "a symbolic link that was not named explicitly", f"put the file itself there, {_BY_HAND}")
+    return os.path.realpath(given, strict=True)
 
 
-def _read(name: str, directory: int, asked: str, found: bool, limit: int) -> tuple[bytes, os.stat_result]:
-    # Looked at before it is opened, for opening alone can set a device in motion; and again when it is open.
-    _plain_file(os.stat(name or ".", dir_fd=directory, follow_symlinks=False), asked)
+def _read(name: str, directory: int, given: str, found: bool, limit: int) -> tuple[bytes, os.stat_result]:
+    # Checked before it is opened, since opening a device can have effects; and again when it is open.
+    _plain_file(os.stat(name or ".", dir_fd=directory, follow_symlinks=False), given)
     opened = os.open(name, _FLAGS, dir_fd=directory)
     try:
         info = os.fstat(opened)
-        _plain_file(info, asked)
+        _plain_file(info, given)
         if found:
-            check_owner(info, asked, asked, "")
-            check_owner(os.fstat(directory), asked, os.path.dirname(asked), "its directory ")
+            check_owner(info, given, given, "")
+            check_owner(os.fstat(directory), given, os.path.dirname(given), "its directory ")
         if info.st_size > limit:
-            _too_large(asked, limit)
-        data = _all_of(opened, asked, limit)
+            _too_large(given, limit)
+        data = _all_of(opened, given, limit)
         after = os.fstat(opened)
     finally:
         os.close(opened)
     if (info.st_size, info.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        # Half of a file can be a whole configuration, with half of the guards.
-        _refuse(asked, "was written to while it was being read", "try again")
+        # Half of a file can be a valid configuration with half of the guards.
+        _refuse(given, "was written to while it was being read", "try again")
     return data, info
 
 
-def _all_of(opened: int, asked: str, limit: int) -> bytes:
+def _all_of(opened: int, given: str, limit: int) -> bytes:
     parts = []
     left = limit + 1
     while left > 0 and (part := os.read(opened, min(left, 1 << 20))):
         parts.append(part)
         left -= len(part)
     if left <= 0:
-        _too_large(asked, limit)
+        _too_large(given, limit)
     return b"".join(parts)
 
 
-def _plain_file(info: os.stat_result, asked: str) -> None:
+def _plain_file(info: os.stat_result, given: str) -> None:
     if not stat.S_ISREG(info.st_mode):
         kind = _KINDS.get(stat.S_IFMT(info.st_mode), "something else")
-        _refuse(asked, f"{kind}, not a file", "a configuration is a plain file")
+        _refuse(given, f"{kind}, not a file", "a configuration is a plain file")
 
 
-def check_owner(info: os.stat_result, asked: str, path: str, what: str) -> None:
-    """Refuse what another user owns or can write to: they could have hooks run in this person's name."""
+def check_owner(info: os.stat_result, given: str, path: str, what: str) -> None:
+    """Refuse a file that another user owns or can write to: they could run hooks as this user."""
     if info.st_uid not in (os.geteuid(), 0):
-        _refuse(asked, f"{what}belongs to another user (uid {info.st_uid})", f"chown it, {_BY_HAND}")
+        _refuse(given, f"{what}belongs to another user (uid {info.st_uid})", f"chown it, {_BY_HAND}")
     writable = info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    # In a sticky directory others can add files, and not touch those that are there.
+    # In a sticky directory other users can add files, but not change existing ones.
     if not writable or (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
         return
-    who = "everybody" if writable & stat.S_IWOTH else "its group"
+    who = "every user" if writable & stat.S_IWOTH else "its group"
     mode = stat.S_IMODE(info.st_mode)
-    _refuse(asked, f"{what}can be written to by {who} (mode {mode:04o})", f"chmod go-w {path}, {_BY_HAND}")
+    _refuse(given, f"{what}can be written to by {who} (mode {mode:04o})", f"chmod go-w {path}, {_BY_HAND}")
 
 
-def _too_large(asked: str, limit: int) -> NoReturn:
-    _refuse(asked, f"has more than {limit} bytes")
+def _too_large(given: str, limit: int) -> NoReturn:
+    _refuse(given, f"has more than {limit} bytes")
 
 
-def _refuse(asked: str, what: str, hint: str = "") -> NoReturn:
-    raise ConfigError([Problem(what, where=asked, hint=hint)])
+def _refuse(given: str, what: str, hint: str = "") -> NoReturn:
+    raise ConfigError([Problem(what, where=given, hint=hint)])
+
+
+_LARGE = 1024 * 1024
+
+
+def sha256(data: bytes) -> bytes:
+    """Return the SHA-256 of some bytes. ``hashlib`` is slow to load, and faster only for large ones."""
+    if len(data) < _LARGE:
+        for name in ("_sha2", "_sha256"):  # what hashlib falls back to; the name depends on the version
+            try:
+                module = __import__(name)
+            except ImportError:
+                continue
+            digest: bytes = module.sha256(data).digest()
+            return digest
+    import hashlib
+
+    return hashlib.sha256(data).digest()

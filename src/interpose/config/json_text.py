@@ -1,17 +1,17 @@
-"""Strict JSON with places. The standard library tells where a text breaks off, not where its parts are.
+"""Parse strict JSON with positions, which the standard library does not give.
 
-As strict as what comes from a command (see strict_json.py). A slip after which it is clear how to go on, such as a
-comma too many or a comment, is noted, and the rest is read for more.
+It is as strict as strict_json.py. After a mistake that is easy to recover from, such as an extra comma or a comment,
+parsing goes on to find more.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring  # type: ignore[attr-defined] # there, and fast, and without a type
+from json.decoder import scanstring  # type: ignore[attr-defined] # exists, is fast, has no stub
 from typing import Any, NoReturn
 
-from .places import Page, Place, shown
+from .positions import Position, SourceText, shown
 
 __all__ = ["read_json"]
 
@@ -31,40 +31,40 @@ _STRINGS = {
 }
 
 
-def read_json(page: Page) -> tuple[Any, Place]:
-    """Read one JSON document."""
-    return _Reader(page).document()
+def read_json(source: SourceText) -> tuple[Any, Position]:
+    """Parse one JSON document."""
+    return _JsonReader(source).document()
 
 
-class _Reader:
-    """Reads from left to right; every method takes an offset and returns the one behind what it has read."""
+class _JsonReader:
+    """Parses from left to right; every method takes an offset and returns the offset after what it has read."""
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.text = page.text
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.text = source.text
 
-    def document(self) -> tuple[Any, Place]:
+    def document(self) -> tuple[Any, Position]:
         at = self.space(0)
         if at == len(self.text):
-            # A file that was cut off must not pass for one that wants no hooks.
-            self.page.stop(0, "there is no JSON document", "write {} for an empty one")
+            # A truncated file must not count as one without hooks.
+            self.source.stop(0, "there is no JSON document", "write {} for an empty one")
         value, place, at = self.value(at, 1)
         at = self.space(at)
         if at < len(self.text):
-            self.page.wrong(at, "there is more text after the JSON document", "one file holds one document")
+            self.source.wrong(at, "there is more text after the JSON document", "one file holds one document")
         return value, place
 
     def space(self, at: int) -> int:
-        """Pass over white space, and over comments with a word about them."""
+        """Skip white space, and comments with a problem for each."""
         while True:
-            at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr] # nothing is white space, too
+            at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr] # the empty match always exists
             if self.text[at : at + 1] not in ("#", "/") or not (comment := _COMMENT.match(self.text, at)):
                 return at
-            self.page.wrong(at, "JSON has no comments", "use a key such as x-note, or a YAML file")
+            self.source.wrong(at, "JSON has no comments", "use a key such as x-note, or a YAML file")
             at = comment.end()
 
-    def value(self, at: int, depth: int) -> tuple[Any, Place, int]:
-        self.page.count(at)
+    def value(self, at: int, depth: int) -> tuple[Any, Position, int]:
+        self.source.count(at)
         mark = self.text[at : at + 1]
         if mark == '"':
             text, end = self.string(at)
@@ -75,7 +75,7 @@ class _Reader:
             return self.sequence(at, depth)
         number = _NUMBER.match(self.text, at)
         if number:
-            return self.page.number(at, number[0], whole=number[1] is number[2] is None), at, number.end()
+            return self.source.number(at, number[0], whole=number[1] is number[2] is None), at, number.end()
         return self.word(at)
 
     def string(self, at: int) -> tuple[str, int]:
@@ -84,12 +84,12 @@ class _Reader:
         except json.JSONDecodeError as error:
             for begin, (what, hint) in _STRINGS.items():
                 if error.msg.startswith(begin):
-                    self.page.stop(min(error.pos, len(self.text)), what, hint)
-            self.page.stop(error.pos, error.msg)
-        return self.page.checked(at, text), end
+                    self.source.stop(min(error.pos, len(self.text)), what, hint)
+            self.source.stop(error.pos, error.msg)
+        return self.source.checked(at, text), end
 
-    def word(self, at: int) -> tuple[Any, Place, int]:
-        """Read true, false or null, or say what the word should have been."""
+    def word(self, at: int) -> tuple[Any, Position, int]:
+        """Read true, false or null, or report what the word should be."""
         found = _WORD.match(self.text, at)
         if found is None:
             self.unexpected(at, "a value")
@@ -97,24 +97,24 @@ class _Reader:
         if word in _WORDS:
             return _WORDS[word], at, found.end()
         if word in _NOT_FINITE:
-            self.page.wrong(at, f"{word} is not JSON", "write a number, or quote it")
+            self.source.wrong(at, f"{word} is not JSON", "write a number, or quote it")
         elif word in _MEANT:
-            self.page.wrong(at, f"{word} is not JSON", f"write {_MEANT[word]}")
+            self.source.wrong(at, f"{word} is not JSON", f"write {_MEANT[word]}")
         elif word.lstrip("-+.")[:1].isdigit():
-            self.page.wrong(at, f"{shown(word)} is not a number in JSON", "as in 10, 0.5 or 1e3, or quote it")
+            self.source.wrong(at, f"{shown(word)} is not a number in JSON", "as in 10, 0.5 or 1e3, or quote it")
         else:
-            self.page.wrong(at, f"{shown(word)} without quotes", 'text stands in " quotes')
+            self.source.wrong(at, f"{shown(word)} without quotes", 'put text in " quotes')
         return None, at, found.end()
 
     def unexpected(self, at: int, expected: str) -> NoReturn:
         mark = self.text[at : at + 1]
-        hint = 'text stands in " quotes' if mark in ("'", "`", "“", "”") else ""
-        self.page.stop(at, f"{shown(mark) if mark else 'the end of the file'} where {expected} is expected", hint)
+        hint = 'put text in " quotes' if mark in ("'", "`", "“", "”") else ""
+        self.source.stop(at, f"{shown(mark) if mark else 'the end of the file'} where {expected} is expected", hint)
 
-    def sequence(self, begin: int, depth: int) -> tuple[list[Any], Place, int]:
-        self.page.check_depth(begin, depth)
+    def sequence(self, begin: int, depth: int) -> tuple[list[Any], Position, int]:
+        self.source.check_depth(begin, depth)
         made: list[Any] = []
-        places: list[Place] = []
+        places: list[Position] = []
         at = self.space(begin + 1)
         while self.text[at : at + 1] != "]":
             self.not_the_end(at, begin)
@@ -124,10 +124,10 @@ class _Reader:
             at = self.comma(at, "]", begin)
         return made, (begin, places), at + 1
 
-    def mapping(self, begin: int, depth: int) -> tuple[dict[str, Any], Place, int]:
-        self.page.check_depth(begin, depth)
+    def mapping(self, begin: int, depth: int) -> tuple[dict[str, Any], Position, int]:
+        self.source.check_depth(begin, depth)
         made: dict[str, Any] = {}
-        places: dict[str, tuple[int, Place]] = {}
+        places: dict[str, tuple[int, Position]] = {}
         at = self.space(begin + 1)
         while self.text[at : at + 1] != "}":
             self.not_the_end(at, begin)
@@ -138,8 +138,8 @@ class _Reader:
                 self.unexpected(at, f"a colon after the key {shown(key)}")
             value, place, at = self.value(self.space(at + 1), depth + 1)
             if key in made:
-                first = self.page.line(places[key][0])
-                self.page.wrong(key_at, f"the key {shown(key)} stands there twice, first in line {first}",
+                first = self.source.line(places[key][0])
+                self.source.wrong(key_at, f"the key {shown(key)} is there twice, first in line {first}",
                                 "remove one of them")  # fmt: skip
             else:
                 made[key], places[key] = value, (key_at, place)
@@ -152,11 +152,11 @@ class _Reader:
         word = _WORD.match(self.text, at)
         if word is None:
             self.unexpected(at, "a key")
-        self.page.wrong(at, f"the key {shown(word[0])} without quotes", f'write "{word[0][:60]}"')
+        self.source.wrong(at, f"the key {shown(word[0])} without quotes", f'write "{word[0][:60]}"')
         return word[0], word.end()
 
     def comma(self, at: int, closing: str, begin: int) -> int:
-        """Pass over what stands between two values; return where the next one, or the closing bracket, is."""
+        """Skip the comma between two values; return the offset of the next value or of the closing bracket."""
         at = self.space(at)
         mark = self.text[at : at + 1]
         if mark == closing:
@@ -164,14 +164,14 @@ class _Reader:
         if mark == ",":
             behind = self.space(at + 1)
             if self.text[behind : behind + 1] == closing:
-                self.page.wrong(at, f"a comma before the closing {closing}", "remove it")
+                self.source.wrong(at, f"a comma before the closing {closing}", "remove it")
             return behind
         self.not_the_end(at, begin)
         if mark != '"':
             self.unexpected(at, f"a comma or {closing}")
-        self.page.wrong(at, "there is no comma before this", "put one between two values")
+        self.source.wrong(at, "there is no comma before this", "put one between two values")
         return at
 
     def not_the_end(self, at: int, begin: int) -> None:
         if at >= len(self.text):
-            self.page.stop(begin, f"this {self.text[begin]} is never closed", "the file ends before it")
+            self.source.stop(begin, f"this {self.text[begin]} is never closed", "the file ends before it")

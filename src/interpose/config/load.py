@@ -1,7 +1,7 @@
-"""Configuration files to hooks: found or named, read whole or refused whole, each hook knowing its file and line.
+"""Find configuration files and load their hooks, each with its file and line. A file is taken whole or refused whole.
 
-Files stand in layers. A person's own file is above the project's, and that above the local one; what a lower file says
-can add to a higher one and never loosen it. A file that was found by itself arms nothing until it is trusted.
+Files have layers: the user's file is above the project's, which is above the local one. A lower file can add to a
+higher one and never loosen it. The hooks of a file that was found, not named, are used only if the file is trusted.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from typing import Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
-from ..model import Hook, Settings
+from ..model import Hook, Settings, strictest
 from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
 from ..routes import deadline
-from . import compiled
+from . import parse_cache
 from .claude import read_settings, without_copies
-from .digests import sha256
-from .files import FileRead, check_owner
+from .files import FileRead, check_owner, sha256
 from .files import read as read_file
+from .integrity import sealed
 from .mapping import Configuration, read_mapping
 from .references import references_of
-from .sealed import sealed
-from .state import persons_directory
+from .state import user_directory
 from .trust import TrustStore
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
@@ -36,12 +35,11 @@ _STEMS = {
     ".interpose": tuple(stem + ending for stem in ("hooks", "hooks.local") for ending in _ENDINGS),
     ".claude": ("settings.json", "settings.local.json"),
 }
-_STRICTER = ("allow", "ask", "deny")
 _TIMES = ("default_timeout", "timeout_ceiling", "total_timeout")
 
 
 class Source(Record, kw_only=False):
-    """A file to be read: who wrote it, how it speaks, and whether it was found or named by a person."""
+    """A file to read: its layer, its dialect, and whether it was found or named."""
 
     path: str
     layer: str = "code"
@@ -50,24 +48,24 @@ class Source(Record, kw_only=False):
 
 
 class Origin(Record, kw_only=False):
-    """A file that was read, and everything that it makes run."""
+    """A file that was read, and the files that its hooks run."""
 
     source: Source
     real_path: str
     sha256: str
     references: Mapping[str, str] = made_by(factory=dict)
-    """The local scripts and modules that it names, each with the hash of its content."""
+    """The local scripts and modules that it names, with their hashes."""
     trusted: bool = True
 
     @property
     def digest(self) -> str:
-        """One hash over the file and all that it names."""
+        """One hash of the file and all files that it names."""
         parts = [self.sha256, *(f"{digest} {path!r}" for path, digest in sorted(self.references.items()))]
         return sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hex()
 
 
 class Loaded:
-    """What a set of files says."""
+    """The content of a set of files."""
 
     def __init__(self, hooks: Iterable[Hook] = (), origins: Iterable[Origin] = ()) -> None:
         self.hooks: list[Hook] = list(hooks)
@@ -77,26 +75,26 @@ class Loaded:
         self.warnings: list[Problem] = []
         self.origins: list[Origin] = list(origins)
         self.switches: dict[str, bool] = {}
-        """What the person has switched on or off, by the name of a hook."""
+        """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
-        """Where firings are recorded, and how: as the first file says that says anything of it."""
+        """The options of the audit store, from the first file that has any."""
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
-    """Return the files that hold for a directory: the person's, the project's, the local one, as far as they exist."""
+    """Return the files for a directory that exist: the user's, the project's, the local one."""
     home = os.path.expanduser("~")
     if dialect == "claude":
         project = _above(cwd, ".claude", home) or cwd
-        _look_into(os.path.join(home, ".claude"), os.path.join(project, ".claude"))
+        _check_access(os.path.join(home, ".claude"), os.path.join(project, ".claude"))
         candidates = [
             (os.path.join(home, ".claude", "settings.json"), "user"),
             (os.path.join(project, ".claude", "settings.json"), "project"),
             (os.path.join(project, ".claude", "settings.local.json"), "local"),
         ]
         return [Source(path, layer, "claude", True) for path, layer in candidates if os.path.lexists(path)]
-    configured = persons_directory("XDG_CONFIG_HOME", ".config")
+    configured = user_directory("XDG_CONFIG_HOME", ".config")
     project = _above(cwd, ".interpose", home) or cwd
-    _look_into(os.path.join(configured, "interpose"), os.path.join(project, ".interpose"))
+    _check_access(os.path.join(configured, "interpose"), os.path.join(project, ".interpose"))
     stems = [
         (os.path.join(configured, "interpose", "hooks"), "user"),
         (os.path.join(project, ".interpose", "hooks"), "project"),
@@ -111,15 +109,15 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
 
 
 def _above(cwd: str, name: str, home: str) -> str | None:
-    """Return the nearest directory, from here upwards, that has such a file; a person's home is no project.
+    """Return the nearest directory, from here upwards, that has such a file; the user's home is not a project.
 
-    A folder without any does not count: whoever can make one would take a project's hooks away. One that is shut does.
+    An empty folder does not count, or creating one would hide the project's hooks. One that cannot be opened does.
     """
     directory = os.path.abspath(cwd)
     stems = _STEMS[name]
     while directory != home:
         folder = os.path.join(directory, name)
-        if any(os.path.lexists(os.path.join(folder, stem)) for stem in stems) or _is_shut(folder):
+        if any(os.path.lexists(os.path.join(folder, stem)) for stem in stems) or _is_closed(folder):
             return directory
         if os.path.dirname(directory) == directory:
             return None
@@ -127,25 +125,25 @@ def _above(cwd: str, name: str, home: str) -> str | None:
     return None
 
 
-def _look_into(*folders: str) -> None:
-    """Raise ConfigError if a folder is shut: what cannot be seen in it is not the same as no hooks."""
+def _check_access(*folders: str) -> None:
+    """Raise ConfigError if a folder cannot be opened: it may contain hooks."""
     problems = [
-        Problem("may not be looked into, so nobody knows which hooks hold", where=folder, hint=f"chmod u+rx {folder}")
+        Problem("cannot be opened, so its hooks are unknown", where=folder, hint=f"chmod u+rx {folder}")
         for folder in folders
-        if _is_shut(folder)
+        if _is_closed(folder)
     ]
     if problems:
         raise ConfigError(problems)
 
 
-def _is_shut(folder: str) -> bool:
+def _is_closed(folder: str) -> bool:
     return os.path.isdir(folder) and not os.access(folder, os.X_OK)
 
 
 def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = None, lines: bool = True) -> Loaded:
-    """Read files in their order; raise ConfigError with everything that is wrong in any of them.
+    """Read files in order; raise ConfigError with the problems of all of them.
 
-    ``lines`` has every hook know its line, for which a compiled file has to be parsed after all.
+    ``lines`` gives every hook its line, for which a cached file has to be parsed again.
     """
     loaded = Loaded()
     problems: list[Problem] = []
@@ -157,7 +155,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         except ConfigError as error:
             problems.extend(error.problems)
             continue
-        # Who fires one event with files that they have named does not ask what else those name.
+        # To fire one event with named files, the references are not needed.
         asked = source.found or lines or found.audit is not None or loaded.audit is not None
         references = references_of(found.hooks, file.real_path, found.scripts) if asked else {}
         origin = Origin(source, file.real_path, file.sha256, references)
@@ -182,34 +180,34 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
 
 
 def _unsafe(origin: Origin) -> list[Problem]:
-    """Name the scripts and modules that others can write to: they are hashed now, and run later."""
+    """Return a problem for each script and module that other users can write to: it is hashed now, and run later."""
     problems: list[Problem] = []
     for path in origin.references:
         try:
             check_owner(os.stat(path), path, path, "is run, and ")
             check_owner(os.stat(os.path.dirname(path)), path, os.path.dirname(path), "is run, and its directory ")
         except OSError:
-            continue  # not there: nothing can be run
+            continue  # it does not exist: nothing can be run
         except ConfigError as error:
             problems.extend(error.problems)
     return problems
 
 
 def _distrust(store: TrustStore, origin: Origin) -> str:
-    """Return why a file is not trusted; nothing if it is. A record that cannot be believed has not said anything."""
+    """Return why a file is not trusted; nothing if it is."""
     try:
-        return "" if store.is_trusted(origin) else "nobody has trusted it as it is"
+        return "" if store.is_trusted(origin) else "it is not trusted as it is now"
     except ConfigError as error:
         return f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
 
 
 def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapping[str, str]) -> None:
-    """Add a file's part; those before it are of higher layers, and what they say holds."""
+    """Add the content of a file; what files of higher layers say wins."""
     enforced = found.settings.pop("enforce", True)
     hooks = found.hooks
     if any(LAYERS.index(hook.layer) > LAYERS.index(source.layer) for hook in loaded.hooks):
-        hooks = _in_its_own_time(loaded, found, source)
-    # A file that is only tried out is tried out for itself; it cannot switch off the hooks of others.
+        hooks = _with_own_timeouts(loaded, found, source)
+    # ``enforce: false`` of a file applies to its own hooks only.
     loaded.hooks.extend(hooks if enforced else [replace(hook, enforce=False) for hook in hooks])
     for name, scope in found.scopes.items():
         above = loaded.scopes.get(name, Scope())
@@ -217,22 +215,22 @@ def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapp
     loaded.settings = {**found.settings, **loaded.settings}
     if found.audit is not None and loaded.audit not in (None, found.audit):
         loaded.warnings.append(Problem(
-            "audit has no effect: another file before this one says where firings are recorded", where=source.path,
+            "audit has no effect: a file before this one has audit too", where=source.path,
             hint="leave it out here",
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
     for name, answer in permissions.items():
-        loaded.permissions[name] = max(loaded.permissions.get(name, answer), answer, key=_STRICTER.index)
+        loaded.permissions[name] = strictest((answer, loaded.permissions.get(name, "none")))
 
 
-def _in_its_own_time(loaded: Loaded, found: Configuration, source: Source) -> list[Hook]:
-    """Hold what a file says of time to its own hooks: a guard above it that is cut short would let things through."""
+def _with_own_timeouts(loaded: Loaded, found: Configuration, source: Source) -> list[Hook]:
+    """Apply the timeouts of a file to its own hooks only: a guard of a higher layer must not be cut short."""
     times = {name: found.settings.pop(name) for name in _TIMES if name in found.settings}
     times |= {name: value for name, value in loaded.settings.items() if name in _TIMES}
     if times.pop("total_timeout", None) and "total_timeout" not in loaded.settings:
         loaded.warnings.append(Problem(
-            "totalTimeout has no effect: there are hooks of a higher layer, whose time it would cut", where=source.path,
+            "totalTimeout has no effect: it would cut the time of hooks of a higher layer", where=source.path,
             hint="set it in the file above",
         ))  # fmt: skip
     settings = Settings(**times)
@@ -242,7 +240,7 @@ def _in_its_own_time(loaded: Loaded, found: Configuration, source: Source) -> li
 def _read(
     table: Table, source: Source, file: FileRead, commands: Any, lines: bool
 ) -> tuple[Configuration, dict[str, str]]:
-    parsed = compiled.parse(file, source.path, found=source.found)
+    parsed = parse_cache.parse(file, source.path, found=source.found)
     given = parsed.value
     directory = os.path.dirname(file.real_path)
     spoken = source.dialect or (given.get("dialect") if isinstance(given, dict) else None)
@@ -269,10 +267,10 @@ def _claude(table: Table, given: Any, source: Source, directory: str) -> Configu
 
 
 def _located(problem: Problem, where: Callable[..., str]) -> Problem:
-    """Turn the path of a problem into a line and a column: of the key, or of the value that it speaks of."""
+    """Turn the path of a problem into the line and column of the key."""
     if re.match(r".+:\d+:\d+$", problem.where):
-        return problem  # of another file, such as a script
+        return problem  # it has a position already, in a script
     path, option = problem.where, problem.what.partition(":")[0]
     if re.fullmatch(r"[A-Za-z]+", option):
-        path = f"{path}.{option}"  # it says itself which option of the hook is meant
+        path = f"{path}.{option}"  # the message names an option of the hook
     return Problem(problem.what, where=where(path), hint=problem.hint)

@@ -1,7 +1,7 @@
-"""A configuration as a mapping, as it stands in a file, to hooks, scopes and settings.
+"""Read a parsed configuration to hooks, scopes and settings.
 
-Every problem is found in one pass and carries the path to its place (``hooks.PreToolUse[0].timeout``); whoever read
-the mapping from a file can turn a path into a line. Nothing is armed if anything is wrong.
+All problems are found in one pass, each with its path (``hooks.PreToolUse[0].timeout``), which the caller turns into a
+line. If anything is wrong, no hook is registered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, seconds
-from .script_files import PRIORITY, ScriptReader
+from .script_hooks import PRIORITY, ScriptReader
 
 __all__ = [
     "GROUP_KEYS",
@@ -51,7 +51,7 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 
 
 class Configuration:
-    """What a mapping says: hooks, the scopes they belong to, and settings."""
+    """The content of a configuration: hooks, scopes, settings and warnings."""
 
     __slots__ = ("audit", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
 
@@ -67,7 +67,7 @@ class Configuration:
         """Where firings are recorded, and how."""
 
 
-class _Reader:
+class _ConfigurationReader:
     def __init__(
         self,
         table: Table,
@@ -109,7 +109,7 @@ class _Reader:
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         for key in given:
             if isinstance(key, str) and key not in TOP_LEVEL and (meant := nearest(key, TOP_LEVEL)):
-                self.found.warnings.append(Problem(f"{key} is left to others", where=key, hint=meant))
+                self.found.warnings.append(Problem(f"{key} is not read", where=key, hint=meant))
         agents = given.get("agents")
         if agents is None:
             return
@@ -125,7 +125,7 @@ class _Reader:
             return
         for name, answer in (given or {}).items():
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
-                self.wrong(f"permissions.{name}", f"{answer!r} is no answer", "allow, ask or deny")
+                self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
             else:
                 self.found.permissions[name] = answer
 
@@ -147,7 +147,7 @@ class _Reader:
             return
         scope = agent.get("id")
         if not isinstance(scope, str) or not scope:
-            self.wrong(f"{path}.id", "an agent with hooks needs an id", "hooks hold for the agent of that id")
+            self.wrong(f"{path}.id", "an agent with hooks needs an id", "hooks apply to the agent with that id")
             return
         if scope in self.found.scopes:
             self.wrong(f"{path}.id", f"there are two agents {scope}", "give each its own id")
@@ -180,7 +180,7 @@ class _Reader:
         except InterposeError as error:
             hint = nearest(key, [*self.table.spellings(), *SETTINGS]) or error.problem.hint
             if key in TOP_LEVEL:
-                hint = f"{key}: stands beside hooks:, not below it"
+                hint = f"{key}: belongs beside hooks:, not below it"
             self.wrong(f"{path}.{key}", f"{key} is neither an event nor a setting", hint)
             return False
         return True
@@ -235,7 +235,7 @@ class _Reader:
             self.wrong(f"{path}.commands", f"{as_written(commands)} where a list of shell lines is expected")
             return
         for index, line in enumerate(commands):
-            # After the callables, in order; a line for the shell, or a hook that has one.
+            # They run after hooks:, in order; each is a line for the shell, or a hook with one.
             hook = {"command": line} if isinstance(line, str) else line
             if not isinstance(hook, Mapping) or "command" not in hook:
                 self.wrong(f"{path}.commands[{index}]", f"{as_written(line)} where a line for the shell is expected")
@@ -249,14 +249,14 @@ class _Reader:
         known = self.only_known(hook, HOOK_KEYS, path, "a hook")
         given = {SNAKE.get(key, key): value for key, value in hook.items() if SNAKE.get(key, key) in HOOK_KEYS}
         if given.get("handler") is None and given.get("command") is None:
-            if known:  # otherwise it may be the one that is misspelt
+            if known:  # otherwise one of them may be misspelt
                 self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a line")
             return
         if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
             self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")
             return
         if given.get("timeout") == 0 and not isinstance(given["timeout"], bool):
-            del given["timeout"]  # not set: the group's holds
+            del given["timeout"]  # not set: the timeout of the group applies
         options = {SPELLED.get(key, key): value for key, value in {**inherited, **given}.items()}
         handler = options.pop("handler", None)
         options = {key: value for key, value in options.items() if value is not None}
@@ -270,7 +270,7 @@ class _Reader:
             self.found.hooks.append(made)
 
     def declared(self, event: str, handler: Any, path: str, scope: str | None, options: dict[str, Any]) -> Hook | None:
-        """Make a hook; what one option has wrong is noted, and the others are looked at without it."""
+        """Make a hook; if an option is wrong, note that and check the others without it."""
         while True:
             try:
                 return declare(
@@ -284,12 +284,12 @@ class _Reader:
                     return None
 
     def only_known(self, given: Mapping[str, Any], known: set[str], path: str, what: str) -> bool:
-        strange = [key for key in given if not isinstance(key, str)
+        unknown = [key for key in given if not isinstance(key, str)
                    or (SNAKE.get(key, key) not in known and not key.startswith("x-"))]  # fmt: skip
-        for key in strange:
+        for key in unknown:
             self.wrong(f"{path}.{key}", f"{key} is not a key of {what}",
                        nearest(str(key), known) or f"keys are {', '.join(sorted(known))}")  # fmt: skip
-        return not strange
+        return not unknown
 
     def setting(self, key: str, value: Any, path: str) -> None:
         made = self.attempt(path, lambda: _setting(key, value))
@@ -300,7 +300,7 @@ class _Reader:
 def _setting(key: str, value: Any) -> dict[str, Any]:
     match key:
         case "timeout":
-            # Armament's word: milliseconds, and a ceiling over every hook.
+            # As in Armament: a ceiling for every hook, in milliseconds.
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 100 <= value < 1e9:
                 raise BadHook(f"timeout: {value!r} is not a ceiling in milliseconds",
                               hint="at least 100; a hook's own timeout: is in seconds")  # fmt: skip
@@ -385,8 +385,8 @@ def read_mapping(
     commands: Any = None,
     found: bool = False,
 ) -> Configuration:
-    """Read a whole configuration; raise ConfigError with everything that is wrong. ``locate`` turns paths to places."""
-    reader = _Reader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
+    """Read a whole configuration; raise ConfigError with all problems. ``locate`` turns a path into file and line."""
+    reader = _ConfigurationReader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
     reader.whole(given)
     for name, value in reader.found.settings.items():
         reader.attempt("hooks", partial(settings_from, **{name: value}))
@@ -397,7 +397,7 @@ def read_mapping(
 
 def read_scope(table: Table, scope: str, given: Any, parent: str | None, like: str | None = None) -> Configuration:
     """Read the hooks of one scope: event to a list of callables, hooks and groups."""
-    reader = _Reader(table, "code", "", "")
+    reader = _ConfigurationReader(table, "code", "", "")
     reader.hooks_section(given, scope, scope=scope)
     for name, found in reader.found.scopes.items():
         if found.overrides:

@@ -1,4 +1,4 @@
-"""Which local files a configuration makes run: the scripts and modules that its hooks name."""
+"""Find the local files that a configuration runs: the scripts and modules that its hooks name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from ..handlers.command import Command, command_of, current_interpreter
 from ..handlers.python import LazyFunction
 from ..model import Hook
-from .digests import sha256
+from .files import sha256
 
 __all__ = ["hash_of", "references_of"]
 
@@ -27,12 +27,12 @@ _VARIABLE = re.compile(r"\$\{?(CLAUDE_PROJECT_DIR|HOME)\b\}?")
 
 
 def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ()) -> dict[str, str]:
-    """Return the files that hooks name and that belong to no system, each with the hash of its content.
+    """Return the files that hooks name, outside of system directories, each with its hash.
 
-    A file that is not there has an empty hash: that it turns up later is a change too.
+    A file that does not exist has an empty hash: if it appears later, that is a change.
     """
     directory = os.path.dirname(file)
-    # A project's files stand in a folder of ours, and its commands run in the project.
+    # A project's files are in .interpose or .claude, and its commands run in the project.
     project = os.path.dirname(directory) if os.path.basename(directory) in _OUR_FOLDERS else directory
     named: set[str] = set(scripts)
     for hook in hooks:
@@ -46,12 +46,12 @@ def references_of(hooks: Iterable[Hook], file: str, scripts: Iterable[str] = ())
 
 
 def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
-    """Find the program and every word that is a file; the words of a line for the shell too."""
-    # A variable can name what is run as well: BASH_ENV, NODE_OPTIONS=--require=…, PYTHONSTARTUP.
+    """Find the program, and every word that is a file, also in a line for the shell."""
+    # A variable can name a file to run: BASH_ENV, NODE_OPTIONS=--require=…, PYTHONSTARTUP.
     words = [command.path, *command.argv, *(word for value in command.env.values() for word in _words(value))]
     if len(command.argv) == 3 and command.argv[1] == "-c":
         words += _words(command.argv[2])
-    # Ours is nothing that the file names: which one it is depends on who asks.
+    # The current interpreter is not named by the file, and differs between hosts.
     words = [word for word in words if word != current_interpreter()]
     home = os.path.expanduser("~")
     for base in dict.fromkeys((directory, project, command.cwd or directory)):
@@ -66,9 +66,9 @@ def _files_of(command: Command, directory: str, project: str) -> Iterator[str]:
 
 
 def _words(line: str) -> list[str]:
-    """Return the words of a line for the shell, and the parts of those that assign something.
+    """Return the words of a line for the shell, and the parts of assignments.
 
-    What the line writes to is left out: a log would take trust back with every line that is added to it.
+    Files that the line writes to are left out: otherwise a log would end trust with every line.
     """
     line = line.replace("`", " ")
     reader = shlex.shlex(line, posix=True, punctuation_chars=True)
@@ -82,10 +82,9 @@ def _words(line: str) -> list[str]:
 
 
 def _modules_of(handler: str, directory: str) -> Iterator[str]:
-    """Find the modules, from the package down, that a function's name leads to beside the file.
+    """Find the modules in the configuration's directory that a function's name leads to, from the package down.
 
-    What a module imports is not followed; but those that stand beside it in its package are taken too, for the parts
-    of a package import one another.
+    Imports are not followed, but all modules of the package are included, since they import one another.
     """
     from importlib.machinery import all_suffixes
 
@@ -99,10 +98,10 @@ def _modules_of(handler: str, directory: str) -> Iterator[str]:
 
 
 def _modules_beside(script: str) -> Iterator[str]:
-    """Find what a Python script would import from its own folder, which comes before everything else there.
+    """Find the modules that a Python script would import from its own folder, which comes first on its path.
 
-    That is what it names, and whatever has the name of a module of Python's own: a ``json.py`` that turns up beside a
-    guard would be run in its place.
+    These are the modules that it names, and any with the name of a module of the standard library: a new ``json.py`` in
+    the folder of a guard would be run.
     """
     from importlib.machinery import all_suffixes
 
@@ -114,15 +113,15 @@ def _modules_beside(script: str) -> Iterator[str]:
             continue
         for line in _IMPORTS.findall(text):
             wanted.update(_TOPS.findall(line))
-        for path in _stand_for(wanted, os.path.dirname(script), endings):
+        for path in _files_named(wanted, os.path.dirname(script), endings):
             if path not in seen:
                 seen.add(path)
                 unread.append(path)
                 yield path
 
 
-def _stand_for(names: set[str], folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-    """Return the files in a folder that a module of one of these names would be read from."""
+def _files_named(names: set[str], folder: str, endings: tuple[str, ...]) -> Iterator[str]:
+    """Return the files in a folder that are modules with one of these names."""
     try:
         there = os.listdir(folder)
     except OSError:
@@ -138,7 +137,7 @@ def _stand_for(names: set[str], folder: str, endings: tuple[str, ...]) -> Iterat
 
 
 def _python_of(path: str) -> str | None:
-    """Return the text of a Python script, or nothing if it is something else."""
+    """Return the text of a Python script; None if it is something else."""
     try:
         with open(path, "rb") as opened:
             if not path.endswith(".py") and not _PYTHON.match(opened.readline(200)):
@@ -157,9 +156,9 @@ def _listed(folder: str, endings: tuple[str, ...]) -> list[str]:
 
 
 def hash_of(path: str) -> str:
-    """Return the hash of a file's content; nothing if it is not there."""
+    """Return the hash of a file's content; nothing if it cannot be read."""
     try:
-        if not os.path.isfile(path):  # a FIFO would have to be waited for
+        if not os.path.isfile(path):  # opening a FIFO would wait
             return ""
         with open(path, "rb") as opened:
             return sha256(opened.read(_MOST_BYTES)).hex()

@@ -1,7 +1,7 @@
-"""The JSON Schema of a configuration, made from the tables that the configuration itself is read with.
+"""The JSON Schema of a configuration, made from the tables of its reader.
 
-A key that the reader knows and this module does not is an error here, so that the two cannot drift apart. The schema is
-for editors; what it lets through is still checked when the file is read.
+A key that the reader knows and this module does not is an error here, so that the two cannot differ. The schema is for
+editors; a file is still checked when it is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECONDS: dict[str, Any] = {"type": "number", "minimum": 0}
 _DURATION: dict[str, Any] = {
     "anyOf": [_SECONDS, {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?({'|'.join(UNITS)})\s*$"}]
 }
-_FREE = {"^x-": {"description": "Yours: not looked at."}}
+_FREE = {"^x-": {"description": "Yours: ignored."}}
 
 _HOOK: dict[str, dict[str, Any]] = {
     "name": {**_TEXT, "description": "What it is called: to switch it, and in every report."},
@@ -48,7 +48,7 @@ _HOOK: dict[str, dict[str, Any]] = {
                                "skip goes on and is silent."},
     "enabled": {**_FLAG, "default": True, "description": "false switches it off."},
     "enforce": {**_FLAG, "default": True, "description": "false only records what it would have decided."},
-    "locked": {**_FLAG, "default": False, "description": "Nobody below may override it."},
+    "locked": {**_FLAG, "default": False, "description": "Lower layers cannot override it."},
     "parallel": {**_FLAG, "default": False, "description": "Run beside its neighbours of the same priority."},
     "async": {**_FLAG, "default": False, "description": "Run in the background; its context comes later."},
     "once": {**_FLAG, "default": False, "description": "Run once per process."},
@@ -61,7 +61,7 @@ _HOOK: dict[str, dict[str, Any]] = {
     "passEnv": {**_TEXTS, "description": "Names of the host's variables that it may see, beside the usual ones."},
     "inheritEnv": {**_FLAG, "default": False, "description": "Let it see all variables of the host, secrets too."},
     "cwd": {**_TEXT, "description": "Where the command runs; from the directory of this file."},
-    "description": {**_TEXT, "description": "For whoever reads this next."},
+    "description": {**_TEXT, "description": "For the next reader."},
 }  # fmt: skip
 SETTING_SCHEMAS: dict[str, dict[str, Any]] = {
     "errorBehavior": {"enum": list(ERROR_BEHAVIORS), "default": "log",
@@ -117,7 +117,7 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         "title": "Hooks of Interpose",
         "type": "object",
         "properties": _all_of(TOP_LEVEL, top),
-        # The schema speaks of our own dialect; keys beside ours belong to others.
+        # Other keys are allowed at the top level: they belong to other programs.
         "$defs": {
             "hook": _closed(
                 _spelled(_all_of(HOOK_KEYS, _HOOK)), anyOf=[{"required": ["handler"]}, {"required": ["command"]}]
@@ -138,17 +138,17 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
 
 
 def _hook_or_group() -> dict[str, Any]:
-    """Tell the two apart by their keys, so that an editor complains of the right one."""
+    """Return a schema that tells the two apart by their keys, so that an editor reports the right problem."""
     is_group = {"anyOf": [{"required": ["hooks"]}, {"required": ["commands"]}]}
     return {"type": "object", "if": is_group, "then": {"$ref": "#/$defs/group"}, "else": {"$ref": "#/$defs/hook"}}
 
 
 def _section(table: Table, *, shared: bool) -> dict[str, Any]:
-    """Return what hooks: holds: settings, where it is everybody's, and events."""
+    """Return the schema of ``hooks:``: settings, if it is the shared one, and events."""
     whole: dict[str, Any] = {"type": "object", "required": ["hooks"], "properties": {"hooks": {"$ref": "#/$defs/list"}}}
     if not shared:
         whole["properties"] = {
-            "override": {**_FLAG, "default": False, "description": "Drop everybody's hooks of this event."},
+            "override": {**_FLAG, "default": False, "description": "Drop the shared hooks of this event."},
             **whole["properties"],
         }
         whole["required"] = []

@@ -1,4 +1,4 @@
-"""Small files of our own, outside every project: what a person has trusted, and what they have switched off."""
+"""Small files in the user's own directories: what was trusted, and which hooks were switched."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import Any
 from ..errors import ConfigError, Problem
 from .files import read as read_file
 
-__all__ = ["cache_directory", "load_state", "persons_directory", "save_state", "state_path", "write_privately"]
+__all__ = ["cache_directory", "load_state", "save_state", "state_path", "user_directory", "write_privately"]
 
 
-_NOWHERE = os.path.join(os.devnull, "no-home")
-"""Where nothing is and nothing can be put: what a person without a home has."""
+_NO_HOME = os.path.join(os.devnull, "no-home")
+"""A directory that never exists, for a user without a home."""
 
 
 def state_path(name: str) -> str:
-    """Return where a file of ours lies: in the person's own directory for state."""
-    return os.path.join(persons_directory("XDG_STATE_HOME", ".local", "state"), "interpose", name)
+    """Return the path of a file in the user's state directory."""
+    return os.path.join(user_directory("XDG_STATE_HOME", ".local", "state"), "interpose", name)
 
 
 def cache_directory() -> str:
-    """Return where what can be made again is kept."""
-    return os.path.join(persons_directory("XDG_CACHE_HOME", ".cache"), "interpose")
+    """Return the user's cache directory for Interpose."""
+    return os.path.join(user_directory("XDG_CACHE_HOME", ".cache"), "interpose")
 
 
-def persons_directory(variable: str, *below_home: str) -> str:
-    """Return a directory of the person's own, never one that depends on where the host stands.
+def user_directory(variable: str, *below_home: str) -> str:
+    """Return a directory of the user, which never depends on the current directory.
 
-    A variable that is no absolute path counts for nothing, as its specification says; and without a home, ``~`` would
-    be a folder of the project, which could then bring its own record of what is trusted.
+    A variable that is not an absolute path is ignored, as the XDG specification says. Without a home, ``~`` would be a
+    folder of the project, which could then contain its own record of trust.
     """
     for base in (os.environ.get(variable, ""), os.path.join(os.path.expanduser("~"), *below_home)):
         if os.path.isabs(base):
             return base
-    return _NOWHERE
+    return _NO_HOME
 
 
 def load_state(name: str) -> dict[str, Any]:
-    """Return what stands in a file of ours; nothing if it is not there, ConfigError if it cannot be believed."""
+    """Return the content of a state file; an empty one if it does not exist. Raise ConfigError if it cannot be used."""
     path = state_path(name)
     if not os.path.lexists(path):
         return {}
@@ -50,12 +50,12 @@ def load_state(name: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise ConfigError([Problem("is damaged", where=path, hint="remove it, and trust or switch anew")])
+        raise ConfigError([Problem("is damaged", where=path, hint="remove it, and trust or switch again")])
     return found
 
 
 def save_state(name: str, value: dict[str, Any]) -> None:
-    """Replace a file of ours as a whole; ConfigError if it cannot be kept."""
+    """Write a state file atomically; raise ConfigError if that fails."""
     path = state_path(name)
     try:
         write_privately(path, json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
@@ -66,7 +66,7 @@ def save_state(name: str, value: dict[str, Any]) -> None:
 
 
 def write_privately(path: str, data: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Write a file that only its owner can read, atomically."""
     directory = os.path.dirname(path)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     import tempfile

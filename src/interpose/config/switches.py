@@ -1,4 +1,4 @@
-"""Hooks that a person has switched on or off for a project: an overlay that never touches anybody's file."""
+"""Hooks that the user has switched on or off for a project, without a change to its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = "switches.json"
 
 
 def project_of(cwd: str, loaded: Loaded) -> str:
-    """Return the directory that switches hold for: that of the project's own file, else this one."""
+    """Return the directory that switches apply to: that of the project's file, else this one."""
     for origin in loaded.origins:
         if origin.source.layer == "project":
             return os.path.dirname(os.path.dirname(origin.source.path))
@@ -24,10 +24,10 @@ def project_of(cwd: str, loaded: Loaded) -> str:
 
 
 class Switches:
-    """The switches of one person, by project and by the name of a hook."""
+    """The user's switches, by project and by the name of a hook."""
 
     def of(self, project: str) -> dict[str, bool]:
-        """Return what was switched for a project."""
+        """Return the switches of a project."""
         found: Any = load_state(_NAME).get(os.path.realpath(project), {})
         return {name: on for name, on in found.items() if isinstance(on, bool)} if isinstance(found, dict) else {}
 
@@ -38,7 +38,7 @@ class Switches:
         save_state(_NAME, record)
 
     def clear(self, project: str, name: str) -> bool:
-        """Leave a hook to its file again; say whether it was switched."""
+        """Remove the switch of a hook; return whether there was one."""
         record = load_state(_NAME)
         switched = record.get(os.path.realpath(project), {})
         known = switched.pop(name, None) is not None

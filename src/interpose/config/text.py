@@ -1,7 +1,7 @@
-"""The text of a configuration file, YAML or JSON, to plain data with a line and a column for every part of it.
+"""Parse a configuration file, YAML or JSON, to plain data with a line and a column for every part of it.
 
-Both languages are read strictly, and alike: what two readers could take differently, what would be lost without a
-word, and what is not data is refused, with its place. All problems that can be found are found at once.
+Both languages are read strictly, and alike: ambiguous text, values that would be lost, and anything but plain data are
+refused with their position. All problems that can be found are reported at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..errors import ConfigError, Problem
 from .files import MOST_BYTES
-from .places import Page, Parsed, Place, Stopped, spell
+from .positions import Parsed, Position, SourceText, Stopped, spell
 
 __all__ = ["MOST_BYTES", "Parsed", "parse", "spell"]
 
@@ -20,26 +20,26 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def parse(data: bytes, source: str, *, format: Literal["yaml", "json"]) -> Parsed:
-    """Read a whole file; raise ConfigError with everything that is wrong, each as ``source:line:column``."""
-    page = Page(source, _decoded(data, source))
+    """Parse a whole file; raise ConfigError with all problems, each with ``source:line:column``."""
+    text = SourceText(source, _decoded(data, source))
     value: object = None
-    root: Place = 0
+    root: Position = 0
     try:
-        value, root = _read(page, format)
+        value, root = _read(text, format)
     except Stopped:
         pass
-    page.refuse_if_wrong()
-    return Parsed(value, page, root)
+    text.refuse_if_wrong()
+    return Parsed(value, text, root)
 
 
-def _read(page: Page, format: str) -> tuple[object, Place]:
+def _read(text: SourceText, format: str) -> tuple[object, Position]:
     if format == "json":
         from .json_text import read_json
 
-        return read_json(page)
-    from .yaml_text import read_yaml  # loads PyYAML: only for whoever has a YAML file
+        return read_json(text)
+    from .yaml_text import read_yaml  # loads PyYAML, which only YAML files need
 
-    return read_yaml(page)
+    return read_yaml(text)
 
 
 def _decoded(data: bytes, source: str) -> str:

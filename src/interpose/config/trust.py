@@ -1,7 +1,7 @@
-"""What a person has said about files that were found: trusted, for exactly this content and all that it names.
+"""The record of trusted files: each is trusted with exactly its content and the files that it names.
 
-The record lies in the person's own directory, never in a project. ``INTERPOSE_TRUST`` in the host's environment is for
-machines without a person: ``all``, or digests separated by commas.
+The record is in the user's state directory, never in a project. ``INTERPOSE_TRUST`` in the environment is for machines
+without a user: ``all``, or digests separated by commas.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from .digests import sha256
-from .files import MOST_BYTES
-from .state import load_state, persons_directory, save_state
+from .files import MOST_BYTES, sha256
+from .state import load_state, save_state, user_directory
 
 __all__ = ["TrustStore"]
 
@@ -31,10 +30,10 @@ class _Origin(Protocol):
 
 
 class TrustStore:
-    """The record of one person."""
+    """The user's record of trust."""
 
     def is_trusted(self, origin: _Origin) -> bool:
-        """Say whether this content, with all that it names, was trusted at this place."""
+        """Return whether a file is trusted with its content and the files that it names."""
         granted = {word.strip() for word in os.environ.get("INTERPOSE_TRUST", "").split(",")}
         if "all" in granted or origin.digest in granted:
             return True
@@ -53,7 +52,7 @@ class TrustStore:
         save_state(_NAME, record)
 
     def forget(self, path: str) -> bool:
-        """Take trust back; say whether there was any."""
+        """Remove a file from the record; return whether it was there."""
         record = self.recorded()
         known = record.pop(os.path.realpath(path), None) is not None
         if known:
@@ -61,19 +60,19 @@ class TrustStore:
         return known
 
     def knows(self, path: str) -> bool:
-        """Say whether a file was trusted once, whatever has become of it."""
+        """Return whether a file is in the record, with any content."""
         return path in self.recorded()
 
     def recorded(self) -> dict[str, Any]:
-        """Return everything that was trusted, by the file's real path."""
+        """Return the record, by the real path of a file."""
         return load_state(_NAME)
 
     def gone(self, cwd: str, found: Iterable[str], folder: str = ".interpose") -> list[str]:
-        """Return the files that were trusted for a directory and are not there any more, beside those that are found.
+        """Return the trusted files for a directory that do not exist any more.
 
-        What a project has further up holds only as long as there is none nearer.
+        Of projects only the nearest counts; ``found`` are the files that exist.
         """
-        persons = os.path.join(persons_directory("XDG_CONFIG_HOME", ".config"), "interpose")
+        persons = os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
         here = os.path.join(os.path.realpath(cwd), "")
         nearest = max((_project(path, folder) for path in found), key=len, default="")
         return [
@@ -87,7 +86,7 @@ class TrustStore:
         ]
 
     def difference(self, origin: _Origin) -> list[tuple[str, str]]:
-        """Return what is not as it was trusted: each file with ``changed``, ``new`` or ``gone``."""
+        """Return the differences from what was trusted: each file with ``changed``, ``new`` or ``gone``."""
         entry = self.recorded().get(origin.real_path)
         if not isinstance(entry, dict):
             return [(origin.real_path, "new")]
@@ -104,13 +103,13 @@ class TrustStore:
 
 
 def _project(path: str, folder: str) -> str:
-    """Return the directory that has a folder of ours with this file in it, with a slash at its end; else nothing."""
+    """Return the project of a file in such a folder, with a slash at its end; else nothing."""
     around, name = os.path.split(os.path.dirname(path))
     return os.path.join(around, "") if name == folder else ""
 
 
 def _text(origin: _Origin) -> str:
-    """Return the text that was trusted, so that a change can be shown later; nothing if it has changed already."""
+    """Return the trusted text, to show changes later; nothing if it has changed already."""
     try:
         with open(origin.real_path, "rb") as opened:
             data = opened.read(MOST_BYTES)

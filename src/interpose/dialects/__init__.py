@@ -14,13 +14,13 @@ __all__ = ["NAMES", "Dialect", "dialect"]
 
 
 class Dialect(NamedTuple):
-    """Two pure functions, and what a command is told beside its input."""
+    """The pure functions of a wire format."""
 
     write: Callable[[Event], Mapping[str, Any]]
     read: Callable[[Row, object], Reply | Failure]
-    told: Callable[[Event], Mapping[str, str]]
+    variables: Callable[[Event], Mapping[str, str]]
     withheld: tuple[str, ...] = ()
-    """How variables of the host begin that a command does not get, even where it gets all others."""
+    """Prefixes of the host's variables that a command never gets."""
 
 
 def dialect(name: str, *, blocks: bool = False) -> Dialect:
@@ -28,10 +28,10 @@ def dialect(name: str, *, blocks: bool = False) -> Dialect:
     if name == "claude":
         from . import claude
 
-        return Dialect(claude.write, partial(claude.read, blocks=blocks), claude.environment, claude.withheld_prefixes)
+        return Dialect(claude.write, partial(claude.read, blocks=blocks), claude.variables, claude.withheld_prefixes)
     from . import native
 
-    return Dialect(native.write, native.read, native.told)
+    return Dialect(native.write, native.read, native.variables)
 
 
 NAMES = ("native", "claude")

@@ -1,11 +1,12 @@
-"""What a hook runs. A handler decides nothing and knows no event.
+"""Handlers run what a hook names: a command, a script line, a function in a process of its own.
 
-A handler is one coroutine function: it gets the hook, the hook's own copy of the event and the deadline (on the
-monotonic clock), and returns the reply. Python callables are called directly; they need none.
+A handler is a coroutine function: it takes the hook, the hook's copy of the event and the deadline on the monotonic
+clock, and returns the answer. It decides nothing and knows no event by name. Python callables need no handler; they are
+called directly.
 
-A handler may have three attributes more. ``blocking``: the same as a plain function, for hosts without an event loop.
-``ends_itself``: it ends what it runs at the deadline, and is given a moment for that. ``only_reads``: it never changes
-the event, so all handlers of a firing may be given the same one.
+A handler may have three more attributes. ``blocking`` is the same as a plain function, for hosts without an event loop.
+``ends_itself`` says that the handler ends what it runs at the deadline, and needs a moment for that. ``only_reads``
+says that it never changes the event, so all handlers of a firing can share one copy.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..event import Event
 from ..model import Hook, Seal
 from ..replies import HookFailed
 
-__all__ = ["Handler", "depth", "hold_to_trust", "progress"]
+__all__ = ["Handler", "depth", "hold_to_trust", "progress", "trace_context"]
 
 Handler = Callable[[Hook, Event, float], Awaitable[Any]]
 
@@ -30,13 +31,17 @@ def _inherited_depth() -> int:
 
 
 depth: ContextVar[int] = ContextVar("interpose_depth", default=_inherited_depth())  # noqa: B039 - a number
-"""How many firings this code runs inside of, those of the processes around it included."""
+"""The number of firings that this code runs inside, including those of parent processes."""
 
 progress: ContextVar[Callable[[str, str], None] | None] = ContextVar("interpose_progress", default=None)
-"""Where a handler reports what a running hook writes: the stream's name and the text. None if nobody listens."""
+"""Takes what a running hook writes: the name of the stream and the text. None if it is not wanted."""
+
+
+trace_context: ContextVar[Callable[[], dict[str, str]] | None] = ContextVar("interpose_trace_context", default=None)
+"""Returns the variables by which a process finds the span that it runs in. None without tracing."""
 
 
 def hold_to_trust(seal: Seal | None) -> None:
-    """Raise HookFailed if a file that was trusted has changed since; without a seal nobody has asked for that."""
+    """Raise HookFailed if a trusted file has changed since. Without a seal nothing is checked."""
     if seal is not None and (path := seal.broken()):
         raise HookFailed("changed", f"{path} has changed since it was trusted (look at it, then: interpose trust)")

@@ -1,21 +1,18 @@
-"""What a command gets to know of the host's environment: a list of names, and what its hook asks for.
+"""The environment of a command: an allow-list of the host's variables, and those that its hook asks for.
 
-This hides secrets from hooks that have no business with them. It is no sandbox: a command may read what its user may.
+This keeps secrets from hooks that do not need them. It is not a sandbox: a command can read what its user can read.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from . import trace_context
 from ._process import encoded
 
-__all__ = ["environment", "trace_context", "trace_variables", "withheld"]
-
-trace_context: ContextVar[Callable[[], dict[str, str]] | None] = ContextVar("interpose_trace_context", default=None)
-"""Gives the variables by which a process finds the span that it runs in. None if nobody traces."""
+__all__ = ["environment", "trace_variables", "withheld"]
 
 _ALLOWED = frozenset(
     b"PATH HOME USER LOGNAME SHELL PWD LANG LANGUAGE TZ TMPDIR TEMP TMP TERM COLORTERM NO_COLOR VIRTUAL_ENV "
@@ -35,14 +32,13 @@ def environment(
     without: tuple[str, ...],
     passed: Iterable[str],
     fixed: Mapping[str, str],
-    told: Mapping[str, str],
+    event_variables: Mapping[str, str],
     notes: dict[str, Any],
 ) -> dict[bytes, bytes]:
-    """Return a command's environment: what it inherits, what its hook adds, and what it is told about the event.
+    """Return a command's environment: what it inherits, what its hook adds, and the variables of the event.
 
-    If somebody traces, the span of the hook is named there too.
-
-    A value from the event that cannot be encoded is left out, with a note; names are never made from data.
+    With tracing it also names the span of the hook. A value of the event that cannot be encoded is left out, with a
+    note. Names of variables never come from an event.
     """
     made = _inherited(without) if inherit else _allowed().copy()
     if not inherit:
@@ -54,9 +50,9 @@ def environment(
     for word, text in fixed.items():
         made[encoded(word)] = encoded(text)
     if trace := trace_variables():
-        made.pop(b"TRACESTATE", None)  # one that was inherited belongs to another span
+        made.pop(b"TRACESTATE", None)  # an inherited one belongs to another span
         made.update((word.encode(), text.encode()) for word, text in trace.items())
-    for word, text in told.items():
+    for word, text in event_variables.items():
         try:
             made[word.encode()] = encoded(text)
         except UnicodeEncodeError:
@@ -76,11 +72,11 @@ def _inherited(without: tuple[str, ...]) -> dict[bytes, bytes]:
 
 
 _last: list[tuple[dict[bytes, bytes], dict[bytes, bytes]]] = [({}, {})]
-"""The host's environment when it was last looked at, and what of it may be passed on."""
+"""The host's environment at the last call, and the part of it that commands may get."""
 
 
 def _allowed() -> dict[bytes, bytes]:
-    """Return what may be passed on to any command; made anew only if the host's environment has changed."""
+    """Return the variables that every command may get; computed again only if the host's environment has changed."""
     now: dict[bytes, bytes] = getattr(os.environ, "_data", None) or dict(os.environb)
     before, made = _last[0]
     if now == before:

@@ -1,7 +1,7 @@
-"""Modules that handlers are in: anybody's, or those beside a configuration.
+"""Import the modules that hooks name: installed ones, and those in the directory of a configuration.
 
-What is installed goes first, as if the configuration's directory were last on the path. Two configurations may have
-modules of one name: each gets its own, or a guard of one project would stand in for that of another.
+Installed modules come first, as if the configuration's directory were last on the path. Two configurations may have
+modules of the same name; each gets its own, so that a guard of one project never replaces that of another.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 __all__ = ["imported"]
 
 _directories: dict[str, None] = {}
-"""Every directory of a configuration whose modules were asked for."""
+"""The directories of configurations from which modules were imported."""
 
 _aliases: dict[str, tuple[str, str]] = {}
-"""Names of our own for modules whose name another configuration has taken: the directory, the module's own name."""
+"""Alias to directory and module name, for modules whose name another configuration has taken."""
 
 
 def imported(name: str, directory: str) -> Any:
-    """Import a module; beside a configuration, from its source, which is what was looked at before it was trusted."""
+    """Import a module. In the directory of a configuration it is compiled from its source, which was trusted."""
     if not directory:
         return importlib.import_module(name)
     if directory not in sys.path:
@@ -32,7 +32,7 @@ def imported(name: str, directory: str) -> Any:
     _directories[directory] = None
     before = sys.pycache_prefix
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    # Compiled files in the project could say something else than their sources.
+    # A compiled file in the project could differ from its source.
     sys.pycache_prefix = os.path.join(cache, "interpose", "pycache")
     try:
         return importlib.import_module(_name_for(name, directory))
@@ -41,7 +41,7 @@ def imported(name: str, directory: str) -> Any:
 
 
 def _name_for(name: str, directory: str) -> str:
-    """Return the name under which to import a module: its own, unless that leads to another configuration's."""
+    """Return the name to import a module under: an alias if its own name leads to another configuration."""
     top, dot, rest = name.partition(".")
     elsewhere = [path for path in sys.path if path not in _directories]
     loaded = sys.modules.get(top)
@@ -61,18 +61,18 @@ def _name_for(name: str, directory: str) -> str:
 
 
 def _directory_of(module: ModuleType) -> str:
-    """Return the directory that a module of the first level lies in."""
+    """Return the directory of a top-level module."""
     origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
     folder = os.path.dirname(origin)
     return os.path.dirname(folder) if os.path.basename(origin) == "__init__.py" else folder
 
 
 class _Aliased:
-    """Finds modules that have a name of our own."""
+    """Finds the modules that have an alias."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return where such a module is; a module inside a package is found by the package."""
+        """Return the spec of a module with an alias; the import system finds the modules inside a package itself."""
         if name not in _aliases:
             return None
         directory, top = _aliases[name]

@@ -1,7 +1,7 @@
-"""The only place that starts processes, and the plainest way to end one with all that it has started: its group.
+"""Start processes, and end a command together with its process group.
 
-On Linux a command is started with ``posix_spawn`` and watched through a pidfd: the host is never forked, so a start
-costs the same however large the host is, and a status that somebody else has taken is noticed, not guessed.
+On Linux a command is started with ``posix_spawn`` and watched through a pidfd. The host is never forked, so a start
+costs the same however large the host is. If other code in the host reaps the command, that is noticed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from ..replies import Failure, HookFailed
 
-__all__ = ["Group", "Start", "encoded", "explain", "spawn", "start_in_group"]
+__all__ = ["ProcessGroup", "Start", "encoded", "explain", "spawn", "start_in_group"]
 
 _SHELL = b"/bin/sh"
 _LONGEST_ARGUMENT = 131_071  # Linux refuses a single argument or variable of 128 KiB
@@ -35,11 +35,11 @@ _CODES = {
     errno.E2BIG: "spawn_too_big",
     errno.ETXTBSY: "spawn_busy",
 }
-"""What an error at the start of a command is called; all others are a lack of resources."""
+"""Error numbers at the start of a command to failure codes; all others are ``spawn_resource``."""
 
 
 class Start:
-    """What is to be started: everything is decided, nothing is looked up any more."""
+    """A command that is ready to start: nothing is looked up any more."""
 
     __slots__ = ("argv", "cwd", "env", "keep", "path")
 
@@ -57,18 +57,18 @@ class Start:
         self.env = env
         self.cwd = cwd
         self.keep = keep
-        """Whether what the command leaves running may live on."""
+        """Whether processes that the command leaves running may stay."""
 
     @property
     def words(self) -> list[bytes]:
-        """The program and its arguments, as they are handed over; UTF-8, whatever the host's locale is."""
+        """The program and its arguments as bytes: UTF-8, whatever the host's locale is."""
         try:
             return [encoded(word) for word in (self.path, *self.argv)]
         except UnicodeEncodeError:
             raise HookFailed("bad_input", "an argument of the command is not text that can be encoded") from None
 
     def check(self) -> None:
-        """Raise HookFailed for what no system could start; asked once something is known to be wrong."""
+        """Raise HookFailed for a command that no system can start; called after a start has failed."""
         words = self.words
         if any(b"\0" in word for word in words) or any(b"\0" in value for value in self.env.values()):
             raise HookFailed("bad_input", "an argument or a variable of the command has a NUL character in it")
@@ -76,11 +76,11 @@ class Start:
         if longest > _LONGEST_ARGUMENT:
             raise HookFailed("spawn_too_big", f"an argument or a variable of the command has {longest} bytes")
         if self.cwd is not None and ("\0" in self.cwd or not os.path.isdir(encoded(self.cwd))):
-            raise HookFailed("cwd_missing", f"the directory to run in is not there: {self.cwd!a}")
+            raise HookFailed("cwd_missing", f"the directory to run in does not exist: {self.cwd!a}")
 
 
 def encoded(text: str) -> bytes:
-    """Return text as a system call takes it."""
+    """Return text as bytes for a system call."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -92,7 +92,7 @@ def spawn(
     *,
     setsid: bool = True,
 ) -> int:
-    """Start a program with these descriptors under their numbers there, and no others of ours; return its number."""
+    """Start a program with these descriptors (number there to number here) and no others; return its pid."""
     actions = [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in descriptors.items()]
     return os.posix_spawn(
         path,
@@ -100,20 +100,20 @@ def spawn(
         env,
         file_actions=actions,
         setsid=setsid,
-        setsigmask=(),  # whatever the host blocks or ignores is its own affair
+        setsigmask=(),  # not what the host blocks or ignores
         setsigdef=_CATCHABLE,
     )
 
 
-def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
-    """Start a command as the leader of a session and a process group of its own."""
+def start_in_group(start: Start, descriptors: Sequence[int]) -> ProcessGroup:
+    """Start a command as the leader of a new session and process group."""
     _reap_the_stuck()
     path, argv = start.words[0], start.words[1:]
     if not hasattr(os, "posix_spawn"):
         raise HookFailed("isolation_unavailable", "commands need Linux or macOS")
     if start.cwd is not None and not _is_here(start.cwd):
         start.check()
-        # There is no way to spawn into another directory; a shell goes there and becomes the command.
+        # posix_spawn cannot change the directory: a shell does, and becomes the command.
         _check_executable(start)
         argv = [b"sh", b"-c", b'cd -- "$0" || exit 126; exec "$@"', encoded(start.cwd), path, *argv[1:]]
         path = _SHELL
@@ -121,13 +121,13 @@ def start_in_group(start: Start, descriptors: Sequence[int]) -> Group:
         pid = spawn(path, argv, start.env, dict(enumerate(descriptors)))
     except ValueError:
         start.check()
-        raise HookFailed("bad_input", "the command has words that no system can start") from None
+        raise HookFailed("bad_input", "the command has arguments that no system can pass on") from None
     except OSError as error:
         raise HookFailed(*explain(error.errno or 0, start)) from None
     try:
-        return Group(pid, keep=start.keep)
+        return ProcessGroup(pid, keep=start.keep)
     except ProcessLookupError:
-        raise HookFailed("status_lost", "somebody else has taken the command's exit status") from None
+        raise HookFailed("status_lost", "other code in the host has taken the command's exit status") from None
     except OSError as error:
         _end_unwatched(pid)
         why = f"the command cannot be watched, and was ended: {error.strerror}"
@@ -142,7 +142,7 @@ def _is_here(directory: str) -> bool:
 
 
 def _check_executable(start: Start) -> None:
-    """Find out what a shell would hide: that it cannot execute the command, or would run any text as a script."""
+    """Raise HookFailed for a command that cannot be executed: a shell would hide that, or run it as a script."""
     if os.path.isdir(start.path):
         number = errno.EISDIR
     elif not os.path.exists(start.path):
@@ -160,7 +160,7 @@ def _check_executable(start: Start) -> None:
     raise HookFailed(*explain(number, start))
 
 
-# ELF, and the executables of macOS.
+# The first bytes of ELF files, and of executables of macOS.
 _BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xfe\xed\xfa\xcf")
 
 
@@ -172,35 +172,35 @@ def _end_unwatched(pid: int) -> None:
         return
 
 
-class Group:
-    """A command and its process group: ends what stays in the group, and nothing else."""
+class ProcessGroup:
+    """A command and its process group. Only processes that stay in the group are ended."""
 
     def __init__(self, pid: int, *, keep: bool = False) -> None:
         self.pid = pid
         self._keep = keep
         self._killed = False
-        self.exited = self.ended = self.heard_out = False
+        self.exited = self.ended = self.final = False
         self.status = 0
         self.failure: Failure | None = None
         self.evidence: dict[str, Any] = {"isolation": "group"}
         self._exit = _exit_descriptor(pid)
 
     def fileno(self) -> int:
-        """Return what becomes readable when the command ends."""
+        """Return the descriptor that is readable when the command has ended."""
         return self._exit
 
-    def news(self) -> None:
-        """The command has ended."""
-        self.exited = self.heard_out = True
+    def update(self) -> None:
+        """Note that the command has ended."""
+        self.exited = self.final = True
         if self._killed:
             self._reap()
 
     def term(self) -> None:
-        """Ask the group to end."""
+        """Send SIGTERM to the group."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End the group; reap the command if it has exited."""
+        """Kill the group; reap the command if it has exited."""
         if not (self._keep and self.exited):
             self._signal(signal.SIGKILL)
             self._killed = True
@@ -208,41 +208,41 @@ class Group:
             self._reap()
 
     def _signal(self, number: signal.Signals) -> None:
-        # Only as long as the leader is not reaped: afterwards its number may be another's.
+        # Only while the leader is not reaped: afterwards another process may have its pid.
         if not self.ended:
             try:
                 os.killpg(self.pid, number)
-            except OSError:  # nobody is left, or nobody whom we may signal
+            except OSError:  # no process is left, or none that we may signal
                 return
 
     def _reap(self) -> None:
         self.ended = True
         status = _wait(self.pid, self._exit)
         if status is None:
-            self.failure = Failure("status_lost", "somebody else has taken the command's exit status")
+            self.failure = Failure("status_lost", "other code in the host has taken the command's exit status")
         else:
             self.status = status
 
     def close(self) -> None:
-        """Let go of it; end it first if it still runs."""
+        """Release it; kill it first if it still runs."""
         if not self.ended:
             self._signal(signal.SIGKILL)
             self.ended = True
             _stuck.append((self.pid, self._exit))
             self._exit = -1
-            _reap_the_stuck(0.0 if self._killed else _DYING)  # one that was killed before has had its time
+            _reap_the_stuck(0.0 if self._killed else _DYING)  # one that was killed before was waited for already
         if self._exit >= 0:
             os.close(self._exit)
             self._exit = -1
 
 
 _DYING = 0.05
-"""Seconds that a killed process is waited for; one that cannot die is looked at again when the next one starts."""
+"""Seconds to wait for a killed process. One that does not die is reaped when the next command starts."""
 _stuck: list[tuple[int, int]] = []
 
 
 def _reap_the_stuck(seconds: float = 0.0) -> None:
-    """Reap processes that were let go of before they had ended."""
+    """Reap processes that were released before they had ended."""
     if not _stuck:
         return
     import select
@@ -289,7 +289,7 @@ else:
 
 
 def explain(number: int, start: Start) -> tuple[str, str]:
-    """Return the code and the reason of a command that could not be started."""
+    """Return the code and the text of the failure to start a command."""
     code = _CODES.get(number, "spawn_resource")
     reason = os.strerror(number)
     path = start.path
@@ -297,7 +297,7 @@ def explain(number: int, start: Start) -> tuple[str, str]:
         words = first_line(path)[2:].split()
         interpreter = words[0].decode("utf-8", "replace") if words else "nothing"
         hint = "; its first line ends in a carriage return: save it with LF line ends" if _ends_in_cr(path) else ""
-        return code, f"{path}: its interpreter {interpreter!a} is not there{hint}"
+        return code, f"{path}: its interpreter {interpreter!a} does not exist{hint}"
     if code == "spawn_format":
         return code, f"{path}: not a program; a script begins with a line such as #!/bin/sh"
     if code == "spawn_permission" and os.path.isdir(path):
@@ -310,7 +310,7 @@ def explain(number: int, start: Start) -> tuple[str, str]:
 
 
 def first_line(path: str) -> bytes:
-    """Return the beginning of a file, up to the first line's end."""
+    """Return the first line of a file, at most 256 bytes; nothing if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.readline(256)

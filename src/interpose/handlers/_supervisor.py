@@ -1,16 +1,16 @@
-"""The program of a supervisor: a small kept process that runs one hook at a time and owns all that the hook starts.
+"""The program of a supervisor: a small process that is kept, runs one hook at a time and owns all that the hook starts.
 
-Run by path, ``python -I -S -E _supervisor.py <descriptor of its socket>``; ``_supervised`` is its other end. It imports
-nothing of this package and runs on Python 3.8, since it is to become the parent of scripts in other interpreters.
+It is run by path, ``python -I -S -E _supervisor.py <socket>``; ``supervisors.py`` is the host's side. It imports
+nothing of this package and runs on Python 3.8 and later, since ``_warm_interpreter.py`` runs it in other interpreters.
 
-It is a subreaper: whatever a hook leaves behind becomes its child and cannot get away. It ends the hook's tree when it
-is told to, when its connection ends, when the host ends, and when anything goes wrong here. In a PID namespace the same
-loop runs as its process 1, on the same socket, for one run.
+It is a subreaper: processes that a hook leaves become its children. It kills the hook's process tree on request, when
+its connection closes, when the host ends, and when an error occurs here. In a PID namespace the same loop runs as
+process 1, on the same socket, for one run.
 """
 
 from __future__ import annotations
 
-# No more than this: `socket`, `signal` and `selectors` would double the time that a start takes.
+# Nothing more: `socket`, `signal` and `selectors` would double the time of a start.
 import _signal  # type: ignore[import-not-found]
 import _socket
 import ctypes
@@ -30,22 +30,23 @@ if TYPE_CHECKING:
     Request = dict[str, Any]
     Process = tuple[int, bytes, int]  # number, start, group
 
-NAMESPACE_BIT = 1 << 31  # in the length of a request to run in a namespace: it can be told without taking the request
-LATE = 5  # milliseconds after which a start is told before the end is known; most ends are known by then
-TICK = 200  # milliseconds between looks for orphans that have ended while the hook still runs
-UNKILLABLE = 2.0  # seconds after which what does not die is called stuck
-# How the first process of a namespace ends: it has reported, it has not, the request is for its parent, it is none.
+NAMESPACE_BIT = 1 << 31  # in the length of a request to run in a namespace: visible without reading the request
+LATE = 5  # milliseconds after which a start is reported; most hooks have ended by then
+TICK = 200  # milliseconds between checks for orphans that have ended while the hook runs
+UNKILLABLE = 2.0  # seconds after which a killed process counts as stuck
+# Exit statuses of the first process of a namespace: it has reported, it has not, the next request is for its parent,
+# no namespace could be created.
 DONE, BROKEN, NOT_MINE, NO_NAMESPACE = 0, 1, 3, 4
 TERM, KILL = 15, 9
 ALL_SIGNALS = frozenset(_signal.valid_signals()) - {_signal.SIGKILL, _signal.SIGSTOP}
-AS_IF_FROM_A_SHELL: dict[str, Any] = {"setpgroup": 0, "setsigmask": (), "setsigdef": ALL_SIGNALS}
+SPAWN_OPTIONS: dict[str, Any] = {"setpgroup": 0, "setsigmask": (), "setsigdef": ALL_SIGNALS}
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, CLONE_NEWUSER, CLONE_NEWPID = 1, 36, 0x10000000, 0x20000000
 SYS_PIDFD_SEND_SIGNAL, SYS_PIDFD_OPEN = 424, 434  # the same on every architecture
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def system(function: str, *arguments: int) -> int:
-    """Call a function of the C library that Python has no name for."""
+    """Call a function of the C library that the standard library lacks."""
     result: int = getattr(libc, function)(*map(ctypes.c_long, arguments))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -62,22 +63,22 @@ class Supervisor:
         self.descriptor = descriptor
         self.connection = _socket.socket(fileno=descriptor)
         self.buffer = b""
-        self.passed: list[int] = []  # descriptors that came with the request
+        self.passed: list[int] = []  # descriptors that came with a request
         self.poll = select.poll()
         self.host_fd = self.leader_fd = -1
         self.leader = self.status = self.killed = 0
         self.survivors = self.is_init = False
-        self.unsaid = b""  # a start that the host was not told of yet
+        self.unsent = b""  # a start that is not reported yet
 
-    def say(self, *frame: object) -> None:
-        """Send a frame, behind the start that is still to be told."""
-        self.connection.sendall(self.unsaid + framed(frame))
-        self.unsaid = b""
+    def send(self, *frame: object) -> None:
+        """Send a frame, after a start that is not reported yet."""
+        self.connection.sendall(self.unsent + framed(frame))
+        self.unsent = b""
 
-    def hear(self) -> None:
-        """Take what has arrived and do what it asks for."""
+    def receive(self) -> None:
+        """Read what has arrived and carry it out."""
         data, control, _, _ = self.connection.recvmsg(65536, _socket.CMSG_SPACE(12), _socket.MSG_CMSG_CLOEXEC)
-        for _, _, passed in control:  # nothing but descriptors can come this way
+        for _, _, passed in control:  # these are descriptors
             self.passed += [int.from_bytes(passed[at : at + 4], sys.byteorder) for at in range(0, len(passed), 4)]
         if not data:
             raise ConnectionResetError
@@ -90,7 +91,7 @@ class Supervisor:
             self.handle(request)
 
     def handle(self, request: Request) -> None:
-        """Do what one request asks for."""
+        """Carry out one request."""
         asked = request["op"]
         if asked == "term":
             self.terminate()
@@ -98,18 +99,18 @@ class Supervisor:
             self.kill()
         elif asked == "keep":
             self.keep()
-        elif len(self.passed) != 3:  # the kernel drops those for which there is no room
-            self.let_go()
-            self.say("failed", 24, "spawn")
+        elif len(self.passed) != 3:  # the kernel drops descriptors above the limit
+            self.release()
+            self.send("failed", 24, "spawn")
         elif request["namespace"] and not self.is_init:
             self.run_in_namespaces(request)
         else:
             self.run(request)
 
     def run(self, request: Request) -> None:
-        """Start the hook; say why not if it cannot be started."""
+        """Start the hook, or report why it cannot be started."""
         if self.buffer or any(what & select.POLLHUP for _, what in self.poll.poll(0)):
-            raise ConnectionResetError  # we come late: the host wants it ended already, or has gone on without us
+            raise ConnectionResetError  # too late: the host has asked to end it, or has closed the connection
         step = "chdir"
         try:
             if request["cwd"]:
@@ -117,27 +118,27 @@ class Supervisor:
             step = "spawn"
             actions = [(os.POSIX_SPAWN_DUP2, passed, standard) for standard, passed in enumerate(self.passed)]
             command = request["path"], request["argv"], request["env"]
-            self.leader = os.posix_spawn(*command, file_actions=actions, **AS_IF_FROM_A_SHELL)
+            self.leader = os.posix_spawn(*command, file_actions=actions, **SPAWN_OPTIONS)
         except OSError as error:
-            self.say("failed", error.errno, step)
+            self.send("failed", error.errno, step)
         except ValueError:  # a NUL where none may be, or an empty argv
-            self.say("failed", 22, step)
+            self.send("failed", 22, step)
         else:
-            self.unsaid = framed(("started", self.leader))
+            self.unsent = framed(("started", self.leader))
             self.leader_fd = pidfd_open(self.leader)
             self.poll.register(self.leader_fd, select.POLLIN)
         finally:
-            self.let_go()
+            self.release()
 
-    def let_go(self) -> None:
-        """Keep nothing that belongs to the hook: neither its pipes nor its directory."""
+    def release(self) -> None:
+        """Close the pipes of the hook and leave its directory."""
         for passed in self.passed:
             os.close(passed)
         self.passed = []
         os.chdir("/")
 
     def is_alone(self) -> bool:
-        """Reap what has ended; say whether nothing is left. A subreaper without children has no descendants."""
+        """Reap what has ended; return whether nothing is left. A subreaper without children has no descendants."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -150,16 +151,16 @@ class Supervisor:
             return True
 
     def report(self, alone: bool) -> None:
-        """Tell once that the hook has ended, and whether anything of it is left."""
+        """Report once that the hook has ended, and whether anything of it is left."""
         if self.leader_fd >= 0 and not self.leader:
             self.poll.unregister(self.leader_fd)
             os.close(self.leader_fd)
             self.leader_fd = -1
             self.survivors = not alone
-            self.say("exited", self.status, self.survivors)
+            self.send("exited", self.status, self.survivors)
 
     def terminate(self) -> None:
-        """Ask everything to end: the hook's process group at once, then what has left the group."""
+        """Send SIGTERM: to the hook's process group at once, then to descendants outside the group."""
         group = self.leader
         if self.is_init:
             signal_all(-1, TERM)
@@ -171,21 +172,21 @@ class Supervisor:
                     signal_one(process, TERM)
 
     def kill(self) -> None:
-        """End everything now; report the end of the hook if it ran, then that nothing is left."""
+        """Kill everything; report the end of the hook if it ran, then that nothing is left."""
         left = self.sweep()
         self.report(not left)
         self.survivors = bool(left)
-        self.say(*(("stuck", left[:100]) if left else ("gone", self.killed)))
+        self.send(*(("stuck", left[:100]) if left else ("gone", self.killed)))
 
     def sweep(self) -> list[int]:
-        """Kill and reap until nothing is left; return what would not die in time."""
+        """Kill and reap until nothing is left; return what does not die in time."""
         self.killed = 0
         deadline = time.monotonic() + UNKILLABLE
-        if self.leader:  # once it is reaped, another group may have its number
+        if self.leader:  # once it is reaped, another group may have its id
             signal_all(-self.leader, KILL)
         while not self.is_alone():
             if self.is_init:
-                signal_all(-1, KILL)  # one call for the whole namespace: no loop of forks gets past it
+                signal_all(-1, KILL)  # one call for the whole namespace: a fork loop cannot outrun it
             for process in (found := [] if self.is_init else descendants()):
                 signal_one(process, KILL)
             if time.monotonic() > deadline:
@@ -195,32 +196,33 @@ class Supervisor:
         return []
 
     def keep(self) -> None:
-        """Let go of what the hook has left running."""
+        """Leave running what the hook has left."""
         if not self.is_init:
             os._exit(0)
-        # The namespace ends with its first process: stay, without a connection, as long as there is anything in it.
+        # The namespace ends with its first process: stay, without a connection, while there are others.
         self.connection.close()
         while True:
             os.waitpid(-1, 0)
 
     def run_in_namespaces(self, request: Request | None) -> None:
-        """Run in a new PID namespace, then make the next one ready: making it is most of the cost.
+        """Run in a new PID namespace, then prepare the next one: creating it is most of the cost.
 
-        Its first process listens in our place; we sleep until it has served its one run or found it not to be for it.
+        Its first process reads the socket in our place. We wait until it has served one run, or has found that the next
+        request is not for a namespace.
         """
         status = DONE
         while status == DONE:
             try:
                 status = self.in_child(self.make_namespace, request)
             except OSError as error:
-                status = self.no_namespace(request, error.errno, "spawn")
+                status = self.report_no_namespace(request, error.errno, "spawn")
             if status == BROKEN:
                 self.sweep()
-                self.say("lost")
+                self.send("lost")
             request = None
 
     def in_child(self, work: Callable[[Request | None], int], request: Request | None) -> int:
-        """Have a child do the work, and the kernel end the child with us; return what the work returns."""
+        """Do the work in a forked child, which the kernel kills with us; return what the work returns."""
         child = os.fork()
         if not child:
             status = BROKEN
@@ -229,33 +231,33 @@ class Supervisor:
                 status = work(request)
             finally:
                 os._exit(status)
-        self.let_go()
+        self.release()
         _, status = os.waitpid(child, 0)
         return BROKEN if status & 0x7F else status >> 8
 
     def make_namespace(self, request: Request | None) -> int:
-        """Stand between the worlds: our next child is the first process of a new one."""
+        """Create a namespace: our next child is its first process."""
         try:
             enter_namespace()
             return self.in_child(self.be_init, request)
         except OSError as error:
-            return self.no_namespace(request, error.errno, "unshare")
+            return self.report_no_namespace(request, error.errno, "unshare")
 
-    def no_namespace(self, request: Request | None, number: int | None, step: str) -> int:
-        """Say so if anybody has asked."""
-        self.let_go()
+    def report_no_namespace(self, request: Request | None, number: int | None, step: str) -> int:
+        """Report that, if a run was requested."""
+        self.release()
         if request is not None:
-            self.say("failed", number, step)
+            self.send("failed", number, step)
         return NO_NAMESPACE
 
     def be_init(self, request: Request | None) -> int:
-        """Be the first process of a namespace: serve one run. When we end, the kernel ends everything in here."""
+        """Be the first process of a namespace and serve one run. When it ends, the kernel kills everything in it."""
         self.is_init = True
         try:
             if request is not None:
                 self.run(request)
             elif self.next_is_mine():
-                self.hear()
+                self.receive()
             else:
                 return NOT_MINE
             while self.leader_fd >= 0 or self.survivors:
@@ -265,35 +267,35 @@ class Supervisor:
         return DONE
 
     def next_is_mine(self) -> bool:
-        """Wait; say whether what comes next is a request to run in a namespace, and leave it where it is."""
+        """Wait; return whether the next request is to run in a namespace, without reading it."""
         if all(descriptor != self.descriptor for descriptor, _ in self.poll.poll()):
             return False  # the host has ended
         return bool(int.from_bytes(self.connection.recv(4, _socket.MSG_PEEK), "little") & NAMESPACE_BIT)
 
     def turn(self) -> None:
-        """Wait for the next thing to happen."""
-        events = self.poll.poll(LATE if self.unsaid else TICK if self.leader_fd >= 0 or self.survivors else None)
+        """Wait for the next event and handle it."""
+        events = self.poll.poll(LATE if self.unsent else TICK if self.leader_fd >= 0 or self.survivors else None)
         if not events:
-            self.connection.sendall(self.unsaid)
-            self.unsaid = b""
+            self.connection.sendall(self.unsent)
+            self.unsent = b""
             self.report(self.is_alone())
         for descriptor, _ in events:
             self.notice(descriptor)
 
     def notice(self, descriptor: int) -> None:
-        """Do what a descriptor that has become readable asks for."""
+        """Handle a descriptor that is readable."""
         if descriptor == self.leader_fd:
             self.report(self.is_alone())
         elif descriptor == self.descriptor:
-            self.hear()
-        elif descriptor == self.host_fd:  # the host is no more, though a copy of its socket may be open somewhere
+            self.receive()
+        elif descriptor == self.host_fd:  # the host has ended, though another process may hold its socket
             raise ConnectionResetError
 
     def serve(self) -> None:
-        """Serve until the connection ends; whatever happens, leave nothing behind."""
+        """Serve until the connection closes; leave no process behind, whatever happens."""
         try:
             why_not = why_no_tree()
-            self.say("hello", why_not)
+            self.send("hello", why_not)
             if why_not:
                 return
             self.host_fd = pidfd_open(os.getppid())
@@ -306,13 +308,13 @@ class Supervisor:
 
 
 def framed(frame: Any) -> bytes:
-    """Return a message as it is sent; format 2 of marshal is read by every Python 3."""
+    """Return a message as bytes, with its length in front. Every Python 3 reads format 2 of marshal."""
     data = marshal.dumps(frame, 2)
     return len(data).to_bytes(4, "little") + data
 
 
 def signal_all(group: int, number: int) -> None:
-    """Send a signal to a process group, or with -1 to the whole namespace, if there is anybody."""
+    """Send a signal to a process group, or with -1 to the whole namespace, if it exists."""
     try:
         os.kill(group, number)
     except OSError:
@@ -320,33 +322,33 @@ def signal_all(group: int, number: int) -> None:
 
 
 def signal_one(process: Process, number: int) -> None:
-    """Send a signal to the very process that was seen, whoever has its number by now."""
+    """Send a signal to a process, unless another one has its pid by now."""
     descriptor = -1
     try:
         descriptor = pidfd_open(process[0])
         if status_of(process[0])[19] == process[1]:
             system("syscall", SYS_PIDFD_SEND_SIGNAL, descriptor, number, 0, 0)
-    except (OSError, ValueError):  # it has ended, or it belongs to somebody else
+    except (OSError, ValueError):  # it has ended, or belongs to another user
         pass
     if descriptor >= 0:
         os.close(descriptor)
 
 
 def status_of(pid: int | str) -> list[bytes]:
-    """Return what /proc says of a process, from its state on: state, parent, group, session, …, start (19)."""
+    """Return the fields of /proc/PID/stat from the state on: state, parent, group, session, …, start time (19)."""
     with open(f"/proc/{pid}/stat", "rb", 0) as file:
         text = file.read(2048)
-    return text[text.rindex(b")") + 2 :].split()  # the name before it may have spaces and parentheses of its own
+    return text[text.rindex(b")") + 2 :].split()  # the name before it may contain spaces and parentheses
 
 
 def descendants() -> list[Process]:
-    """Return everything that lives below this process."""
+    """Return all descendants of this process."""
     children: dict[int, list[Process]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             status = status_of(name)
             children.setdefault(int(status[1]), []).append((int(name), status[19], int(status[2])))
-        except (OSError, ValueError):  # it has ended while we looked
+        except (OSError, ValueError):  # it has ended meanwhile
             pass
     found: list[Process] = []
     below = children.pop(os.getpid(), [])
@@ -357,7 +359,7 @@ def descendants() -> list[Process]:
 
 
 def enter_namespace() -> None:
-    """Have the next child begin a PID namespace. Without privileges that takes a user namespace around it."""
+    """Make the next child the first of a PID namespace; without privileges inside a user namespace."""
     user, group = os.geteuid(), os.getegid()
     system("unshare", CLONE_NEWPID if user == 0 else CLONE_NEWUSER | CLONE_NEWPID)
     if user:
@@ -367,7 +369,7 @@ def enter_namespace() -> None:
 
 
 def why_no_tree() -> str:
-    """Say why a hook's tree cannot be owned here; nothing if it can."""
+    """Return why a process tree cannot be owned here; nothing if it can."""
     try:
         system("prctl", PR_SET_CHILD_SUBREAPER, 1)
         if os.readlink("/proc/self") != str(os.getpid()) or not status_of("self"):
@@ -379,9 +381,9 @@ def why_no_tree() -> str:
 
 
 def main(make: Callable[[int], Supervisor]) -> None:
-    """Cut every tie to the host but the socket, then serve."""
+    """Close everything of the host but the socket, then serve."""
     descriptor = int(sys.argv[1])
-    _signal.pthread_sigmask(_signal.SIG_BLOCK, ALL_SIGNALS)  # only the connection says what to do
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, ALL_SIGNALS)  # only the connection ends it
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # the limit may be a billion
     os.set_inheritable(descriptor, False)
@@ -396,5 +398,5 @@ if __name__ == "__main__":
     try:
         main(Supervisor)
     except BaseException:
-        os._exit(1)  # nobody would read why, and the tree has been swept
+        os._exit(1)  # there is no stream to report to; the tree has been killed
     os._exit(0)

@@ -1,4 +1,4 @@
-"""A command and everything that it starts, owned by a supervisor: nothing of it outlives the run, or the host."""
+"""Run a command under a supervisor, which owns everything that the command starts: nothing outlives the run."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 
 from ..replies import Failure, HookFailed
 from ._process import Start, encoded, explain
-from ._supervised import Supervised, pool, why_none
+from .supervisors import SupervisorConnection, pool, why_unavailable
 
-__all__ = ["Tree", "start_in_tree", "why_no_tree"]
+__all__ = ["SupervisedTree", "start_in_tree", "why_no_tree"]
 
 _refused: list[str] = []
 _LACKS = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-"""What may be over in a moment; anything else will not start a supervisor the next time either."""
+"""Errors that may pass; after any other, the next supervisor will not start either."""
 
 
 def why_no_tree() -> str:
-    """Say why no supervisor is to be had here, as far as that is known."""
-    return why_none() or (_refused[0] if _refused else "")
+    """Return why supervisors do not work here, as far as that is known; nothing if they may."""
+    return why_unavailable() or (_refused[0] if _refused else "")
 
 
-def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> Tree:
-    """Have a supervisor start a command."""
+def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> SupervisedTree:
+    """Start a command under a supervisor."""
     if why := why_no_tree():
         raise HookFailed("isolation_unavailable", why)
     try:
-        supervised = pool.take()
+        connection = pool.take()
     except OSError as error:
         lacking = error.errno in _LACKS
         code = "spawn_resource" if lacking else "isolation_unavailable"
@@ -36,44 +36,44 @@ def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> 
     try:
         path, *argv = start.words
         cwd = encoded(start.cwd) if start.cwd is not None else None
-        supervised.run(path, argv, start.env, cwd, descriptors, namespace)
+        connection.run(path, argv, start.env, cwd, descriptors, namespace)
     except ValueError:
-        pool.give_back(supervised)
+        pool.give_back(connection)
         start.check()
-        raise HookFailed("bad_input", "the command has words that no system can start") from None
+        raise HookFailed("bad_input", "the command has arguments that no system can pass on") from None
     except OSError as error:
-        pool.discard(supervised)
-        raise HookFailed("isolation_unavailable", f"the supervisor does not listen: {error}") from None
-    return Tree(start, supervised, namespace)
+        pool.discard(connection)
+        raise HookFailed("isolation_unavailable", f"the supervisor does not answer: {error}") from None
+    return SupervisedTree(start, connection, namespace)
 
 
-class Tree:
-    """A run that a supervisor has in hand."""
+class SupervisedTree:
+    """A command that runs under a supervisor."""
 
-    def __init__(self, start: Start, supervised: Supervised, namespace: bool) -> None:
+    def __init__(self, start: Start, connection: SupervisorConnection, namespace: bool) -> None:
         self._start = start
-        self._supervised = supervised
-        self._spoilt = self._killing = False
-        self.exited = self.ended = self.heard_out = False
+        self._connection = connection
+        self._unusable = self._killing = False
+        self.exited = self.ended = self.final = False
         self.status = 0
         self.failure: Failure | None = None
         self.evidence: dict[str, Any] = {"isolation": "namespace" if namespace else "tree"}
 
     def fileno(self) -> int:
-        """Return what becomes readable when the supervisor has news."""
-        return self._supervised.fileno()
+        """Return the descriptor that is readable when the supervisor has sent something."""
+        return self._connection.fileno()
 
-    def news(self) -> None:
-        """Take in what the supervisor says."""
+    def update(self) -> None:
+        """Read what the supervisor has sent."""
         try:
-            frames = self._supervised.receive()
+            frames = self._connection.receive()
         except ConnectionRefusedError as error:
             _refused.append(f"a supervisor cannot be used: {error}")
             self._fail("isolation_unavailable", f"a supervisor cannot be used here: {error}")
             return
         except OSError:
-            # One that has greeted us may have started the command; only one that never came up has surely not.
-            code = "supervisor_lost" if self._supervised.greeted else "isolation_unavailable"
+            # A supervisor that has said hello may have started the command; one that never did has not.
+            code = "supervisor_lost" if self._connection.greeted else "isolation_unavailable"
             self._fail(code, "the supervisor of the command was ended")
             return
         for kind, *facts in frames:
@@ -83,7 +83,7 @@ class Tree:
                 case "exited":
                     self.exited = True
                     self.status, survivors = facts
-                    self.ended = not survivors and not self._killing  # then the answer to that is still to come
+                    self.ended = not survivors and not self._killing  # then the answer to kill() is still to come
                     if survivors:
                         self.evidence["survivors"] = True
                 case "gone" if self._killing and self.exited:
@@ -92,7 +92,7 @@ class Tree:
                     self._not_started(*facts)
                 case "stuck":
                     self.evidence["unkillable"] = True
-                    self._spoilt = self.ended = self.exited = True
+                    self._unusable = self.ended = self.exited = True
                 case _:
                     self._fail("status_lost", "the supervisor lost the command's exit status")
 
@@ -104,41 +104,41 @@ class Tree:
             self.failure = error.failure
             return
         if step == "unshare":
-            self.failure = Failure("isolation_unavailable", f"no namespace is to be had here: {os.strerror(number)}")
+            self.failure = Failure("isolation_unavailable", f"no namespace can be created here: {os.strerror(number)}")
         elif step == "chdir":
             self.failure = Failure("cwd_missing", f"{self._start.cwd!a}: {os.strerror(number)}")
         else:
             self.failure = Failure(*explain(number, self._start))
 
     def _fail(self, code: str, text: str) -> None:
-        self._spoilt = self.ended = self.exited = True
+        self._unusable = self.ended = self.exited = True
         self.failure = Failure(code, text)
 
     def term(self) -> None:
-        """Ask the whole tree to end."""
-        self._tell(self._supervised.term)
+        """Send SIGTERM to the whole tree."""
+        self._tell(self._connection.term)
 
     def kill(self) -> None:
-        """End what is left of the tree; what a command was allowed to leave running goes on without us."""
+        """Kill what is left of the tree, unless the command may leave processes running."""
         if self.ended:
             return
         if self._start.keep and self.exited:
             self.evidence["background"] = "kept"
-            self.ended = self._spoilt = True
-            self._tell(self._supervised.keep)
+            self.ended = self._unusable = True
+            self._tell(self._connection.keep)
         elif not self._killing:
             self._killing = True
-            self._tell(self._supervised.kill)
+            self._tell(self._connection.kill)
 
     def _tell(self, say: Any) -> None:
         try:
             say()
-        except OSError:  # it is gone, and with it what it had in hand
+        except OSError:  # it has ended, and its tree with it
             self._fail("supervisor_lost", "the supervisor of the command was ended")
 
     def close(self) -> None:
-        """Give the supervisor back, or close it: then it ends what it still has in hand."""
-        if self._spoilt or not self.ended:
-            pool.discard(self._supervised)
+        """Return the supervisor to the pool, or close it: then it kills what it still runs."""
+        if self._unusable or not self.ended:
+            pool.discard(self._connection)
         else:
-            pool.give_back(self._supervised)
+            pool.give_back(self._connection)

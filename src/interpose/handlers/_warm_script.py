@@ -1,8 +1,8 @@
-"""A Python script that is made ready to be executed in a warm interpreter; a part of the program ``_warm``.
+"""Load a Python script for a warm interpreter; a part of the program ``_warm_interpreter.py``.
 
-Whatever could make the script see another world than in a fresh interpreter is a reason to refuse. What is ready holds
-as long as the files that are reported as watched stay as they are, and no other module takes the place of one of ours.
-Imports nothing of this package, and runs on Python 3.8.
+A script is refused if it could tell a warm interpreter from a fresh one. A loaded script is valid while the watched
+files do not change and no new module shadows one that is loaded. This module imports nothing of this package and runs
+on Python 3.8 and later.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ NEVER = frozenset({
     "__main__", "antigravity", "curses", "idlelib", "lib2to3", "readline", "rlcompleter", "site", "test", "this",
     "tkinter", "turtle", "turtledemo",
 })  # fmt: skip
-"""Modules that do something when they are loaded, or that need a terminal."""
+"""Modules that act when they are loaded, or that need a terminal."""
 ONLY_AST = 0x400
-SETTLED = 0.02  # seconds after which a further change of a file is sure to have another time
+SETTLED = 0.02  # seconds after which a further change of a file gets another timestamp
 
 
 class Refused(Exception):
-    """The script cannot be run warm; the text says why."""
+    """The script cannot run warm; the text says why."""
 
 
-class Script:
-    """A script that is ready to be executed."""
+class LoadedScript:
+    """A script that is compiled, with its modules of the standard library loaded."""
 
     def __init__(self, request: dict[str, Any], at_start: frozenset[str], fresh: dict[str, Any]) -> None:
         self.fresh = fresh
@@ -61,7 +61,7 @@ class Script:
         self.started, self.dropped = changes_at_start()
 
     def main(self) -> ModuleType:
-        """Return the module in which it is executed: as empty as in a fresh interpreter."""
+        """Return the module to execute it in, with the names that a fresh interpreter gives it."""
         module = ModuleType("__main__")
         names = vars(module)
         names.clear()
@@ -72,7 +72,7 @@ class Script:
         return module
 
     def watched(self) -> Watched:
-        """Return the files, and how they are, that decide what a fresh interpreter would do before the script."""
+        """Return the files that decide how a fresh interpreter starts, each with its stamp."""
         executable = os.path.abspath(sys.executable)
         beside = os.path.dirname(executable)
         paths = {os.path.realpath(executable), os.__file__, os.path.join(beside, "pyvenv.cfg"),
@@ -88,7 +88,7 @@ class Script:
 
 
 def settled(path: str) -> tuple[bytes, Stamp]:
-    """Return a file's content and stamp, once a further change cannot have the same stamp."""
+    """Return a file's content and stamp, once a further change would get another stamp."""
     while True:
         try:
             with open(path, "rb", 0) as file:
@@ -122,20 +122,20 @@ def listed(folder: str) -> list[str]:
 
 
 def modules_in(folders: list[str]) -> set[str]:
-    """Return the names of all modules that may be in these folders."""
+    """Return the names of all modules that these folders may contain."""
     return {name.partition(".")[0] for folder in folders for name in listed(folder)}
 
 
 def folders_in_front() -> list[str]:
-    """Return where modules are looked for before the standard library is; the script's own folder comes on top."""
+    """Return the folders of sys.path before the standard library, without the script's own."""
     front: list[str] = []
     for entry in sys.path:
         if entry == STDLIB or os.path.basename(entry) == f"python{sys.version_info[0]}{sys.version_info[1]}.zip":
             return front
         if not os.path.isabs(entry) or os.path.isfile(entry):
-            raise Refused(f"modules are looked for in {entry!r}")
+            raise Refused(f"sys.path has {entry!r}")
         front.append(entry)
-    raise Refused("the standard library is not where it should be")
+    raise Refused("the standard library is not on sys.path")
 
 
 def site_folders() -> list[str]:
@@ -147,7 +147,7 @@ def site_folders() -> list[str]:
 
 
 def in_stdlib(name: str) -> bool:
-    """Say whether the standard library has a module of this name."""
+    """Return whether the standard library has a module of this name."""
     known = getattr(sys, "stdlib_module_names", None)
     if known is not None:
         return name in known
@@ -156,7 +156,7 @@ def in_stdlib(name: str) -> bool:
 
 
 def is_from_stdlib(module: Any) -> bool:
-    """Say whether a module was loaded from the standard library, or belongs to the interpreter."""
+    """Return whether a module is of the standard library or built in."""
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return True
@@ -164,7 +164,7 @@ def is_from_stdlib(module: Any) -> bool:
 
 
 def load(statements: list[Any]) -> None:
-    """Load what the first level of a script loads of the standard library."""
+    """Load the modules of the standard library that the top level of a script imports."""
     for statement in statements:
         kind = type(statement).__name__
         if kind == "Try":
@@ -183,24 +183,24 @@ def load_module(name: str, members: list[str]) -> None:
         return
     try:
         __import__(name, None, None, members)
-    except Exception:  # the script will find out by itself
+    except Exception:  # the script meets the same error
         return
 
 
 def changes_at_start() -> tuple[dict[bytes, bytes], set[bytes]]:
-    """Return the variables that the interpreter has set by itself when it started, and those it has removed."""
+    """Return the variables that the interpreter has set at its start, and those that it has removed."""
     with open("/proc/self/environ", "rb") as file:
         given = dict(entry.split(b"=", 1) for entry in file.read().split(b"\0") if b"=" in entry)
     found = dict(os.environb)
     return {name: value for name, value in found.items() if given.get(name) != value}, given.keys() - found.keys()
 
 
-def check_world(at_start: frozenset[str]) -> None:
-    """Refuse if the start of the interpreter has done more than a fork takes along."""
+def check_interpreter(at_start: frozenset[str]) -> None:
+    """Refuse if the interpreter's start has done something that a fork does not copy."""
     if sys.implementation.name != "cpython":
-        raise Refused(f"{sys.implementation.name} is unknown")
+        raise Refused(f"{sys.implementation.name} is not supported")
     if sys.flags.inspect:
-        raise Refused("it is not to end with the script")
+        raise Refused("it goes on after the script")
     if len(os.listdir("/proc/self/task")) > 1:
         raise Refused("there are threads")
     for name in sys.modules.keys() - at_start - {"__mp_main__"}:

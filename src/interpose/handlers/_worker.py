@@ -1,7 +1,7 @@
-"""The program of a kept worker process: it runs one Python callable, event after event.
+"""The program of a worker process, which runs one Python callable for one event after the other.
 
-What comes in is pickled, for the host is to be trusted; what goes out is JSON, for a hook is not. Standard output is
-moved away first, so that a hook that prints does not disturb the answers.
+Requests are pickled, since the host is trusted; answers are JSON, since the hook is not. Standard output is moved
+first, so that a hook that prints does not disturb the answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 __all__ = ["main"]
 
 _TRACE = ("TRACEPARENT", "TRACESTATE")
-"""The variables by which a process finds the span that it runs in: those of one event here."""
+"""The variables that name the span of an event."""
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def _receive(requests: BinaryIO) -> Any:
 
 
 class Worker:
-    """One callable, and what it takes to call it. Nothing of the package is imported before its path is known."""
+    """Calls one callable. The package is imported after sys.path is set."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
         from interpose import event, faults, replies, strict_json
@@ -57,14 +57,14 @@ class Worker:
         self._plain = tuple(replies.Reply._parts.keys() - {"inject", "continue_", "problem"})
 
     def answer(self, request: dict[str, Any]) -> bytes:
-        """Call the callable for one event; return what the host is told, whatever becomes of it."""
+        """Call the callable for one event; return the answer or the failure as bytes."""
         try:
             if self._call is None:
                 self._call = self._load()
             if "row" in request:
                 self._rows.update(request["row"])
             for name in _TRACE:
-                os.environ.pop(name, None)  # the last event's
+                os.environ.pop(name, None)  # of the event before
             os.environ.update(request.get("trace", self._inherited))
             said = self._said(self._value(request))
         except BaseException as error:
@@ -93,7 +93,7 @@ class Worker:
         if value is None:
             return {}
         if isinstance(value, self._replies.Reply):
-            # What says nothing is not sent.
+            # Empty parts are not sent.
             said = {name: part for name in self._plain if (part := getattr(value, name))}
             if value.inject:
                 said["inject"] = [item.to_dict() for item in value.inject]

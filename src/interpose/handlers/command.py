@@ -1,4 +1,4 @@
-"""Commands: JSON on standard input, an answer on standard output, and never a process left behind."""
+"""Commands as hooks: the event as JSON on standard input, the answer on standard output, no process left behind."""
 
 from __future__ import annotations
 
@@ -16,34 +16,42 @@ from ..replies import Ended, Failure, HookFailed, clean
 from ..strict_json import Unencodable, encode
 from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld
-from ._process import Start
-from ._running import Job, in_this_thread, on_loop
+from ._process import Start, encoded
+from ._runner import PreparedCommand, run_in_this_thread, run_on_loop
 
-__all__ = ["ISOLATIONS", "Command", "CommandHandler", "command_of", "current_interpreter", "supervisor_error"]
+__all__ = [
+    "ISOLATIONS",
+    "Command",
+    "CommandHandler",
+    "can_be_passed",
+    "command_of",
+    "current_interpreter",
+    "supervisor_error",
+]
 
 ISOLATIONS = ("group", "tree", "namespace")
 
 
 class Command(Record):
-    """What a hook runs, as it was declared; every path in it was resolved then."""
+    """The command of a hook, as declared; its paths were resolved then."""
 
     path: str
     argv: Sequence[str]
     dialect: str
     write: Callable[[Event], Mapping[str, Any]]
-    """The event as this command's dialect has it."""
-    told: Callable[[Event], Mapping[str, str]]
-    """What its dialect says in variables."""
+    """Writes an event in the command's dialect."""
+    variables: Callable[[Event], Mapping[str, str]]
+    """Returns the environment variables for an event."""
     env: Mapping[str, str] = made_by(factory=dict)
     passed: tuple[str, ...] = ()
     inherit: bool = False
     without: tuple[str, ...] = ()
-    """Prefixes of variables that are not inherited."""
+    """Prefixes of the variables that are not inherited."""
     cwd: str | None = None
     real_cwd: str | None = None
-    """Where ``cwd`` led when it was declared; it must still lead there."""
+    """The real path of ``cwd`` when the hook was declared; it must not change."""
     fallback_cwds: tuple[str, ...] = ()
-    """Where to run if the event's own directory is gone; without any, that is a failure."""
+    """Where to run if the event's directory is gone; if empty, the hook fails then."""
     isolation: str | None = None
     keep: bool = False
     warm: bool = False
@@ -52,7 +60,7 @@ class Command(Record):
         """Return the directory to run in, or None for the host's own."""
         if self.cwd is not None:
             if os.path.isdir(self.cwd) and os.path.realpath(self.cwd) != self.real_cwd:
-                raise HookFailed("cwd_changed", f"the directory to run in is another than when the hook was "
+                raise HookFailed("cwd_changed", f"the directory to run in has changed since the hook was "
                                                 f"declared: {self.cwd!a}")  # fmt: skip
             return self.real_cwd
         given = dict.get(event, "cwd")
@@ -63,7 +71,7 @@ class Command(Record):
         return os.path.abspath(given)
 
     def encoded(self, event: Event) -> bytes:
-        """Return the event as this command reads it; made once for all commands of a firing that speak alike."""
+        """Return the event as bytes for this command, encoded once per dialect in a firing."""
         try:
             known = event.encodings
         except AttributeError:
@@ -77,24 +85,24 @@ class Command(Record):
 
 
 def command_of(hook: Hook) -> Command | None:
-    """Return the command that a hook runs; None if it runs something else."""
+    """Return the command of a hook; None if it runs something else."""
     target = hook.binding.target
     return target if isinstance(target, Command) else None
 
 
 class CommandHandler:
-    """Runs the command of a hook for one event, and says how it ended."""
+    """Runs the command of a hook for one event and returns how it ended."""
 
     ends_itself = True
     only_reads = True
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it on the current event loop."""
-        return await self._run(hook, event, deadline, on_loop)
+        return await self._run(hook, event, deadline, run_on_loop)
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Run it in the calling thread."""
-        return drive(self._run(hook, event, deadline, in_this_thread))
+        return drive(self._run(hook, event, deadline, run_in_this_thread))
 
     async def _run(self, hook: Hook, event: Event, deadline: float, run: Callable[..., Any]) -> Ended:
         command = command_of(hook)
@@ -106,13 +114,13 @@ class CommandHandler:
         started = monotonic()
         env: dict[bytes, bytes] = {}
 
-        def prepare() -> Job:
+        def prepare() -> PreparedCommand:
             hold_to_trust(hook.binding.seal)
-            directory = command.directory(event)  # before it is encoded, which fills in what the host has not named
+            directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
             env.update(_environment_of(command, event, evidence))
             start = Start(command.path, command.argv, env, directory, keep=command.keep)
-            return Job(start, stdin, command.isolation, command.warm)
+            return PreparedCommand(start, stdin, command.isolation, command.warm)
 
         try:
             outcome = await run(prepare, deadline, progress.get())
@@ -122,22 +130,22 @@ class CommandHandler:
 
 
 def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> dict[bytes, bytes]:
-    told = dict(command.told(event))
-    told["INTERPOSE_DEPTH"] = str(depth.get())
+    variables = dict(command.variables(event))
+    variables["INTERPOSE_DEPTH"] = str(depth.get())
     if "async_phase" in event and event["async_phase"] == 2:
-        told["INTERPOSE_ASYNC_PHASE"] = "2"
+        variables["INTERPOSE_ASYNC_PHASE"] = "2"
     return environment(
         inherit=command.inherit,
         without=command.without,
         passed=command.passed,
         fixed=command.env,
-        told=told,
+        event_variables=variables,
         notes=notes,
     )
 
 
 def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[str, Any], limit: float) -> Ended:
-    """Add what helps to understand it: which isolation held, and for a failure what the command was not given."""
+    """Add evidence: which isolation was used, and for a failure which variables the command did not get."""
     evidence = {**notes, **ended.evidence}
     failure = ended.failure
     if failure is None and ended.status == 0:
@@ -162,12 +170,20 @@ def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[
 
 
 def current_interpreter() -> str:
-    """Return the interpreter that runs scripts which do not name one."""
+    """Return the interpreter for scripts that name none."""
     return sys.executable or "python3"
 
 
 def supervisor_error() -> str:
     """Return why no supervisor can be started here; empty if one can."""
-    from ._supervised import pool
+    from .supervisors import pool
 
     return pool.why_not()
+
+
+def can_be_passed(text: str) -> bool:
+    """Say whether text can be an argument or a variable of a process: without NUL and lone surrogates."""
+    try:
+        return b"\0" not in encoded(text)
+    except UnicodeEncodeError:
+        return False

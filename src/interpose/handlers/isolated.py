@@ -1,7 +1,7 @@
-"""Python callables in kept worker processes: one that hangs can really be ended, and a crash takes nobody along.
+"""Run Python callables in worker processes, so that one that hangs can be killed and a crash does not end the host.
 
-A worker is a command like any other, started and ended in the same way; it is only kept for the next event. One that
-fails to answer is ended with all it has started, and the next event gets a new one.
+A worker is started and ended like any command, and kept for the next event. A worker that does not answer is killed
+with all it has started, and the next event gets a new one.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from typing import Any
 from ..driver import drive
 from ..errors import BadHook
 from ..event import Event
+from ..forks import after_fork
 from ..model import Hook, Injection
 from ..replies import Failure, HookFailed, Reply
 from ..strict_json import BadJson, decode
 from . import hold_to_trust
+from ._command_run import GRACE, ProcessHandle
 from ._environment import trace_variables
 from ._process import Start
-from ._run import GRACE, Running, Watch
-from ._running import starters
-from ._waiting import OnLoop, Polling
+from ._runner import starters
+from ._watch import LoopWatch, PollWatch, Watch
 
 __all__ = ["IsolatedHandler"]
 
@@ -36,27 +37,27 @@ _MOST_IDLE = 4
 _LONGEST_ANSWER = 16 * 1024 * 1024
 
 
-class Isolated:
-    """A callable that runs in processes of its own, and those that wait for its next event."""
+class _WorkerPool:
+    """A callable, and the idle worker processes for it."""
 
     def __init__(self, handler: Any, directory: str) -> None:
         self.setup = _setup(handler, directory)
-        self._idle: list[_Worker] = []
+        self._idle: list[_WorkerProcess] = []
         self._lock = threading.Lock()
         weakref.finalize(self, _close_all, self._idle)
-        _everyone.add(self)
+        after_fork(self.forget)
 
-    def take(self) -> _Worker:
-        """Return a worker that waits, or a new one."""
+    def take(self) -> _WorkerProcess:
+        """Return an idle worker, or a new one."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
                 if worker.pid == os.getpid():
                     return worker
-        return _Worker(self.setup)
+        return _WorkerProcess(self.setup)
 
-    def give_back(self, worker: _Worker) -> None:
-        """Keep a worker that has answered; end one that has not."""
+    def give_back(self, worker: _WorkerProcess) -> None:
+        """Keep a worker that has answered; kill one that has not."""
         with self._lock:
             if worker.fit and len(self._idle) < _MOST_IDLE:
                 self._idle.append(worker)
@@ -64,33 +65,21 @@ class Isolated:
         worker.close()
 
     def forget(self) -> None:
-        """Start anew: after a fork the workers are the parent's."""
+        """Reset after a fork: the workers belong to the parent."""
         self._lock = threading.Lock()
         for worker in self._idle:
             worker.forget()
         self._idle.clear()
 
 
-_everyone: weakref.WeakSet[Isolated] = weakref.WeakSet()
-
-
-def _close_all(workers: list[_Worker]) -> None:
+def _close_all(workers: list[_WorkerProcess]) -> None:
     for worker in workers:
         worker.close()
     workers.clear()
 
 
-def _after_fork() -> None:
-    for isolated in list(_everyone):
-        isolated.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
 def _setup(handler: Any, directory: str) -> dict[str, Any]:
-    """Return how a worker finds the callable; refuse what another process could never find."""
+    """Return how a worker finds the callable; raise BadHook if another process cannot find it."""
     if isinstance(handler, str):
         return {"path": handler, "directory": directory, "main": ""}
     module, name = getattr(handler, "__module__", None), getattr(handler, "__qualname__", None)
@@ -100,7 +89,7 @@ def _setup(handler: Any, directory: str) -> dict[str, Any]:
     if module == "__main__":
         main = getattr(sys.modules["__main__"], "__file__", None) or ""
         if not os.path.isfile(main):
-            raise BadHook("isolate: a function that was typed in cannot be found by another process",
+            raise BadHook("isolate: another process cannot find a function of an interactive session",
                           hint="put it into a module")  # fmt: skip
         main = os.path.abspath(main)
     found: Any = sys.modules.get(module)
@@ -111,19 +100,19 @@ def _setup(handler: Any, directory: str) -> dict[str, Any]:
     return {"path": "", "directory": "", "main": main, "module": module, "name": name}
 
 
-class _Worker:
-    """One worker process and the two pipes that lead to it."""
+class _WorkerProcess:
+    """A worker process and the two pipes to it."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
         self.pid = os.getpid()
         self.fit = False
         self.rows: set[str] = set()
         self._setup = setup
-        self.running: Running | None = None
+        self.running: ProcessHandle | None = None
         self.requests = self.answers = -1
 
-    def begin(self, starter: Callable[[list[int]], Running]) -> bytes:
-        """Start the process; return what it must be sent first."""
+    def begin(self, starter: Callable[[list[int]], ProcessHandle]) -> bytes:
+        """Start the process; return the first bytes to send to it."""
         theirs_in, self.requests = os.pipe()
         self.answers, theirs_out = os.pipe()
         os.set_blocking(self.requests, False)
@@ -136,7 +125,7 @@ class _Worker:
         return _framed({**self._setup, "sys_path": sys.path})
 
     def close(self) -> None:
-        """End the process, with all it has started."""
+        """Kill the process with all it has started."""
         self.forget()
         if self.running is not None:
             self.running.close()
@@ -160,7 +149,7 @@ def _framed(value: Any) -> bytes:
 class _Exchange:
     """One event and its answer: told of readable pipes and of time, like a run."""
 
-    def __init__(self, worker: _Worker, watch: Watch, event: Event, deadline: float) -> None:
+    def __init__(self, worker: _WorkerProcess, watch: Watch, event: Event, deadline: float) -> None:
         self.worker, self._watch, self._deadline = worker, watch, deadline
         self._event = event
         self._received = b""
@@ -218,9 +207,9 @@ class _Exchange:
             self.worker.fit = len(self._received) == size
             self._done()
 
-    def _news(self) -> None:
+    def _on_update(self) -> None:
         running = _running(self.worker)
-        running.news()
+        running.update()
         if self.failure is not None:
             if running.ended:
                 self._done()
@@ -234,15 +223,15 @@ class _Exchange:
             self._fail(Failure("hook_crash", f"its process ended ({how})"))
 
     def _crashed(self) -> None:
-        """The pipe has ended; how the process ended is told in a moment."""
-        self._watch.on_readable(_running(self.worker).fileno(), self._news)
+        """The pipe is closed; the exit status of the process follows."""
+        self._watch.on_readable(_running(self.worker).fileno(), self._on_update)
         self._watch.at(monotonic() + GRACE, lambda: self._fail(Failure("hook_crash", "its process ended")))
 
     def _late(self) -> None:
         self._fail(Failure("timeout", "no answer in time"))
 
     def _fail(self, failure: Failure) -> None:
-        """Note why there is no answer, and end the worker with all it has started before anybody is told."""
+        """Note why there is no answer, and kill the worker with all it has started before returning."""
         if self.over or self.failure is not None:
             return
         self.failure = failure
@@ -253,7 +242,7 @@ class _Exchange:
             self._done()
         else:
             self._watch.forget(self.worker.answers)
-            self._watch.on_readable(running.fileno(), self._news)
+            self._watch.on_readable(running.fileno(), self._on_update)
             self._watch.at(monotonic() + GRACE, self._done)
 
     def _done(self) -> None:
@@ -272,7 +261,7 @@ class _Exchange:
                 self._watch.forget(self.worker.running.fileno())
 
 
-def _running(worker: _Worker) -> Running:
+def _running(worker: _WorkerProcess) -> ProcessHandle:
     if worker.running is None:
         raise HookFailed("spawn_resource", "the worker was not started")
     return worker.running
@@ -285,13 +274,13 @@ class IsolatedHandler:
     only_reads = True
 
     def __init__(self, function: Any, directory: str) -> None:
-        self._isolated = Isolated(function, directory)
+        self._isolated = _WorkerPool(function, directory)
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run it while the event loop goes on."""
         import asyncio
 
-        watch = OnLoop(asyncio.get_running_loop())
+        watch = LoopWatch(asyncio.get_running_loop())
 
         async def wait() -> None:
             await watch.finished
@@ -301,7 +290,7 @@ class IsolatedHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run it while the calling thread waits."""
-        watch = Polling()
+        watch = PollWatch()
 
         async def wait() -> None:
             watch.wait()
@@ -329,13 +318,13 @@ class IsolatedHandler:
         return _read(exchange.answer or b"")
 
 
-def _starter() -> Callable[[list[int]], Running]:
+def _starter() -> Callable[[list[int]], ProcessHandle]:
     start = Start(sys.executable, [sys.executable, _PROGRAM], dict(os.environb))
     return starters(None, start)[0]
 
 
 def _read(data: bytes) -> Any:
-    """Return what the callable has returned, as the native dialect takes it."""
+    """Return the callable's answer as the native dialect reads it."""
     try:
         said = decode(data)
     except BadJson as error:
@@ -344,7 +333,7 @@ def _read(data: bytes) -> Any:
         code, text, trace = said["failed"]
         return Failure(code, text, trace=trace)
     if "other" in said:
-        return Failure("bad_reply", f"returned {said['other']}, which is no answer")
+        return Failure("bad_reply", f"returned {said['other']}, which is not an answer")
     if "reply" not in said:
         return said.get("answer")
     reply = said["reply"]

@@ -1,4 +1,4 @@
-"""Python callables: find out how to call one, and load those that are named by text at their first call."""
+"""Python callables as hooks: how to call one, and how to import one that is named by text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Call = Callable[[Event], Any]
 
 
 def unified(function: Callable[..., Any], what: str = "the hook") -> Call:
-    """Return a callable of one event, whichever of the two styles the function has."""
+    """Return a callable of one event for a function of either signature."""
     count = _required_parameters(function)
     if count is None or count == 1:
         return function
@@ -34,7 +34,7 @@ def unified(function: Callable[..., Any], what: str = "the hook") -> Call:
 
 
 def _required_parameters(function: Callable[..., Any]) -> int | None:
-    """Count what must be given by position; None if that cannot be known or does not matter."""
+    """Count the required positional parameters; None if they are unknown."""
     if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
         plain = _plain_parameters(function)
         if plain is not None:
@@ -43,19 +43,19 @@ def _required_parameters(function: Callable[..., Any]) -> int | None:
 
     try:
         parameters = inspect.signature(function).parameters.values()
-    except Exception:  # some functions written in C, and objects that answer no question
+    except Exception:  # some functions written in C, and objects that break
         return None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = sum(p.default is p.empty for p in positional)
     if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
-        raise BadHook("the hook has keyword arguments without a default", hint="nobody would give them")
+        raise BadHook("the hook has keyword arguments without a default", hint="a hook is called with the event alone")
     if required == 0 and (positional or any(p.kind is p.VAR_POSITIONAL for p in parameters)):
         return 1
     return required
 
 
 def _plain_parameters(function: FunctionType) -> int | None:
-    """Count the parameters of a function that has only plain ones, without the help of ``inspect``."""
+    """Count the required parameters of a plain function without loading ``inspect``; None if it is not plain."""
     code = function.__code__
     if code.co_kwonlyargcount or code.co_flags & (_VARARGS | _VARKEYWORDS) or "__signature__" in vars(function):
         return None
@@ -67,7 +67,7 @@ _VARARGS, _VARKEYWORDS, _COROUTINE = 0x04, 0x08, 0x80  # as inspect calls them
 
 
 def is_async(function: Any) -> bool:
-    """Say whether calling it gives a coroutine, as far as that can be seen beforehand."""
+    """Return whether a call returns a coroutine, as far as that is known before."""
     function = _innermost(function)
     if type(function) is FunctionType and not vars(function):
         return bool(function.__code__.co_flags & _COROUTINE)
@@ -77,12 +77,12 @@ def is_async(function: Any) -> bool:
         if inspect.iscoroutinefunction(function):
             return True
         return inspect.iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004 - not called
-    except Exception:  # it does not say; what comes back will
+    except Exception:  # unknown until it is called
         return False
 
 
 def label_of(function: Any) -> str:
-    """Return a name to show, whatever the callable says about itself."""
+    """Return a name to show, whatever attributes the callable has."""
     function = _innermost(function)
     try:
         name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
@@ -94,7 +94,7 @@ def label_of(function: Any) -> str:
 
 
 def source_of(function: Any) -> str:
-    """Return where a callable was written, if that is known."""
+    """Return the file and line of a callable, if they are known."""
     try:
         inner = _innermost(function)
         code = getattr(getattr(inner, "__func__", inner), "__code__", None)
@@ -124,18 +124,18 @@ class LazyFunction:
         self.path = path
         self.directory = directory
         self.seal: Seal | None = None
-        """Says whether the files that were trusted are as they were, if somebody has to trust them."""
+        """Checks that the trusted files have not changed; None if they need no trust."""
         self._call: Call | None = None
         self.awaits = False
-        """Whether it is async; known once it is imported."""
+        """Whether it is async; known after the import."""
 
     def __call__(self, event: Event) -> Any:
-        """Call the function, after importing it if need be."""
+        """Call the function; import it first if that has not happened."""
         call = self._call or self.load()
         return call(event)
 
     def load(self) -> Call:
-        """Import the function; raise HookFailed if that cannot be done."""
+        """Import the function; raise HookFailed if that fails."""
         from ._importing import imported
 
         hold_to_trust(self.seal)
@@ -146,7 +146,7 @@ class LazyFunction:
                 found = getattr(found, part)
         except BaseException as error:
             if issubclass(type(error), KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
-                raise  # somebody pressed Ctrl-C while it was imported
+                raise  # Ctrl-C during the import
             raise HookFailed("import_failed", f"cannot import {self.path}: {said(error, 500)}") from error
         if not callable(found):
             raise HookFailed("bad_handler", f"{self.path} is {type(found).__name__}, which cannot be called")

@@ -1,4 +1,4 @@
-"""Which hooks an event is for: matchers on names, and ``if`` rules on what a tool is given."""
+"""Decide which hooks an event is for: matchers on names, and ``if`` rules on the input of a tool."""
 
 from .conditions import Condition, compile_condition
 from .names import compile_claude_matcher, compile_matcher

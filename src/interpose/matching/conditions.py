@@ -1,6 +1,6 @@
 """``if`` rules such as ``Write(src/**)`` and ``Bash(git push *)``.
 
-What cannot be judged by a rule counts as true: a guard that is not sure looks.
+If a rule cannot be decided, it counts as true: then the guard runs.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Condition", "compile_condition"]
 
 _MOST_COMPILED = 64
 
-# What an if rule's pattern is compared with, by the key that the tool's input has.
+# The keys of a tool's input that a pattern is compared with.
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 _TEXT_KEYS = ("url", "query", "pattern", "prompt", "skill", "agent_type", "subagent_type")
-# Of these, what says which page, search or agent is meant; the others say what is done with it.
+# Those that name a page, a search or an agent; the others say what is done with it.
 _NAMING_KEYS = ("url", "query", "skill", "agent_type", "subagent_type")
 
 
@@ -39,10 +39,10 @@ class Condition:
         self._compiled: dict[str, Predicate] = {}
         self._command: CommandPattern | None = None
         if any(mark in (pattern or "") for mark in "[{\\"):
-            self._predicate(pattern or "")  # a pattern that cannot be compiled is found out here
+            self._predicate(pattern or "")  # raises if it cannot be compiled
 
     def __call__(self, fields: Mapping[str, Any]) -> bool:
-        """Judge the current input; what cannot be judged counts as true."""
+        """Return whether the call may match the rule; if that is unknown, True."""
         if not _same_tool(self.tool, fields.get("tool_name")):
             return False
         if self.pattern is None or self.pattern == "*":
@@ -50,7 +50,7 @@ class Condition:
         given = fields.get("tool_input")
         if not isinstance(given, Mapping):
             return True
-        # A model may add a path to a command, to have it judged by that: whichever matches counts.
+        # A model may add a path to a command to be judged by the path: both are compared.
         is_command = "command" in given
         if is_command and self._command_matches(given["command"]):
             return True
@@ -61,9 +61,9 @@ class Condition:
         return not is_command
 
     def covers(self, fields: Mapping[str, Any]) -> bool:
-        """Say whether the whole call is certainly what the rule means: what cannot be judged counts as false.
+        """Return whether the whole call certainly matches the rule; if that is unknown, False.
 
-        This is the question of a rule that lets calls through; ``__call__`` is that of one that looks at them.
+        A rule that allows calls uses this; a rule that selects calls for a guard uses ``__call__``.
         """
         given, name = fields.get("tool_input"), fields.get("tool_name")
         if not isinstance(name, str) or not name or not _same_tool(self.tool, name):
@@ -72,7 +72,7 @@ class Condition:
             return True
         if not isinstance(given, Mapping):
             return False
-        # A model may add what the rule allows to what it wants: everything that the tool may go by has to match.
+        # A model may add a key that the rule allows: every key that the tool may use has to match.
         paths = [key for key in _PATH_KEYS if key in given]
         texts = [key for key in _NAMING_KEYS if key in given] or [key for key in _TEXT_KEYS if key in given]
         if "command" in given:
@@ -93,13 +93,13 @@ class Condition:
         return not (key == "pattern" and _leads_up(value)) and self._text_matches(value, unsure=False)
 
     def _covers_path(self, path: object, cwd: object) -> bool:
-        """Judge both what is named and what it is: a link may lead elsewhere."""
-        if not isinstance(path, str) or path.startswith("~"):  # which the tool may take for somebody's home
+        """Compare the path as given and its real path: a link may lead elsewhere."""
+        if not isinstance(path, str) or path.startswith("~"):  # which the tool may expand to a home
             return False
         base = cwd if isinstance(cwd, str) and cwd else os.sep
         try:
             real, real_base = os.path.realpath(os.path.join(base, path)), os.path.realpath(base)
-        except (OSError, ValueError):  # no path at all
+        except (OSError, ValueError):  # not a path
             return False
         is_below = os.path.commonpath([real, real_base]) == real_base
         if not is_below and not (self.pattern or "").startswith(("//", "~/")):
@@ -107,17 +107,17 @@ class Condition:
         return self._path_matches(path, base) and self._path_matches(real, real_base)
 
     def _path_may_match(self, path: object, cwd: object) -> bool:
-        """Judge what is named, and what it is if that is something else: a link must not lead past a guard."""
+        """Compare the path as given, and its real path: a link must not bypass a guard."""
         if not isinstance(path, str) or self._path_matches(path, cwd):
             return True
         base = cwd if isinstance(cwd, str) and cwd else os.sep
         try:
             return self._path_matches(os.path.realpath(os.path.join(base, path)), os.path.realpath(base))
-        except (OSError, ValueError):  # no path at all
+        except (OSError, ValueError):  # not a path
             return True
 
     def _command_matches(self, command: object) -> bool:
-        """Judge a shell's command line by the commands in it."""
+        """Compare the commands of a shell's command line."""
         return self._command_pattern().matches_line(command) if isinstance(command, str) else True
 
     def _command_pattern(self) -> CommandPattern:
@@ -128,7 +128,7 @@ class Condition:
         return self._command
 
     def _path_matches(self, path: str, cwd: object) -> bool:
-        """Compare like ``Edit(src/**)``: relative patterns are below the event's directory."""
+        """Compare a path with the pattern; relative patterns are below the event's directory."""
         base = cwd if isinstance(cwd, str) and cwd else os.sep
         pattern = self.pattern or ""
         if pattern.startswith("//"):
@@ -152,7 +152,7 @@ class Condition:
         return self._predicate(pattern, across="/")(value)
 
     def _predicate(self, pattern: str, across: str = "") -> Predicate:
-        """Compile a glob, once for each directory that relative patterns were found below."""
+        """Compile a glob; cached, since a relative pattern is compiled for each directory."""
         key = f"{across}:{pattern}"
         found = self._compiled.get(key)
         if found is None:
@@ -167,7 +167,7 @@ class Condition:
 
 
 def _glob_to_regex(glob: str, across: str = "") -> str:
-    """Translate ``*``, ``?``, ``[a-z]``, ``{a,b}`` and ``**`` for RE2; with ``across`` a star goes over slashes."""
+    """Translate ``*``, ``?``, ``[a-z]``, ``{a,b}`` and ``**`` for RE2; with ``across`` a star matches slashes."""
     one = "." if across else "[^/]"
     parts, at, depth = ["(?s)"], 0, 0
     while at < len(glob):
@@ -209,11 +209,11 @@ def _same_tool(wanted: str, name: object) -> bool:
     if not is_glob(wanted) and "|" not in wanted:
         return False
     predicate = compile_matcher(wanted)
-    return predicate is None or predicate(name)  # none is needed for a star, which is every tool
+    return predicate is None or predicate(name)  # None for a star, which is every tool
 
 
 def _leads_away(pattern: object) -> bool:
-    """Whether a pattern of files may find others than those below the directory that it is looked for in."""
+    """Return whether a pattern of files may match files outside the directory that is searched."""
     return isinstance(pattern, str) and (pattern.startswith(("/", "~")) or _leads_up(pattern))
 
 
@@ -222,7 +222,7 @@ def _leads_up(pattern: str) -> bool:
 
 
 def _literal(path: str) -> str:
-    """Return a directory in which no character means anything to a glob."""
+    """Return a directory with the wildcards of globs escaped."""
     return "".join(f"[{mark}]" if mark in "*?[{" else mark for mark in path)
 
 
@@ -231,7 +231,7 @@ _SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
 
 
 def _host_of(url: str) -> str | None:
-    """Return the host that an address leads to; None where not everybody reads it the same way."""
+    """Return the host of a URL; None if programs may read the URL differently."""
     from urllib.parse import urlsplit
 
     if not _ADDRESS.fullmatch(url) or "\\" in url:
@@ -244,7 +244,7 @@ def _host_of(url: str) -> str | None:
 
 
 def compile_condition(text: str | None) -> Condition | None:
-    """Read ``Tool`` or ``Tool(pattern)``."""
+    """Compile ``Tool`` or ``Tool(pattern)``."""
     if text is None or not text.strip():
         return None
     rule = text.strip()

@@ -1,7 +1,7 @@
-"""Matcher text to predicate on names, compiled once.
+"""Compile a matcher to a predicate on names.
 
 A matcher is names and globs separated by ``|``, case-sensitive, or ``re:`` and a regular expression for the whole
-name. Claude Code's own matchers read differently: see ``compile_claude_matcher``.
+name. Claude Code has other rules: see ``compile_claude_matcher``.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def compile_matcher(text: str | None) -> Predicate | None:
     globs = [part for part in parts if is_glob(part)]
     if not globs:
         return names.__contains__
-    # The patterns are ours, made from globs: none of them backtracks.
+    # Patterns that are made from globs do not backtrack.
     fullmatch = re.compile("|".join(translate(part) for part in globs)).match
     return lambda name: name in names or fullmatch(name) is not None
 
 
 def is_glob(part: str) -> bool:
-    """Whether a name has something in it that stands for other text."""
+    """Return whether a name has wildcards."""
     return any(mark in part for mark in "*?[")
 
 
 def _compile_regex(pattern: str) -> Predicate:
-    """Compile what a person wrote, for the whole of a name."""
+    """Compile a regular expression for the whole name."""
     try:
         return linear(pattern)
     except ValueError as error:
@@ -59,7 +59,7 @@ def _compile_regex(pattern: str) -> Predicate:
 
 
 def linear(pattern: str, *, anywhere: bool = False) -> Predicate:
-    """Compile with RE2, whose time is linear in the text whatever the pattern; raise ValueError if it cannot."""
+    """Compile with RE2, whose time is linear in the text for any pattern; raise ValueError for a bad pattern."""
     try:
         import re2
     except ImportError:
@@ -83,11 +83,11 @@ def _words(error: Exception) -> str:
 
 
 def _encodable(name: str) -> str:
-    # RE2 works on UTF-8, which has no place for a lone surrogate.
+    # RE2 works on UTF-8, which cannot encode a lone surrogate.
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
-# Claude Code renamed these tools; a matcher that was written before still means them.
+# Claude Code has renamed these tools; a matcher with the old name still matches.
 _RENAMED = {
     "Brief": "SendUserMessage",
     "KillBash": "TaskStop",
@@ -103,7 +103,7 @@ _NARROW_EXACT = re.compile(r"[A-Za-z0-9_|]*")
 
 
 def compile_claude_matcher(text: str | None, *, exact: bool = False) -> Predicate | None:
-    """Read a matcher as Claude Code does; None where every name matches.
+    """Compile a matcher as Claude Code does; None where every name matches.
 
     A text of letters, digits, ``_``, ``-``, blanks, ``,`` and ``|`` is a list of exact names; any other text is a
     regular expression that may match anywhere in the name. With ``exact`` the list is narrower, only letters, digits,

@@ -1,8 +1,8 @@
-"""Read a shell's command line, without running it, into the simple commands that it is made of.
+"""Parse a shell's command line, without running it, into its simple commands.
 
-One pass over the text, its time linear in the length. The reader does not check the grammar: it has to find every
-command, so it reads more as commands than a shell would (a pattern of ``case``, an element of an array), never less,
-and where shells differ or the text is ambiguous it gives up with ``Unsure``.
+It is one pass over the text, in linear time. The grammar is not checked: the parser has to find every command, so it
+may take more text for commands than a shell would (a pattern of ``case``, an element of an array), never less. Where
+shells differ or the text is ambiguous, it raises ``Unsure``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .shell_words import Command, Line, Unsure, Word
+from .shell_words import CommandBuilder, SimpleCommand, Unsure, Word
 
 __all__ = ["read_commands"]
 
@@ -28,21 +28,21 @@ _PLAIN = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
 _IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
 _IN_BRACES = re.compile(r"[^}'\"\\$`<>]+")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
-_BROKEN_MARK = re.compile(r"[$<>(]\\\n")  # a mark that the next line makes another: $ and (, < and <
+_BROKEN_MARK = re.compile(r"[$<>(]\\\n")  # a mark that continues on the next line: $ and (, < and <
 _REDIRECTION = re.compile(r"&>>?|<<<|<<-?|<>|<&|>>|>&|>\||[<>]")
 _IN_BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
 _ANSI_C = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 
 
-def read_commands(text: str, depth: int = 0) -> list[Command]:
-    """Return every simple command of a command line, those in substitutions too; raise Unsure where in doubt."""
-    reader = _Reader(text, depth, [])
+def read_commands(text: str, depth: int = 0) -> list[SimpleCommand]:
+    """Return every simple command of a command line, also those in substitutions; raise Unsure if in doubt."""
+    reader = _ShellReader(text, depth, [])
     reader.read_list("")
     return reader.commands
 
 
-class _Reader:
-    def __init__(self, text: str, depth: int, commands: list[Command]) -> None:
+class _ShellReader:
+    def __init__(self, text: str, depth: int, commands: list[SimpleCommand]) -> None:
         if _BROKEN_MARK.search(text):
             raise Unsure
         self.text = text
@@ -55,10 +55,10 @@ class _Reader:
     # Lists of commands.
 
     def read_list(self, closer: str) -> None:
-        """Read commands up to ``closer`` and step over it."""
+        """Read commands up to ``closer``, and skip it."""
         self._deeper()
         inherited = len(self.waiting)
-        line = Line(self.commands)
+        line = CommandBuilder(self.commands)
         while True:
             self._skip_blanks()
             mark = self.text[self.at : self.at + 1]
@@ -103,13 +103,13 @@ class _Reader:
         if blanks:
             self.at = blanks.end()
 
-    def _skip_comment(self, line: Line) -> None:
+    def _skip_comment(self, line: CommandBuilder) -> None:
         if self.arithmetic or line.is_test:
-            raise Unsure  # a comment here, a digit or a pattern there
+            raise Unsure  # a comment, or a digit or a pattern
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
 
-    def _read_parenthesis(self, line: Line) -> None:
+    def _read_parenthesis(self, line: CommandBuilder) -> None:
         """Read a subshell, arithmetic, or the parentheses after a function's name."""
         if self.text.startswith("((", self.at) and (not line.words or line.is_for):
             line.words.clear()
@@ -127,7 +127,7 @@ class _Reader:
         self.read_list(")")
 
     def _read_arithmetic(self) -> None:
-        """Read what begins with two parentheses, the second still ahead: sums read as commands do no harm."""
+        """Read the rest of ``((``: to take sums for commands does no harm."""
         self.arithmetic += 1
         self.at += 1
         self.read_list(")")
@@ -151,7 +151,7 @@ class _Reader:
             self.waiting.append(_HereDocument(target.text, expands, operator.group() == "<<-"))
 
     def _read_here_documents(self) -> None:
-        """Step over the texts that the line's redirections announced."""
+        """Skip the here-documents of the line."""
         for document in self.waiting:
             began, joined = self.at, False
             while True:
@@ -165,30 +165,30 @@ class _Reader:
                 joined = document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1
                 self.at = end + 1
             if document.expands:
-                body = _Reader(self.text[began : self.at], self.depth, self.commands)
+                body = _ShellReader(self.text[began : self.at], self.depth, self.commands)
                 body.read_double_quoted("")
             self.at = len(self.text) if end < 0 else end + 1
         self.waiting.clear()
 
     # Words.
 
-    def _read_argument(self, line: Line) -> None:
+    def _read_argument(self, line: CommandBuilder) -> None:
         began = self.at
         word = self.read_word()
         source = self._source(began)
         if source.isdigit() and self.text[self.at : self.at + 1] in ("<", ">"):
-            return  # the number of a file: 2>errors
+            return  # a file descriptor: 2>errors
         line.add(word, source)
 
     def _source(self, began: int) -> str:
-        """Return a word as it is written; a line that is continued within it is not part of it."""
+        """Return the source of a word, without line continuations."""
         return self.text[began : self.at].replace("\\\n", "")
 
     def _is_process_substitution(self) -> bool:
         return self.text.startswith(("<(", ">("), self.at)
 
     def read_word(self) -> Word:
-        """Read one word; what follows its first part that is not known is read for the commands in it."""
+        """Read one word; after its first unknown part, only the commands in it are read."""
         pieces: list[str] = []
         known, began = True, self.at
         while self.at < len(self.text):
@@ -207,7 +207,7 @@ class _Reader:
                 if self.at == began or self.text[self.at - 1] != "=":
                     break
                 self.at += 1
-                self.read_list(")")  # an array; its elements may be run later
+                self.read_list(")")  # an array: its elements may be run later
                 piece = None
             else:
                 first, piece, sure = self.at, *self._read_part(mark, self.at == began)
@@ -222,9 +222,9 @@ class _Reader:
         return Word("".join(pieces), known)
 
     def _read_part(self, mark: str, is_first: bool) -> tuple[str, bool]:
-        """Read what is special within a word: its text and whether that is all of it."""
+        """Read a special part of a word; return its text and whether that is all of it."""
         if self.arithmetic and mark in "\\'\"":
-            raise Unsure  # whether that quotes depends on its being a sum after all
+            raise Unsure  # in arithmetic it is not a quote
         if mark == "\\":
             taken = self.text[self.at + 1 : self.at + 2]
             self.at += 1 + len(taken)
@@ -266,7 +266,7 @@ class _Reader:
         return mark, True
 
     def _read_dollar(self, *, quoted: bool) -> tuple[str, bool]:
-        """Read an expansion: nothing is known of it but the commands in it."""
+        """Read an expansion: only the commands in it are known."""
         text = self.text
         self.at += 1
         if text.startswith("((", self.at):
@@ -285,10 +285,10 @@ class _Reader:
         elif not quoted and text.startswith("'", self.at):
             string = _ANSI_C.match(text, self.at + 1)
             if string is None or "\\'" in string.group(1):
-                raise Unsure  # for a plain sh the string ends there
+                raise Unsure  # for sh the string ends there
             self.at = string.end()
         elif not quoted and text.startswith('"', self.at):
-            pass  # a text to be translated, in a plain sh a dollar; the quotes are read next
+            pass  # a text to translate, or a dollar in sh; the quotes are read next
         else:
             parameter = _PARAMETER.match(text, self.at)
             if parameter is None:
@@ -297,7 +297,7 @@ class _Reader:
         return "", False
 
     def read_double_quoted(self, closer: str) -> tuple[str, bool]:
-        """Read up to the closing quote, or with no closer to the end: a here-document is read alike."""
+        """Read up to the closing quote, or without a closer to the end, as for a here-document."""
         self._deeper()
         pieces: list[str] = []
         known = True
@@ -333,14 +333,14 @@ class _Reader:
         """Read ``${…}`` for the commands in its default or pattern."""
         self._deeper()
         if self.text[self.at : self.at + 1] in (" ", "\t", "\n", "|", ""):
-            raise Unsure  # Korn shells run what is in it
+            raise Unsure  # Korn shells run its content
         while not self.text.startswith("}", self.at):
             plain = _IN_BRACES.match(self.text, self.at)
             mark = self.text[self.at : self.at + 1]
             if plain:
                 self.at = plain.end()
             elif not mark or (mark in "<>" and self._is_process_substitution()) or (mark == "'" and quoted):
-                raise Unsure  # whether that quotes depends on the operator and on the shell
+                raise Unsure  # whether that is a quote depends on the operator and the shell
             elif mark in "<>":
                 self.at += 1
             else:
@@ -354,5 +354,5 @@ class _Reader:
         if inside is None or (quoted and '\\"' in inside.group(1)):
             raise Unsure  # between double quotes, shells differ in what a backslash before one means
         self.at = inside.end()
-        inner = _Reader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.commands)
+        inner = _ShellReader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.commands)
         inner.read_list("")

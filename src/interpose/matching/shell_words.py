@@ -1,21 +1,21 @@
-"""What the reader of command lines reads: words, and the command that they make."""
+"""Words of a shell's command line, and the simple command that they make."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-__all__ = ["ASSIGNMENT", "Command", "Line", "Unsure", "Word"]
+__all__ = ["ASSIGNMENT", "CommandBuilder", "SimpleCommand", "Unsure", "Word"]
 
 
 class Word(NamedTuple):
-    """A word of a command; ``text`` is all of it, or where it is not known, what it certainly begins with."""
+    """A word of a command; ``text`` is the whole word, or its certain beginning if the rest is unknown."""
 
     text: str
     known: bool = True
 
 
-Command = tuple[Word, ...]
+SimpleCommand = tuple[Word, ...]
 
 
 class Unsure(Exception):
@@ -27,7 +27,7 @@ _MOST_COMMANDS = 3_000
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[.*?\])?\+?=", re.ASCII | re.DOTALL)
 _OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[[^\]]*\Z", re.ASCII)
 
-# Words after which a command begins; `esac` and what follows `case` are counted, see _reserved.
+# Reserved words after which a command begins; for `case` and `esac` see _reserved.
 _RESERVED = frozenset(
     [
         "if",
@@ -50,16 +50,16 @@ _RESERVED = frozenset(
 )
 
 
-class Line:
-    """The command that is being read, and what of the list around it says where a command may begin."""
+class CommandBuilder:
+    """Collects the words of the current command, and knows where a command may begin."""
 
-    def __init__(self, commands: list[Command]) -> None:
+    def __init__(self, commands: list[SimpleCommand]) -> None:
         self.commands = commands
         self.words: list[Word] = []
         self.cases = 0
         self._before = "\n"
         self._timed = False
-        self.forked = False  # at &> bash redirects, where another shell ends the command
+        self.forked = False  # after &>: bash redirects, other shells end the command
 
     @property
     def is_test(self) -> bool:
@@ -72,7 +72,7 @@ class Line:
         return self.words == [Word("for")]
 
     def add(self, word: Word, source: str) -> None:
-        """Take the next word; one that is reserved begins a new command."""
+        """Add the next word; a reserved word begins a new command."""
         if self.forked:
             raise Unsure
         is_reserved = word.known and source == word.text
@@ -116,7 +116,7 @@ class Line:
         self._timed = source == "time"
 
     def end(self, mark: str) -> None:
-        """Finish the command; ``mark`` is what follows it."""
+        """Finish the command; ``mark`` is the character after it."""
         if self.words:
             self.commands.append(tuple(self.words))
             self.words.clear()

@@ -1,10 +1,10 @@
-"""Commands whose arguments are a command: ``sudo``, ``env``, ``xargs``, ``sh -c``, ``find -exec`` and their like."""
+"""Commands that run the command in their arguments: ``sudo``, ``env``, ``xargs``, ``sh -c``, ``find -exec`` …"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .shell_words import ASSIGNMENT, Command, Unsure, Word
+from .shell_words import ASSIGNMENT, SimpleCommand, Unsure, Word
 
 __all__ = ["inside"]
 
@@ -12,7 +12,8 @@ _ANYTHING = Word("", known=False)
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "rbash", "fish"])
 _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 
-# Options as in getopt: letters, a colon after those with a value; then long names. A number: words before the command.
+# Options as for getopt: letters, a colon after those with a value; then long names. The number of words before the
+# command.
 _WRAPPERS: dict[str, tuple[str, int]] = {
     "builtin": ("", 0),
     "busybox": ("", 0),
@@ -66,8 +67,8 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
 }
 
 
-def inside(command: Command) -> list[Command | str]:
-    """Return what a command runs in turn, as commands or as text to be read; raise Unsure where it cannot be told."""
+def inside(command: SimpleCommand) -> list[SimpleCommand | str]:
+    """Return the commands that a command runs, or text to parse for them; raise Unsure if that is unknown."""
     name, words = _base_name(command[0]), command[1:]
     if name in _SHELLS:
         return _shell(words)
@@ -81,14 +82,14 @@ def _base_name(word: Word) -> str:
     return word.text.rpartition("/")[2] if word.known else ""
 
 
-def _text(words: Command) -> str:
+def _text(words: SimpleCommand) -> str:
     if not all(word.known for word in words):
         raise Unsure
     return " ".join(word.text for word in words)
 
 
-def _shell(words: Command) -> list[Command | str]:
-    """Find the text after -c; a shell that has neither a text nor a file reads what we do not see."""
+def _shell(words: SimpleCommand) -> list[SimpleCommand | str]:
+    """Return the text after -c; a shell without a text and without a file reads its input, which is unknown."""
     at, has_text = 0, False
     while at < len(words) and words[at].text[:1] in ("-", "+", ""):
         option = _text(words[at : at + 1])
@@ -113,11 +114,11 @@ def _shell(words: Command) -> list[Command | str]:
     return []
 
 
-def _wrapper(name: str, words: Command) -> list[Command | str]:
+def _wrapper(name: str, words: SimpleCommand) -> list[SimpleCommand | str]:
     spec, skipped = _WRAPPERS[name]
     at, options = _options(words, spec)
     if name == "command" and options.keys() & {"v", "V"}:
-        return []  # says what would be run
+        return []  # only prints what would be run
     split = options.get("S") if name == "env" else None
     split = split or options.get("split-string")
     if split is not None:
@@ -128,14 +129,14 @@ def _wrapper(name: str, words: Command) -> list[Command | str]:
     inner = words[at + skipped :]
     if not inner:
         if options.keys() & {"i", "s", "login", "shell"} and name in ("sudo", "doas"):
-            raise Unsure  # a shell that reads what we do not see
+            raise Unsure  # a shell that reads its input
         return []
     if name == "flock" and inner[0].text in ("-c", "--command"):
         return [_text(inner[1:2])]
     return [_with_input(inner, options) if name == "xargs" else inner]
 
 
-def _options(words: Command, spec: str) -> tuple[int, dict[str, Word]]:
+def _options(words: SimpleCommand, spec: str) -> tuple[int, dict[str, Word]]:
     """Return where the operands begin, and the options before them."""
     letters, _, names = spec.partition(" ")
     long = set(names.split())
@@ -162,7 +163,7 @@ def _options(words: Command, spec: str) -> tuple[int, dict[str, Word]]:
 
 
 def _letters(cluster: str, letters: str, following: Word, found: dict[str, Word]) -> bool:
-    """Take single-letter options written together; return whether the last of them has the next word for a value."""
+    """Read single-letter options written together; return whether the value of the last is the next word."""
     for place, letter in enumerate(cluster):
         if letter == ":" or letter not in letters:
             raise Unsure
@@ -176,12 +177,12 @@ def _letters(cluster: str, letters: str, following: Word, found: dict[str, Word]
     return False
 
 
-def _at(words: Command, at: int) -> Word:
+def _at(words: SimpleCommand, at: int) -> Word:
     return words[at] if at < len(words) else _ANYTHING
 
 
-def _with_input(words: Command, options: dict[str, Word]) -> Command:
-    """Say where xargs puts its input: at the end, or wherever the replaced text is."""
+def _with_input(words: SimpleCommand, options: dict[str, Word]) -> SimpleCommand:
+    """Add the input of xargs as unknown words: at the end, or where the replaced text is."""
     for option, default in (("I", ""), ("J", ""), ("i", "{}"), ("replace", "{}")):
         if option in options:
             replaced = options[option]
@@ -191,18 +192,18 @@ def _with_input(words: Command, options: dict[str, Word]) -> Command:
     return (*words, _ANYTHING)
 
 
-def _replace(words: Command, replaced: str) -> Command:
+def _replace(words: SimpleCommand, replaced: str) -> SimpleCommand:
     return tuple(
         Word(word.text.partition(replaced)[0], known=False) if replaced and replaced in word.text else word
         for word in words
     )
 
 
-def _find(words: Command) -> list[Command | str]:
-    """Take each command between an action and its end."""
+def _find(words: SimpleCommand) -> list[SimpleCommand | str]:
+    """Return each command between an action and its end."""
     if any(not word.known and word.text[:1] in ("", "-") for word in words):
         raise Unsure  # may be an action
-    commands: list[Command | str] = []
+    commands: list[SimpleCommand | str] = []
     current: list[Word] | None = None
     for word in words:
         if current is None:
@@ -217,27 +218,27 @@ def _find(words: Command) -> list[Command | str]:
     return commands
 
 
-def _eval(words: Command) -> list[Command | str]:
+def _eval(words: SimpleCommand) -> list[SimpleCommand | str]:
     return [_text(words)]
 
 
-def _alias(words: Command) -> list[Command | str]:
+def _alias(words: SimpleCommand) -> list[SimpleCommand | str]:
     return [_text((word,)).partition("=")[2] for word in words]
 
 
-def _trap(words: Command) -> list[Command | str]:
+def _trap(words: SimpleCommand) -> list[SimpleCommand | str]:
     operands = words[1:] if words[:1] == (Word("--"),) else words
     return [_text(operands[:1])]
 
 
-def _source(words: Command) -> list[Command | str]:
+def _source(words: SimpleCommand) -> list[SimpleCommand | str]:
     if not words or (not words[0].known and not words[0].text) or words[0].text.startswith(("/dev/", "/proc/")):
         raise Unsure
     return []
 
 
-def _su(words: Command) -> list[Command | str]:
-    """Find the text after -c; without one it is a shell that reads what we do not see."""
+def _su(words: SimpleCommand) -> list[SimpleCommand | str]:
+    """Return the text after -c; without one it is a shell that reads its input."""
     _text(words)
     for at, word in enumerate(words):
         name, equals, value = word.text.partition("=")
@@ -246,15 +247,15 @@ def _su(words: Command) -> list[Command | str]:
     raise Unsure
 
 
-def _watch(words: Command) -> list[Command | str]:
-    """Take all words as a line for the shell, which is what it does with them."""
+def _watch(words: SimpleCommand) -> list[SimpleCommand | str]:
+    """Return all words as a line for the shell, as watch runs them."""
     at, options = _options(
         words, "bcd:egn:pqrtwx beep color differences errexit chgexit interval: no-title precise exec"
     )
     return [words[at:]] if options.keys() & {"x", "exec"} else [_text(words[at:])]
 
 
-_READERS: dict[str, Callable[[Command], list[Command | str]]] = {
+_READERS: dict[str, Callable[[SimpleCommand], list[SimpleCommand | str]]] = {
     ".": _source,
     "alias": _alias,
     "eval": _eval,

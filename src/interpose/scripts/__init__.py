@@ -1,22 +1,22 @@
 """The ``.arma`` language: a hook is a line, ``hook POINT[:SUBJECT] /command arguments``.
 
-``parse`` reads a file's text into lines, ``Commands`` knows what a line may run, and ``ScriptHandler`` runs one. What
-an event says is filled into an argument when the hook runs, and is never read as part of the language.
+``parse`` reads the text of a file into lines, ``Commands`` has the commands, and ``ScriptHandler`` runs a line. Values
+of an event are filled into arguments when the hook runs; they are never parsed.
 """
 
-from .commands import Command, Commands, World
+from .commands import Commands, ScriptCommand, ScriptHost
 from .handler import ScriptHandler
 from .lines import Line, Reference, Template, fill
 from .parse import doubts, parse
 
 __all__ = [
-    "Command",
     "Commands",
     "Line",
     "Reference",
+    "ScriptCommand",
     "ScriptHandler",
+    "ScriptHost",
     "Template",
-    "World",
     "doubts",
     "fill",
     "parse",

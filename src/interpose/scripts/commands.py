@@ -1,4 +1,4 @@
-"""What a line of a script can run: ``/log /notify /perms /deny /ask /context /inject``, and what a host adds."""
+"""The commands of script lines: ``/log /notify /perms /deny /ask /context /inject``, and those that a host adds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
 from .lines import Template, literal
 
-__all__ = ["Command", "Commands", "Mistake", "World"]
+__all__ = ["Commands", "Mistake", "ScriptCommand", "ScriptHost"]
 
 LEVELS = ("debug", "info", "warning", "error")
 """The levels of ``/log``."""
@@ -22,19 +22,19 @@ _NAME = re.compile(r"[A-Za-z][\w:.-]*", re.ASCII)
 _NOTIFICATION = "Notification"
 
 
-class World(Record):
-    """What commands reach beyond their event; handed in by whoever loads a script."""
+class ScriptHost(Record):
+    """What commands can use beside their event."""
 
     permissions: Mapping[str, str] = made_by(factory=dict)
-    """What ``/perms check`` asks: a name to ``allow``, ``ask`` or ``deny``."""
+    """For ``/perms check``: a name to ``allow``, ``ask`` or ``deny``."""
     fire: Callable[..., Any] | None = None
     """Fires an event, as ``Hooks.fire`` and ``Hooks.fire_sync`` do."""
     show: Callable[[str], None] | None = None
-    """Shows a text to the person."""
+    """Shows a text to the user."""
 
 
 class Mistake(NamedTuple):
-    """What is wrong with an argument, seen before anything runs."""
+    """A problem with an argument, found when the script is parsed."""
 
     argument: int
     what: str
@@ -45,31 +45,31 @@ def _nothing_to_check(arguments: Sequence[Template]) -> Mistake | None:
     return None
 
 
-class Command(Record):
-    """One command: what it takes, and what it runs."""
+class ScriptCommand(Record):
+    """A command: its arguments and its function."""
 
     name: str
-    run: Callable[[list[str], Event, World], Any]
+    run: Callable[[list[str], Event, ScriptHost], Any]
     usage: str = ""
     fewest: int = 0
     most: int | None = None
-    """How many arguments it takes; None is any number."""
+    """The largest number of arguments; None is any number."""
     check: Callable[[Sequence[Template]], Mistake | None] = _nothing_to_check
     effects: frozenset[str] = frozenset()
-    """What it can do at all: without any of these rights a row gives it no effect."""
-    ours: bool = False
-    """Whether it is one that never waits and reads its arguments only as text."""
+    """The rights that it uses: at an event with none of them it has no effect."""
+    built_in: bool = False
+    """Whether it is built in: it never waits, and takes its arguments as text."""
     awaits: bool = False
-    """Whether calling it gives a coroutine, as far as that can be seen."""
+    """Whether a call returns a coroutine, as far as that is known."""
 
 
 class Commands:
-    """The commands by name: ours, which stay what they are, and those that a host adds."""
+    """The commands by name: the built-in ones, which cannot be replaced, and those of the host."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: Mapping[str, Command] = _OURS
+        self._known: Mapping[str, ScriptCommand] = _BUILT_IN
 
     def add(
         self,
@@ -80,7 +80,7 @@ class Commands:
         fewest: int = 0,
         most: int | None = None,
     ) -> None:
-        """Add ``/name``: a function of the arguments and the event, sync or async; it returns what any hook returns."""
+        """Add ``/name``: a sync or async function of the arguments and the event, which answers like any hook."""
         plain = name.removeprefix("/") if isinstance(name, str) else ""
         if not _NAME.fullmatch(plain):
             raise BadHook(f"{name!r} cannot be the name of a command", hint="letters, digits, _ - . and :")
@@ -90,17 +90,17 @@ class Commands:
             raise BadHook(f"/{plain}: {type(function).__name__} cannot be called", hint="give a function")
         if fewest < 0 or (most is not None and most < fewest):
             raise BadHook(f"/{plain}: no line has {fewest} to {most} arguments", hint="fewest is at most most")
-        added = Command(
+        added = ScriptCommand(
             name=plain,
-            run=lambda arguments, event, world: function(arguments, event),
+            run=lambda arguments, event, host: function(arguments, event),
             usage=usage,
             fewest=fewest,
             most=most,
             awaits=_is_async(function),
         )
-        self._known = {**self._known, plain: added}  # swapped whole: a script may be running
+        self._known = {**self._known, plain: added}  # replaced, not changed: a script may be running
 
-    def get(self, name: str) -> Command | None:
+    def get(self, name: str) -> ScriptCommand | None:
         """Return a command by its name without the slash."""
         return self._known.get(name)
 
@@ -118,10 +118,10 @@ def _is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-# What they do.
+# The built-in commands.
 
 
-def _log(arguments: list[str], event: Event, world: World) -> None:
+def _log(arguments: list[str], event: Event, host: ScriptHost) -> None:
     import logging
 
     level, text = arguments
@@ -130,22 +130,22 @@ def _log(arguments: list[str], event: Event, world: World) -> None:
     logging.getLogger("interpose.script").log(getattr(logging, level.upper()), "%s", clean(text))
 
 
-def _notify(arguments: list[str], event: Event, world: World) -> Any:
-    """Show a text and tell the hooks of Notification, who are told once: theirs is only shown."""
+def _notify(arguments: list[str], event: Event, host: ScriptHost) -> Any:
+    """Show a text and fire Notification; at Notification itself the text is only shown."""
     text = arguments[0]
-    broken = _showing_broke(world, text)
-    if world.fire is None or event.row.name == _NOTIFICATION:
+    broken = _show(host, text)
+    if host.fire is None or event.row.name == _NOTIFICATION:
         return _answer(None, broken)
     whose = {name: event[name] for name in ("session_id", "agent_id") if event.get(name)}
-    fired = world.fire(_NOTIFICATION, message=text, notification_type="script", **whose)
+    fired = host.fire(_NOTIFICATION, message=text, notification_type="script", **whose)
     return _answer_later(fired, broken) if is_awaitable(fired) else _answer(fired, broken)
 
 
-def _showing_broke(world: World, text: str) -> Exception | None:
-    """Show a text; a terminal that is gone must not keep the notification from being fired."""
+def _show(host: ScriptHost, text: str) -> Exception | None:
+    """Show a text and return the error, if any: Notification is fired even if the terminal is gone."""
     try:
-        if world.show is not None:
-            world.show(clean(text))
+        if host.show is not None:
+            host.show(clean(text))
     except Exception as error:
         return error
     return None
@@ -156,7 +156,7 @@ async def _answer_later(fired: Any, broken: Exception | None) -> Reply | None:
 
 
 def _answer(outcome: Any, broken: Exception | None) -> Reply | None:
-    """Pass on what the hooks of the notification have said: nobody else reads that outcome."""
+    """Return the context and the messages of the hooks of Notification."""
     if broken is not None:
         raise broken
     said = Reply(
@@ -166,12 +166,12 @@ def _answer(outcome: Any, broken: Exception | None) -> Reply | None:
     return said if said.context or said.messages else None
 
 
-def _perms(arguments: list[str], event: Event, world: World) -> Reply | None:
+def _perms(arguments: list[str], event: Event, host: ScriptHost) -> Reply | None:
     name = arguments[1]
     shown = clean(name)[:200]
-    match world.permissions.get(name):
+    match host.permissions.get(name):
         case "allow":
-            return None  # no objection; a grant is for a person or a permission rule to give
+            return None  # no objection; only a user or a permission rule grants
         case "ask":
             return ask(f"permission {shown} must be asked for")
         case "deny":
@@ -182,51 +182,51 @@ def _perms(arguments: list[str], event: Event, world: World) -> Reply | None:
             return deny(f"permission {shown} is {other!r:.60}, which is not allow, ask or deny")
 
 
-def _inject(arguments: list[str], event: Event, world: World) -> Reply:
+def _inject(arguments: list[str], event: Event, host: ScriptHost) -> Reply:
     *strategy, text = arguments
     return inject(text, *strategy)
 
 
-def _a_level(arguments: Sequence[Template]) -> Mistake | None:
+def _check_level(arguments: Sequence[Template]) -> Mistake | None:
     return _one_of(arguments[0], LEVELS, "a level", "levels are")
 
 
-def _says_check(arguments: Sequence[Template]) -> Mistake | None:
+def _check_perms(arguments: Sequence[Template]) -> Mistake | None:
     if literal(arguments[0]) == "check":
         return None
     return Mistake(0, "/perms can only check", "write /perms check NAME")
 
 
-def _a_strategy(arguments: Sequence[Template]) -> Mistake | None:
+def _check_strategy(arguments: Sequence[Template]) -> Mistake | None:
     return _one_of(arguments[0], STRATEGIES, "a strategy", "strategies are") if len(arguments) == 2 else None
 
 
 def _one_of(given: Template, known: Sequence[str], what: str, these_are: str) -> Mistake | None:
-    """Look at a first argument with few choices; what is filled in later is looked at when the hook runs."""
+    """Check a first argument with few choices; one with a reference is checked when the hook runs."""
     text = literal(given)
     if text is None or text in known:
         return None
     return Mistake(0, f"{text[:60]!r} is not {what}", nearest(text, known) or f"{these_are} {', '.join(known)}")
 
 
-def _text_command(name: str, make: Callable[[str], Reply], effects: str) -> Command:
-    return Command(
-        name=name, run=lambda arguments, event, world: make(arguments[0]), usage="TEXT", fewest=1, most=1,
-        effects=frozenset(effects.split(", ")), ours=True,
+def _text_command(name: str, make: Callable[[str], Reply], effects: str) -> ScriptCommand:
+    return ScriptCommand(
+        name=name, run=lambda arguments, event, host: make(arguments[0]), usage="TEXT", fewest=1, most=1,
+        effects=frozenset(effects.split(", ")), built_in=True,
     )  # fmt: skip
 
 
-_OURS: Mapping[str, Command] = {
+_BUILT_IN: Mapping[str, ScriptCommand] = {
     command.name: command
     for command in (
-        Command(name="log", run=_log, usage="LEVEL TEXT", fewest=2, most=2, check=_a_level, ours=True),
-        Command(name="notify", run=_notify, usage="TEXT", fewest=1, most=1, ours=True),
-        Command(name="perms", run=_perms, usage="check NAME", fewest=2, most=2, check=_says_check,
-                effects=frozenset({"deny", "keep going"}), ours=True),
+        ScriptCommand(name="log", run=_log, usage="LEVEL TEXT", fewest=2, most=2, check=_check_level, built_in=True),
+        ScriptCommand(name="notify", run=_notify, usage="TEXT", fewest=1, most=1, built_in=True),
+        ScriptCommand(name="perms", run=_perms, usage="check NAME", fewest=2, most=2, check=_check_perms,
+                effects=frozenset({"deny", "keep going"}), built_in=True),
         _text_command("deny", deny, "deny, keep going"),
         _text_command("ask", ask, "ask, deny"),
         _text_command("context", context, "context"),
-        Command(name="inject", run=_inject, usage="[STRATEGY] TEXT", fewest=1, most=2, check=_a_strategy,
-                effects=frozenset({"inject"}), ours=True),
+        ScriptCommand(name="inject", run=_inject, usage="[STRATEGY] TEXT", fewest=1, most=2, check=_check_strategy,
+                effects=frozenset({"inject"}), built_in=True),
     )
 }  # fmt: skip

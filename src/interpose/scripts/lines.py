@@ -1,4 +1,4 @@
-"""The nouns of a script: a line, its arguments, and what is filled into them when the hook runs. All immutable."""
+"""A script line, its arguments, and the references to values of the event in them. All are immutable."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LONGEST_INDEX = 9  # digits: no list is longer, and int() refuses thousands of 
 
 
 class Reference(Record, kw_only=False):
-    """A place in an argument where a value of the event goes: ``$name`` or ``$name.field.sub``."""
+    """A reference in an argument to a value of the event: ``$name`` or ``$name.field.sub``."""
 
     name: str
     path: tuple[str, ...] = ()
     column: int = 0
-    """Where it stands in its line, for whoever has to complain about it."""
+    """Its column in the line, for messages."""
 
     _uncompared = frozenset({"column"})
 
@@ -32,7 +32,7 @@ class Reference(Record, kw_only=False):
 
 
 Template = tuple[str | Reference, ...]
-"""An argument before it is filled in: texts and references in their order; nothing is the empty text."""
+"""An argument before it is filled in: texts and references in order; an empty one is the empty text."""
 
 
 class Line(Record, kw_only=False):
@@ -50,14 +50,14 @@ class Line(Record, kw_only=False):
 
     @property
     def where(self) -> str:
-        """Its place, as ``file:line:column``."""
+        """Its position, as ``file:line:column``."""
         return f"{self.source}:{self.line}:{self.column}"
 
     def __str__(self) -> str:
         return self.text or self.render()
 
     def render(self) -> str:
-        """Return a line of the language that means the same, every argument in double quotes."""
+        """Return an equivalent line with every argument in double quotes."""
         return " ".join(("hook", self.event, f"/{self.command}", *map(_quoted, self.arguments)))
 
 
@@ -66,7 +66,7 @@ def _quoted(template: Template) -> str:
 
 
 def joined(parts: Iterable[str | Reference]) -> Template:
-    """Return the template of these parts, with texts that touch made one."""
+    """Return the template of these parts, with adjacent texts joined."""
     made: list[str | Reference] = []
     for part in parts:
         if isinstance(part, str) and made and isinstance(made[-1], str):
@@ -77,17 +77,17 @@ def joined(parts: Iterable[str | Reference]) -> Template:
 
 
 def literal(template: Template) -> str | None:
-    """Return the text of an argument that is known before any event is; None where something is filled in."""
+    """Return the text of an argument without references; None if it has any."""
     if not template:
         return ""
     return template[0] if len(template) == 1 and isinstance(template[0], str) else None
 
 
 def fill(template: Template, event: Event, *, lenient: bool = False) -> str:
-    """Return the argument with the event's values in their places.
+    """Return the argument with the event's values filled in.
 
-    Text stays as it is, what is missing or ``None`` is the empty text, other values are compact JSON. A value that
-    cannot be written fails the hook, or is named in angle brackets if ``lenient``.
+    Text stays as it is, a missing value or ``None`` is the empty text, any other value is compact JSON. A value that
+    cannot be written fails the hook; if ``lenient``, its name stands in angle brackets instead.
     """
     return "".join(part if isinstance(part, str) else _shown(part, event, lenient) for part in template)
 
@@ -100,7 +100,7 @@ def _shown(reference: Reference, event: Event, lenient: bool) -> str:
         if isinstance(value, str):
             return str.__str__(value)
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except Exception as error:  # not JSON, nested too deep, or an object that fights being looked at
+    except Exception as error:  # not JSON, nested too deep, or an object that raises
         if lenient:
             return f"<{reference.name}: {type_name(error)}>"
         raise HookFailed("payload", f"{reference} cannot be written: {type_name(error)}") from None

@@ -1,4 +1,4 @@
-"""The text of a ``.arma`` file to lines: every problem at once, each with its place. One problem refuses the file."""
+"""Parse the text of a ``.arma`` file to lines. All problems are reported at once; one problem refuses the file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..errors import BadHook, ConfigError, Problem, UnknownEvent, nearest
 from ..events import Row, Table
 from ..matching import compile_matcher
 from ..replies import clean
-from .commands import Command, Commands
+from .commands import Commands, ScriptCommand
 from .lines import Line, Reference
-from .words import Word, bare_word, read_words
+from .tokenizer import Argument, bare_word, read_arguments
 
 __all__ = ["LONGEST_LINE", "MOST_BYTES", "MOST_LINES", "MOST_PROBLEMS", "doubts", "parse"]
 
@@ -20,7 +20,7 @@ MOST_BYTES = 1024 * 1024
 MOST_LINES = 10_000
 LONGEST_LINE = 10_000
 MOST_PROBLEMS = 1_000
-"""A file that is no script at all is not complained about line by line."""
+"""After so many problems parsing stops: the file is probably not a script."""
 
 _KEYWORD = "hook"
 _SHAPE = "a line is: hook POINT[:SUBJECT] /command arguments"
@@ -29,15 +29,15 @@ _WITHOUT_PARTS = {"text": "text", "text|null": "text", "number": "a number", "fl
 
 
 def parse(text: str, *, source: str, table: Table, commands: Commands) -> list[Line]:
-    """Return the lines of a script, or raise ConfigError with everything that is wrong with it."""
-    script = _Script(source, table, commands)
+    """Return the lines of a script; raise ConfigError with all problems."""
+    script = _ScriptReader(source, table, commands)
     script.read(text.removeprefix("\ufeff"))
     if script.problems:
         raise ConfigError(script.problems)
     return script.lines
 
 
-class _Script:
+class _ScriptReader:
     def __init__(self, source: str, table: Table, commands: Commands) -> None:
         self.source = source
         self.table = table
@@ -49,24 +49,24 @@ class _Script:
         if len(text) > MOST_BYTES or len(text.encode("utf-8", "replace")) > MOST_BYTES:
             self.problems.append(Problem(f"has more than {MOST_BYTES} bytes", where=self.source, hint="split it"))
             return
-        # Not splitlines(): it also splits at marks that an editor does not show as the end of a line.
+        # Not splitlines(): it also splits at characters that editors do not show as line breaks.
         texts = text.split("\n")
         for number, line in enumerate(islice(texts, MOST_LINES), 1):
-            self.problems += _Reader(self, number, line.removesuffix("\r")).read()
+            self.problems += _LineReader(self, number, line.removesuffix("\r")).read()
             if len(self.problems) >= MOST_PROBLEMS:
                 place = f"{self.source}:{number}:1"
                 self.problems[MOST_PROBLEMS:] = [Problem("too many problems to go on", where=place, hint=_SHAPE)]
                 return
-        # A newline at the very end begins no line.
+        # A newline at the end does not begin a line.
         if len(texts) > MOST_LINES + (not texts[-1]):
             place = f"{self.source}:{MOST_LINES + 1}:1"
             self.problems.append(Problem(f"has more than {MOST_LINES} lines", where=place, hint="split it"))
 
 
-class _Reader:
-    """Reads one line."""
+class _LineReader:
+    """Parses one line."""
 
-    def __init__(self, script: _Script, number: int, text: str) -> None:
+    def __init__(self, script: _ScriptReader, number: int, text: str) -> None:
         self.script = script
         self.number = number
         self.text = text
@@ -77,47 +77,47 @@ class _Reader:
         self.found.append((column, Problem(what, where=place, hint=hint)))
 
     def read(self) -> list[Problem]:
-        """Add the line to the script if there is one; return its problems from left to right."""
+        """Parse the line and add it to the script; return its problems from left to right."""
         if len(self.text) > LONGEST_LINE:
             self.wrong(LONGEST_LINE + 1, f"the line has more than {LONGEST_LINE} characters", "shorten it")
         elif clean(self.text) != self.text:
-            # What a person cannot see could make a line look like another one than it is.
+            # Invisible characters could make a line look different from what it is.
             at = next((at for at, mark in enumerate(self.text) if clean(mark) != mark), 0)
-            self.unseen(at)
+            self.invisible(at)
         else:
             self.hook()
         return [problem for _, problem in sorted(self.found, key=lambda found: found[0])]
 
-    def unseen(self, at: int) -> None:
-        self.wrong(at + 1, f"U+{ord(self.text[at]):04X}, which cannot be seen, stands here", "remove it")
+    def invisible(self, at: int) -> None:
+        self.wrong(at + 1, f"the invisible character U+{ord(self.text[at]):04X}", "remove it")
 
-    def has_unseen(self, word: str, at: int) -> bool:
-        """Complain of another kind of blank, or of no width, in what is compared with names: it would match nothing."""
+    def has_invisible(self, word: str, at: int) -> bool:
+        """Report a special blank or a character without width in a name: it would match nothing."""
         found = next((index for index, mark in enumerate(word) if not mark.isprintable()), None)
         if found is not None:
-            self.unseen(at + found)
+            self.invisible(at + found)
         return found is not None
 
     def hook(self) -> None:
         keyword, begin = bare_word(self.text, 0)
         event, event_at = bare_word(self.text, begin + len(keyword))
         name, name_at = bare_word(self.text, event_at + len(event))
-        if not keyword or self.has_unseen(keyword, begin) or self.has_unseen(event, event_at):
+        if not keyword or self.has_invisible(keyword, begin) or self.has_invisible(event, event_at):
             return
         if keyword != _KEYWORD:
             self.wrong(begin + 1, f"a line begins with hook, not {_short(keyword)}",
                        nearest(keyword, [_KEYWORD]) or _SHAPE)  # fmt: skip
             return
         if not event or event.startswith("/"):
-            self.wrong(event_at + 1, "here a point should stand", _SHAPE)
+            self.wrong(event_at + 1, "an event is missing here", _SHAPE)
             return
         row = self.row(event, event_at + 1)
         command = self.command(name, name_at + 1)
         if not name.startswith("/"):
-            return  # where its arguments begin cannot be known
+            return  # the beginning of its arguments is unknown
         before = len(self.found)
-        words = read_words(self.text, name_at + len(name), self.wrong)
-        if command is not None and len(self.found) == before:  # words that could not be read are not counted
+        words = read_arguments(self.text, name_at + len(name), self.wrong)
+        if command is not None and len(self.found) == before:  # with unreadable arguments the number is unknown
             self.arguments(command, words, name_at + 1)
         if row is not None:
             self.references(row, words)
@@ -139,10 +139,10 @@ class _Reader:
         return row
 
     def subject(self, subject: str, column: int) -> None:
-        """Refuse what would compile and then match nothing: a guard that never wakes up."""
+        """Refuse a subject that would compile and match nothing: the guard would never run."""
         found = _WITHOUT_MEANING.search(subject)
         if found and not subject.startswith("re:"):
-            self.wrong(column + found.start(), f"{found[0]} means nothing in a subject",
+            self.wrong(column + found.start(), f"{found[0]} has no meaning in a subject",
                        "a subject is a name, names with |, a glob, or re: and a regular expression")  # fmt: skip
             return
         try:
@@ -150,13 +150,13 @@ class _Reader:
         except BadHook as error:
             self.wrong(column, error.problem.what, error.problem.hint)
 
-    def command(self, name: str, column: int) -> Command | None:
+    def command(self, name: str, column: int) -> ScriptCommand | None:
         if not name:
-            self.wrong(column, "here a command should stand", _SHAPE)
+            self.wrong(column, "a command is missing here", _SHAPE)
         elif not name.startswith("/"):
             known = name in self.script.commands
             self.wrong(column, f"a command begins with /, and {_short(name)} does not",
-                       f"write /{name}" if known else "between a point and its command stands nothing")  # fmt: skip
+                       f"write /{name}" if known else "nothing goes between an event and its command")  # fmt: skip
         else:
             command = self.script.commands.get(name[1:])
             if command is not None:
@@ -166,7 +166,7 @@ class _Reader:
                        nearest(name, known_names) or f"there are {', '.join(known_names)}")  # fmt: skip
         return None
 
-    def references(self, row: Row, words: list[Word]) -> None:
+    def references(self, row: Row, words: list[Argument]) -> None:
         for word in words:
             for part in word.template:
                 if isinstance(part, Reference):
@@ -183,18 +183,18 @@ class _Reader:
             self.wrong(reference.column, f"{reference.name} is {kind} and has no fields",
                        f"write ${{{reference.name}}}.{_short(after)} for text after it")  # fmt: skip
 
-    def arguments(self, command: Command, words: list[Word], column: int) -> None:
+    def arguments(self, command: ScriptCommand, words: list[Argument], column: int) -> None:
         given, most = len(words), command.most
         if given < command.fewest or (most is not None and given > most):
             where = words[most].column if most is not None and given > most else column
             usage = f"/{command.name} {command.usage}".rstrip()
             self.wrong(where, f"/{command.name} takes {_count(command)}, and here {_are(given)}",
-                       f"write {usage}; a text with blanks stands in quotes")  # fmt: skip
+                       f"write {usage}; put text with blanks in quotes")  # fmt: skip
         elif mistake := command.check([word.template for word in words]):
             self.wrong(words[mistake.argument].column, mistake.what, mistake.hint)
 
 
-def _count(command: Command) -> str:
+def _count(command: ScriptCommand) -> str:
     fewest, most = command.fewest, command.most
     if most is None:
         return f"at least {_plural(fewest)}"
@@ -214,13 +214,13 @@ def _short(word: str) -> str:
 
 
 def doubts(lines: Iterable[Line], *, table: Table, commands: Commands) -> list[Problem]:
-    """Return a warning for every line whose command needs a right that its event does not give."""
+    """Return a warning for every line whose command has no effect at its event."""
     found = []
     for line in lines:
         row, _ = table.find(line.event)
         command = commands.get(line.command)
         if command is None or not command.effects or command.effects & row.can:
             continue
-        rights = f"a hook may {', '.join(sorted(row.can))} there" if row.can else "a hook may only look on there"
+        rights = f"a hook may {', '.join(sorted(row.can))} there" if row.can else "a hook can only observe there"
         found.append(Problem(f"/{line.command} cannot take effect at {row.name}", where=line.where, hint=rights))
     return found

@@ -16,7 +16,7 @@ from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_
 from ..decide import HookRun
 from ..engine import Engine
 from ..faults import log, type_name
-from ..handlers._environment import trace_context
+from ..handlers import trace_context
 from ..model import Outcome
 from ..replies import Ended
 from ..routes import Step

@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from typing import Any, get_args
 
 from ..config.files import read
-from ..config.places import kind
+from ..config.positions import kind
 from ..config.text import Parsed, parse
 from ..errors import ConfigError, InterposeError, Problem, nearest
 from ..events import TABLE, Row, Table

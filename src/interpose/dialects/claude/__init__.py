@@ -1,8 +1,8 @@
-"""The Claude dialect: what a hook of a Claude Code settings file is told, and what the client makes of its answer.
+"""The Claude dialect: the input of hooks of Claude Code, and the meaning of their answers.
 
-Beside the answer, the exit status speaks: 2 blocks whatever was written, any other is overruled by an answer that can
-be read. What cannot be read is a failure, and failures let the action go on, unless the hook was configured with
-``onFailure: block``. What the client drops without a word is reported here, in ``ignored`` or as a failure.
+The exit status counts beside the answer: 2 blocks whatever was written, and any other is overruled by a readable
+answer. An unreadable answer is a failure, and after a failure the action goes on, unless the hook has ``onFailure:
+block``. What the client drops silently is reported here, in ``ignored`` or as a failure.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ...events import Row
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from .. import native
-from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, Said, cut, read_answer
+from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, ParsedAnswer, cut, read_answer
 
-__all__ = ["LONGEST_TEXT", "environment", "read", "withheld_prefixes", "write"]
+__all__ = ["LONGEST_TEXT", "read", "variables", "withheld_prefixes", "write"]
 
 withheld_prefixes = ("OTEL_",)
-"""Variables of the host that such a hook does not get; it gets all others."""
+"""Prefixes of the host's variables that a hook does not get; it gets all others."""
 _MISSING_FILE_IS_NO_BLOCK = frozenset({"Stop", "SubagentStop", "TaskCompleted"})
 _FILE_IS_MISSING = re.compile(r"no such file|can't open file|cannot find module|ENOENT", re.IGNORECASE)
-_NOTHING = Said(Reply(), is_answer=False)
+_NOTHING = ParsedAnswer(Reply(), is_answer=False)
 
 
 def read(row: Row, answer: object, *, blocks: bool = False) -> Reply | Failure:
-    """Read how a command ended and what it wrote, or the mapping that a callable returned.
+    """Read the end of a command, or the return value of a callable.
 
-    ``blocks`` is ``onFailure: block``. A command's ``evidence`` names the tool under ``tool_name``: the output of an
-    MCP tool may be replaced in words that have no effect on any other.
+    ``blocks`` is ``onFailure: block``. A command's ``evidence`` has the ``tool_name``: ``updatedMCPToolOutput`` applies
+    to MCP tools only.
     """
     if isinstance(answer, Ended):
         found = _read_command(row, answer, blocks)
@@ -67,9 +67,9 @@ def _read_command(row: Row, ended: Ended, blocks: bool) -> Reply | Failure:
     return _settle(row, said)
 
 
-def _exit_2(row: Row, ended: Ended, said: Said | Failure, stderr: str) -> Reply | Failure:
+def _exit_2(row: Row, ended: Ended, said: ParsedAnswer | Failure, stderr: str) -> Reply | Failure:
     if row.name in _MISSING_FILE_IS_NO_BLOCK and not ended.stdout.strip() and _FILE_IS_MISSING.search(stderr):
-        # An interpreter that lacks its script exits with 2 as well; an agent must not be kept going for that.
+        # An interpreter that does not find its script exits with 2 too; that must not keep an agent going.
         return Failure("launch_error", f"exit status 2, and a file is missing: {stderr[:300]}")
     problem = said if isinstance(said, Failure) else None
     heard = _NOTHING if isinstance(said, Failure) or not said.is_answer else said
@@ -80,20 +80,22 @@ def _exit_2(row: Row, ended: Ended, said: Said | Failure, stderr: str) -> Reply 
 
 
 def _exit_failure(row: Row, ended: Ended) -> Failure:
-    """Name a failure by its exit status, in the words that a native hook's has."""
+    """Return the failure of an exit status, the same as in the native dialect."""
     failure = native.read(row, replace(ended, stdout=b""))
     return failure if isinstance(failure, Failure) else Failure("hook_crash", f"exit status {ended.status}")
 
 
-def _failed(row: Row, failure: Failure, blocks: bool, stderr: str = "", said: Said = _NOTHING) -> Reply | Failure:
-    """Let the action go on, unless this hook or this event says otherwise."""
+def _failed(
+    row: Row, failure: Failure, blocks: bool, stderr: str = "", said: ParsedAnswer = _NOTHING
+) -> Reply | Failure:
+    """Return the failure, or a block if this hook or this event demands one."""
     if failure.kind == "misstated":
         failure = Failure("bad_output", failure.text, trace=failure.trace, evidence=failure.evidence)
     facts, late = row.claude, failure.kind == "late"
     how = "timed out" if late else "failed"
     if blocks and facts.failure_blocks:
         reason = f'{how}; blocking because onFailure is "block"' + (f"\n{stderr}" if stderr else "")
-        # A request for permission knows no exit status that denies; here it is denied all the same.
+        # No exit status denies a request for permission; onFailure does.
         word = "deny" if "deny" in row.can else _word(row)
         return _block(row, word, said.reply, reason, failure)
     if facts.any_failure_denies or (late and facts.timeout_denies):
@@ -102,16 +104,16 @@ def _failed(row: Row, failure: Failure, blocks: bool, stderr: str = "", said: Sa
 
 
 def _word(row: Row) -> str:
-    """Say what exit status 2 means at an event."""
+    """Return what exit status 2 means at an event."""
     word = row.claude.exit2
     if word == "ignored" and row.name not in OUTPUTS:
-        # The client does not have this event, so its column is empty; a block still is one.
+        # The client does not have this event, so the table does not say what a block does.
         return "deny" if "deny" in row.can else "keep going" if "keep going" in row.can else word
     return word
 
 
 def _block(row: Row, word: str, said: Reply, reason: str, problem: Failure | None = None) -> Reply:
-    """Add a block to what was said otherwise; nothing of it can take the block back."""
+    """Add a block to a reply; no other part of the reply removes it."""
     ignored = said.ignored
     if said.decision == "allow":
         ignored = (*ignored, "allow: the same hook blocks")
@@ -130,15 +132,15 @@ def _block(row: Row, word: str, said: Reply, reason: str, problem: Failure | Non
             return replace(kept, ignored=(*ignored, f"block: {row.name} cannot be blocked so"))
 
 
-def _settle(row: Row, said: Said) -> Reply:
-    """Return what was said where the exit status adds nothing."""
+def _settle(row: Row, said: ParsedAnswer) -> Reply:
+    """Return the reply of an answer whose exit status adds nothing."""
     reply = said.reply
     if said.block is not None:
         reply = _block(row, _word(row), reply, said.why_blocked)
         if reply.keep_going and reply.halt:
             reply = replace(reply, keep_going=False, ignored=(*reply.ignored, "block: continue is false"))
     if row.claude.exit2 == "keep going" and reply.context and not (reply.halt or reply.keep_going):
-        # Context at the end of a turn can only be read by going on: it is the reason to.
+        # Context at the end of a turn is read only if the agent goes on: it is the reason to.
         return replace(reply, keep_going=True, reason="\n".join(reply.context), context=())
     return reply
 
@@ -146,7 +148,7 @@ def _settle(row: Row, said: Said) -> Reply:
 # Standard output.
 
 
-def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
+def _read_stdout(row: Row, ended: Ended) -> ParsedAnswer | Failure:
     data = ended.stdout.removeprefix(b"\xef\xbb\xbf").strip()
     if data.startswith(b"{") and data.endswith(b"}"):
         try:
@@ -156,19 +158,19 @@ def _read_stdout(row: Row, ended: Ended) -> Said | Failure:
                 return Failure("bad_output", f"standard output is not JSON: {error}")
         else:
             said = read_answer(row, value, str(ended.evidence.get("tool_name", "")), ended.status)
-            return _in_doubt(said, doubt) if doubt and isinstance(said, Said) else said
+            return _in_doubt(said, doubt) if doubt and isinstance(said, ParsedAnswer) else said
     text = data.decode("utf-8", "replace")
     if not text:
         return _NOTHING
     if row.claude.stdout_is_context:
-        return Said(Reply(context=(cut(text),)), is_answer=False)
+        return ParsedAnswer(Reply(context=(cut(text),)), is_answer=False)
     if "worktreePath" in OUTPUTS.get(row.name, ()):
-        return Said(Reply(extra={"worktreePath": clean(text.splitlines()[-1].strip())}), is_answer=False)
-    return Said(Reply(ignored=(f"text on standard output: {row.name} does not read it",)), is_answer=False)
+        return ParsedAnswer(Reply(extra={"worktreePath": clean(text.splitlines()[-1].strip())}), is_answer=False)
+    return ParsedAnswer(Reply(ignored=(f"text on standard output: {row.name} does not read it",)), is_answer=False)
 
 
 def _decoded(data: bytes) -> tuple[dict[str, Any], str]:
-    """Read an object, and say what is doubtful about it: the client reads some text that is not strict JSON."""
+    """Return an object, and why it is not strict JSON: the client reads some text that is not."""
     try:
         value, doubt = strict_json.decode(data), ""
     except strict_json.BadJson as error:
@@ -189,8 +191,8 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _in_doubt(said: Said, doubt: str) -> Said | Failure:
-    """Keep an answer that holds something back, although it is doubtful; nothing is granted or changed on its word."""
+def _in_doubt(said: ParsedAnswer, doubt: str) -> ParsedAnswer | Failure:
+    """Keep an answer in doubtful JSON only if it restricts; it grants and changes nothing."""
     problem = Failure("bad_output", f"standard output is not strict JSON: {doubt}")
     reply = said.reply
     if said.block is None and reply.decision not in ("deny", "ask") and not reply.halt:
@@ -199,7 +201,7 @@ def _in_doubt(said: Said, doubt: str) -> Said | Failure:
 
 
 def _is_only_lines(data: bytes) -> bool:
-    """Say whether text is a log of JSON lines, none of which could have been meant as an answer."""
+    """Return whether text is lines of JSON of which none can be an answer."""
     lines = [line for line in data.splitlines() if line.strip()]
     for line in lines:
         try:
@@ -211,17 +213,17 @@ def _is_only_lines(data: bytes) -> bool:
     return len(lines) > 1
 
 
-def _read_value(row: Row, answer: object) -> Said | Failure:
-    """Read what a callable returned."""
+def _read_value(row: Row, answer: object) -> ParsedAnswer | Failure:
+    """Read the return value of a callable."""
     if type(answer) is Reply:
         checked = native.read(row, answer)
-        return checked if isinstance(checked, Failure) else Said(checked)
+        return checked if isinstance(checked, Failure) else ParsedAnswer(checked)
     if answer is None:
         return _NOTHING
     if not isinstance(answer, Mapping):
         return Failure("bad_output", f"returned {type(answer).__name__} where a mapping is expected")
     try:
-        # To the wire and back: what comes out has no methods of the hook's own.
+        # Encoded and decoded again: the result has no overridden methods.
         said = strict_json.decode(strict_json.encode(dict(answer)))
     except BaseException as error:  # a mapping whose own methods break
         return Failure("bad_output", f"returned a mapping that cannot be read: {type(error).__name__}")
@@ -231,29 +233,30 @@ def _read_value(row: Row, answer: object) -> Said | Failure:
     return read_answer(row, said, "", 0)
 
 
-# The answer.
+# The event.
 
+# Fields of the native wire format, which hooks of Claude Code do not know.
 _NATIVE = frozenset({"hook_type", "orchestrator_id", "timestamp", "tool_output", "protocol", "async_phase"})
 
 
 def write(event: Event) -> dict[str, Any]:
-    """Return what goes to standard input: the event as the client tells it, and what the host gave beyond that."""
+    """Return the input of a command: the event with the client's fields, and further fields of the host."""
     fields = event.row.fields
-    told = {name: event[name] for name in fields if name in event and not _is_left_out(event, name)}
+    fields_of_client = {name: event[name] for name in fields if name in event and not _is_left_out(event, name)}
     more = {name: event[name] for name in event if name not in fields and name not in _NATIVE and name != "env_file"}
-    return {**told, **more}
+    return {**fields_of_client, **more}
 
 
 def _is_left_out(event: Event, name: str) -> bool:
     value = event[name]
     empty = value is None or (isinstance(value, str | dict | list) and not value)
-    # In the client only subagents have an id, and a kind with it: hooks there tell them from the main agent so.
+    # In the client only subagents have an id, with a type: hooks recognise them by that.
     is_main = name == "agent_id" and not event.get("agent_type")
     return (empty or is_main) and not event.row.fields[name].always
 
 
-def environment(event: Event) -> dict[str, str]:
-    """Return the variables that tell a hook about its event; the project's directory is for the handler to add."""
+def variables(event: Event) -> dict[str, str]:
+    """Return the environment variables of an event, without CLAUDE_PROJECT_DIR, which the command adds."""
     effort = event.get("effort")
     found = {
         "CLAUDECODE": "1",

@@ -1,4 +1,4 @@
-"""The fields of an answer in the Claude dialect: which there are, what may stand in them, and what they mean."""
+"""The fields of an answer in the Claude dialect: their names, types and meaning."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ...events import Row
 from ...records import Record, replace
 from ...replies import Failure, Reply, clean
 
-__all__ = ["LONGEST_TEXT", "OUTPUTS", "TOP_LEVEL", "Said", "cut", "is_discarded", "read_answer"]
+__all__ = ["LONGEST_TEXT", "OUTPUTS", "TOP_LEVEL", "ParsedAnswer", "cut", "is_discarded", "read_answer"]
 
 LONGEST_TEXT = 10_000
-"""How many characters of one text go to the model or to the person."""
+"""The longest text that goes to the model or to the user."""
 _ROOM_FOR_MARK = 60
 _MOST_REPORTED = 20
 
@@ -28,7 +28,7 @@ _KINDS: dict[str, Callable[[object], bool]] = {
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Read ``name`` and ``name:kind``; a kind is one of those above, or the words that may stand there."""
+    """Parse ``name`` and ``name:kind``; a kind is one of those above, or the allowed words."""
     return {name: kind or "text" for name, _, kind in (field.partition(":") for field in text.split())}
 
 
@@ -42,7 +42,7 @@ _BEHAVIORS = {
 }
 _PERMISSION = "permissionDecision:allow|deny|ask|defer permissionDecisionReason updatedInput:object additionalContext"
 _ELICITATION = "action:accept|decline|cancel content:object"
-# What hookSpecificOutput may hold, for every event that the client has.
+# The fields of hookSpecificOutput, for every event of the client.
 OUTPUTS = {event: _fields(outputs) for event, outputs in {
     "PreToolUse": _PERMISSION,
     "PostToolUse": "additionalContext classifierContext updatedToolOutput:any updatedMCPToolOutput:any",
@@ -63,33 +63,33 @@ OUTPUTS = {event: _fields(outputs) for event, outputs in {
     **dict.fromkeys(("SessionEnd", "StopFailure", "PreCompact", "PostCompact", "TeammateIdle", "TaskCreated",
                      "TaskCompleted", "ConfigChange", "WorktreeRemove", "InstructionsLoaded", "DirectoryAdded"), ""),
 }.items()}  # fmt: skip
-# An event that only a host knows: what comes of these there is for its row to say.
+# For an event that the client does not have.
 _OUTPUTS_ELSEWHERE = _fields(_PERMISSION)
-# Outputs that become parts of a reply; all others pass through ``extra``.
+# Outputs that become parts of a reply; all others go to ``extra``.
 _PARTS = {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput",
           "updatedMCPToolOutput", "decision"}  # fmt: skip
 _TERMINAL = re.compile("(?:\x1b\\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\)|\x07)+")
 
 
-class Said(Record, kw_only=False):
-    """What standard output says, before the exit status has its say."""
+class ParsedAnswer(Record, kw_only=False):
+    """The answer on standard output, before the exit status is considered."""
 
     reply: Reply
     block: str | None = None
-    """The reason of ``decision: block``; None where that was not said."""
+    """The reason of ``decision: block``; None without one."""
     is_answer: bool = True
     """Whether it was a JSON answer, not plain text or nothing."""
 
     @property
     def why_blocked(self) -> str:
-        """The reason of whatever blocks in it."""
+        """The reason of the block or deny in it."""
         return self.block or (self.reply.reason if self.reply.decision == "deny" else "")
 
 
-def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) -> Said | Failure:
-    """Read an answer. Anything of a wrong type makes the whole of it unreadable, as in the client."""
+def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) -> ParsedAnswer | Failure:
+    """Read an answer. A field of a wrong type makes the whole answer unreadable, as in the client."""
     if given.get("async") is True:
-        return Said(Reply(ignored=("async: the run is over, so there is nothing to wait for",)))
+        return ParsedAnswer(Reply(ignored=("async: the run is over, so there is nothing to wait for",)))
     wrong: list[str] = []
     ignored: list[str] = []
     said = _checked(given, TOP_LEVEL, wrong, ignored)
@@ -115,11 +115,11 @@ def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) ->
     if said.get("suppressOutput"):
         ignored.append("suppressOutput: without effect")
     block = said.get("reason", "") if said.get("decision") == "block" else None
-    return Said(replace(reply, ignored=tuple(ignored[:_MOST_REPORTED])), block)
+    return ParsedAnswer(replace(reply, ignored=tuple(ignored[:_MOST_REPORTED])), block)
 
 
 def _parts(said: dict[str, Any], specific: dict[str, Any], tool_name: str, ignored: list[str]) -> Reply:
-    """Put a reply together from what was said at the top level and for this event."""
+    """Return a reply from the top-level fields and those of hookSpecificOutput."""
     decision, changes = specific.get("permissionDecision"), {}
     extra = {name: item for name, item in specific.items() if name not in _PARTS}
     if "initialUserMessage" in extra:
@@ -127,14 +127,14 @@ def _parts(said: dict[str, Any], specific: dict[str, Any], tool_name: str, ignor
     if decision == "defer":
         decision, extra["defer"] = "ask", True
     elif specific.get("action") == "decline":
-        decision = "deny"  # so that it counts for more than another hook's accept
+        decision = "deny"  # so that it wins over the accept of another hook
     if "updatedInput" in specific:
         changes["tool_input"] = specific["updatedInput"]
     if "updatedMCPToolOutput" in specific:
         if tool_name.startswith("mcp__"):
             changes["tool_response"] = specific["updatedMCPToolOutput"]
         else:
-            ignored.append("updatedMCPToolOutput: this is no tool of an MCP server")
+            ignored.append("updatedMCPToolOutput: this is not a tool of an MCP server")
     if "updatedToolOutput" in specific:
         changes["tool_response"] = specific["updatedToolOutput"]
     halt = said.get("continue") is False
@@ -153,7 +153,7 @@ def _parts(said: dict[str, Any], specific: dict[str, Any], tool_name: str, ignor
 
 
 def _behavior(said: dict[str, Any]) -> Reply:
-    """Read the decision object of a request for permission."""
+    """Return the reply of the decision object of a request for permission."""
     return Reply(
         decision=said["behavior"],
         grants=said["behavior"] == "allow",
@@ -165,7 +165,7 @@ def _behavior(said: dict[str, Any]) -> Reply:
 
 
 def _specific(row: Row, said: dict[str, Any], status: int, wrong: list[str], ignored: list[str]) -> dict[str, Any]:
-    """Return what was said for this event, of which every part can be used."""
+    """Return the fields of hookSpecificOutput that are known and valid."""
     given = said.get("hookSpecificOutput")
     if given is None:
         return {}
@@ -193,7 +193,7 @@ def _specific(row: Row, said: dict[str, Any], status: int, wrong: list[str], ign
 
 
 def _checked(given: dict[str, Any], known: Mapping[str, str], wrong: list[str], ignored: list[str]) -> dict[str, Any]:
-    """Return the fields that are known and sound; nothing at all stands for a field that was not given."""
+    """Return the fields that are known and valid; null is the same as a missing field."""
     sound: dict[str, Any] = {}
     for name, value in given.items():
         if value is None:
@@ -213,14 +213,14 @@ def _outputs(row: Row) -> dict[str, str]:
 
 
 def is_discarded(row: Row, name: str) -> bool:
-    """Say whether the client drops this field at this event."""
+    """Return whether the client drops this field at this event."""
     if "all" in row.claude.discards:
         return not (name == "terminalSequence" and row.name == "StopFailure")
     return name in row.claude.discards
 
 
 def cut(text: str) -> str:
-    """Shorten a text that is too long, and say by how much."""
+    """Cut a text that is too long, and append how much was cut."""
     if len(text) <= LONGEST_TEXT:
         return text
     kept = LONGEST_TEXT - _ROOM_FOR_MARK
@@ -228,12 +228,7 @@ def cut(text: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """Show a word as it was written, and anything else by what it is."""
+    """Return text, flags and numbers as written, any other value by its type."""
     if isinstance(value, str | bool | int):
         return repr(value)[:60]
     return "nothing" if value is None else type(value).__name__
-
-
-# What the hook is told.
-
-# Fields of the native wire format; a host may give them, and such a hook does not know them.

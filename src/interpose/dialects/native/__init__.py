@@ -1,4 +1,4 @@
-"""The native dialect: what hooks are told is a superset of three protocols, and any of the three answers is read."""
+"""The native dialect: events are a superset of three protocols, and answers of all three are read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ...replies import Ended, Failure, Reply, clean
 from ...strict_json import BadJson, decode
 from .answers import read as read_answer
 
-__all__ = ["read", "told", "write"]
+__all__ = ["read", "variables", "write"]
 
 PROTOCOL = 1
-_NOTHING_SAID = (b"", b"{}", b"null")
+_EMPTY_ANSWERS = (b"", b"{}", b"null")
 _SHOWN = 300
-"""How much of an answer that cannot be read is kept, for whoever looks for the mistake."""
+"""How many bytes of an unreadable answer are kept as evidence."""
 
 # An interpreter that does not find its script exits with 2, which would look like a deny.
 _NOT_LAUNCHED = re.compile(
@@ -31,7 +31,7 @@ _NOT_LAUNCHED = re.compile(
 
 
 def write(event: Event) -> dict[str, Any]:
-    """Return what a command reads: the event's fields, and the same in MassGen's words."""
+    """Return the input of a command: the event's fields, and those that MassGen names differently."""
     row = event.row
     said = {name: value for name, value in event.items() if value or name not in row.optional}
     said["hook_type"] = row.name
@@ -57,28 +57,28 @@ def _text(value: Any) -> str | None:
     return json.dumps(value)
 
 
-_TOLD = [
+_VARIABLES = [
     (field, f"MASSGEN_{field.upper()}", f"INTERPOSE_{field.upper()}")
     for field in ("tool_name", "session_id", "agent_id", "orchestrator_id")
 ]
 
 
-def told(event: Event) -> dict[str, str]:
-    """Return what a command is told in variables."""
+def variables(event: Event) -> dict[str, str]:
+    """Return the environment variables of an event."""
     said = {"MASSGEN_HOOK_TYPE": event.row.name, "INTERPOSE_HOOK_TYPE": event.row.name}
-    for field, massgens, ours in _TOLD:
-        value = dict.get(event, field)  # the plain way: an event would look further for what is not there
+    for field, massgens, ours in _VARIABLES:
+        value = dict.get(event, field)  # dict.get: event.get() also completes the event
         said[massgens] = said[ours] = value if isinstance(value, str) else ""
     return said
 
 
 def read(row: Row, answer: object) -> Reply | Failure:
-    """Read what a callable returned, or how a command ended."""
+    """Read the return value of a callable, or the end of a command."""
     if type(answer) is not Ended:
         return read_answer(row, answer)
     if answer.failure is not None:
         return answer.failure
-    if answer.status == 0 and answer.stdout.strip() in _NOTHING_SAID:
+    if answer.status == 0 and answer.stdout.strip() in _EMPTY_ANSWERS:
         return Reply(evidence=answer.evidence)
     match answer.status:
         case 0:
@@ -94,7 +94,7 @@ def read(row: Row, answer: object) -> Reply | Failure:
 
 
 def _said(row: Row, answer: Ended) -> Reply | Failure:
-    """Read standard output; nothing there is no opinion."""
+    """Read standard output; an empty one has no decision."""
     if not answer.stdout.strip():
         return Reply()
     try:
@@ -110,7 +110,7 @@ def _said(row: Row, answer: Ended) -> Reply | Failure:
 
 
 def _denied(row: Row, answer: Ended) -> Reply | Failure:
-    """Exit status 2 is a deny, whatever stands on standard output."""
+    """Read exit status 2: a deny, whatever is on standard output."""
     message = answer.stderr.strip()
     if not answer.stdout.strip() and _NOT_LAUNCHED.search(message):
         return _failed(answer, "launch_error", f"exit status 2: {_first_line(message)}")
@@ -122,7 +122,7 @@ def _denied(row: Row, answer: Ended) -> Reply | Failure:
 
 
 def _broken(row: Row, answer: Ended) -> Reply | Failure:
-    """Any other status is a failure; a deny or an ask that can be read counts all the same."""
+    """Read any other status: a failure, but a deny or an ask on standard output still counts."""
     number = -answer.status if answer.status < 0 else answer.status - 128
     if number > 0 and number in set(map(int, signal.valid_signals())):
         name = signal.Signals(number).name.removeprefix("SIG") if number < signal.SIGRTMIN else str(number)
@@ -143,6 +143,6 @@ def _failed(answer: Ended, code: str, text: str) -> Failure:
 
 
 def _first_line(text: str) -> str:
-    """Return what a person reads first: the last line of a traceback, else the first line."""
+    """Return the last line of a traceback, or the first line of any other text."""
     lines = [line for line in clean(text).splitlines() if line.strip()] or ["nothing on standard error"]
     return (lines[-1] if lines[0].startswith("Traceback") else lines[0])[:500]

@@ -1,8 +1,8 @@
-"""One strict reader for the answers of all three systems.
+"""A strict reader for the answers of three systems.
 
-Armament says ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
-the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. All may be said at once;
-the strictest decision counts. What cannot be understood is never an allow.
+Armament has ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
+the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. An answer may have all of
+them; the strictest decision counts. An answer that cannot be read is never an allow.
 """
 
 from __future__ import annotations
@@ -12,36 +12,35 @@ from itertools import islice
 from typing import Any
 
 from ...events import Row
-from ...model import Injection
+from ...model import STRICTNESS, Injection
 from ...replies import STRATEGIES, Failure, Reply
 
 __all__ = ["read"]
 
 _DECISIONS = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask", "defer": "ask"}
-_STRICTNESS = {"deny": 3, "ask": 2, "allow": 1}
 _MOST_KEYS = 10_000
 
 
 def read(row: Row, answer: object) -> Reply | Failure:
-    """Read what a callable returned, or a decoded JSON answer."""
+    """Read the return value of a callable, or a decoded JSON answer."""
     if type(answer) is Reply:
         return _check(row, answer)
     if not isinstance(answer, Mapping):
         return Failure(
             "bad_reply",
-            f"returned {_kind(answer)}, which is no answer; return nothing, a mapping or a reply such as deny()",
+            f"returned {_kind(answer)}, which is not an answer; return nothing, a mapping or a reply such as deny()",
         )
     try:
         said = _exact(answer)
     except BaseException as error:  # a mapping whose own methods break
         return Failure("bad_reply", f"returned a mapping that cannot be read: {_kind(error)}")
-    return _Reader(row, said).reply()
+    return _AnswerReader(row, said).reply()
 
 
 def _check(row: Row, reply: Reply) -> Reply | Failure:
-    """Look through a reply that was made by hand."""
+    """Check a Reply that was returned by a callable."""
     decision = reply.decision
-    if decision is not None and (type(decision) is not str or decision not in _STRICTNESS):
+    if decision is not None and (type(decision) is not str or not STRICTNESS.get(decision)):
         return Failure("bad_decision", f"decision: {_shown(decision)} is no decision; say allow, ask or deny")
     for name in ("grants", "continue_"):
         value = getattr(reply, name)
@@ -100,13 +99,13 @@ _SOUND: dict[str, Callable[[object], bool]] = {
 }
 
 
-class _Reader:
-    """Reads one answer; collects what is said and what is wrong."""
+class _AnswerReader:
+    """Reads one answer; collects its parts and its problems."""
 
     def __init__(self, row: Row, said: dict[str, Any]) -> None:
         self.row = row
         self.said = said
-        self.decisions: list[tuple[str, str]] = []  # strictness counts: (decision, reason)
+        self.decisions: list[tuple[str, str]] = []  # decision and reason
         self.grants = False
         self.misstated: list[str] = []
         self.wrong: list[str] = []
@@ -129,7 +128,7 @@ class _Reader:
                 reader(self, key, value)
             elif key not in ("reason", "asyncTimeout", "hookEventName"):
                 self.extra[key] = value
-        decision, why = max(self.decisions, key=lambda pair: _STRICTNESS[pair[0]], default=(None, ""))
+        decision, why = max(self.decisions, key=lambda pair: STRICTNESS[pair[0]], default=(None, ""))
         if misfit := _misfit(self.row, self.changes):
             self.wrong.append(misfit)
         if self.misstated:
@@ -155,7 +154,7 @@ class _Reader:
             problem=Failure("bad_output", "; ".join(self.wrong)) if self.wrong else None,
         )
 
-    # One method for each thing that can be said.
+    # One method for each key.
 
     def _decide(self, key: str, value: object, reason: str = "", *, grants: bool, in_place: bool = True) -> None:
         if value is None or (type(value) is str and not value):
@@ -205,7 +204,7 @@ class _Reader:
 
     def _system_message(self, key: str, value: object) -> None:
         if text := self._text(self.said, key):
-            # System messages stand before additional context, whatever the order of the keys.
+            # System messages come before additional context, whatever the order of the keys.
             self.context.insert(0, text)
 
     def _modify(self, key: str, value: object) -> None:
@@ -318,30 +317,30 @@ class _Reader:
         return str.__str__(value)
 
 
-_TOP_LEVEL: dict[str, Callable[[_Reader, str, Any], None]] = {
-    "decision": _Reader._decision,
-    "permissionDecision": _Reader._misplaced_decision,
-    "behavior": _Reader._misplaced_decision,
-    "abort": _Reader._abort,
-    "allowed": _Reader._allowed,
-    "continue": _Reader._continue,
-    "continue_": _Reader._continue,
-    "suppressOutput": _Reader._suppress,
-    "stopReason": _Reader._stop_reason,
-    "systemMessage": _Reader._system_message,
-    "modify": _Reader._modify,
-    "updated_input": _Reader._replace_input,
-    "updatedInput": _Reader._replace_input,
-    "inject": _Reader._inject,
-    "async": _Reader._async,
-    "async_": _Reader._async,
-    "hookSpecificOutput": _Reader._specific,
+_TOP_LEVEL: dict[str, Callable[[_AnswerReader, str, Any], None]] = {
+    "decision": _AnswerReader._decision,
+    "permissionDecision": _AnswerReader._misplaced_decision,
+    "behavior": _AnswerReader._misplaced_decision,
+    "abort": _AnswerReader._abort,
+    "allowed": _AnswerReader._allowed,
+    "continue": _AnswerReader._continue,
+    "continue_": _AnswerReader._continue,
+    "suppressOutput": _AnswerReader._suppress,
+    "stopReason": _AnswerReader._stop_reason,
+    "systemMessage": _AnswerReader._system_message,
+    "modify": _AnswerReader._modify,
+    "updated_input": _AnswerReader._replace_input,
+    "updatedInput": _AnswerReader._replace_input,
+    "inject": _AnswerReader._inject,
+    "async": _AnswerReader._async,
+    "async_": _AnswerReader._async,
+    "hookSpecificOutput": _AnswerReader._specific,
     "permissionDecisionReason": lambda *_: None,
 }
 
 
 def _exact(value: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a plain dict with text keys, without calling methods that a subclass of dict may have replaced."""
+    """Return a plain dict with text keys, without calling overridden methods of a subclass of dict."""
     pairs = dict.items(value) if isinstance(value, dict) else [(key, value[key]) for key in islice(value, _MOST_KEYS)]
     said: dict[str, Any] = {}
     for key, item in pairs:
@@ -364,7 +363,7 @@ def _kind(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """Show a value of a few exact types, the rest by its type: never run code of a hook's object."""
+    """Return a value of a plain type as text, any other by its type: code of a hook's object is never run."""
     if type(value) in (str, int, float, bool, type(None)):
         text = repr(value)
         return text if len(text) <= 60 else text[:57] + "..."

@@ -1,7 +1,7 @@
-"""One line of a script to words: quotes, escapes and ``$name``.
+"""Split a script line into arguments: quotes, escapes and ``$name``.
 
-A word is made of pieces that touch: bare text, ``"double quotes"`` and ``'single quotes'``. This is not a shell:
-nothing is expanded, and no line goes on in the next one.
+An argument is made of adjacent pieces: bare text, ``"double quotes"`` and ``'single quotes'``. This is not a shell:
+nothing is expanded, and a line never continues on the next one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from .lines import Reference, Template, joined
 
-__all__ = ["Word", "Wrong", "bare_word", "read_words"]
+__all__ = ["Argument", "Wrong", "bare_word", "read_arguments"]
 
 Wrong = Callable[[int, str, str], None]
-"""Takes note of a problem: its column, what it is and what to do."""
+"""Reports a problem: its column, its text and a hint."""
 
 _BLANKS = " \t"
 _IN_QUOTES = {'"': '"', "\\": "\\", "$": "$", "n": "\n", "t": "\t"}
@@ -24,29 +24,29 @@ _QUOTED_TEXT = re.compile(r'[^"$\\]+')
 _BARE_TEXT = re.compile(r"""[^ \t"'$\\]+""")
 _HEAD = re.compile(r"[^ \t]+")
 _REFERENCE = re.compile(r"\$([A-Za-z_]\w*)((?:\.\w+)*)", re.ASCII)
-# Between braces a field may have a dash: nothing there can be mistaken for the text after it.
+# In braces a field may have a dash: the end of the reference is clear.
 _BRACED = re.compile(r"\$\{([A-Za-z_]\w*)((?:\.[\w-]+)*)\}", re.ASCII)
 _BRACES = re.compile(r"""\$\{[^ \t"'{}]*\}?""")
 
 
-class Word(NamedTuple):
-    """One argument, and the column where it begins."""
+class Argument(NamedTuple):
+    """An argument, and the column where it begins."""
 
     template: Template
     column: int
 
 
 def bare_word(text: str, at: int) -> tuple[str, int]:
-    """Return the next word as it stands and the index where it begins; no word at the end or before a comment."""
+    """Return the next word as written, and its index; an empty one at the end or before a comment."""
     at = _skip_blanks(text, at)
     found = _HEAD.match(text, at)
     return ("", at) if found is None or found[0].startswith("#") else (found[0], at)
 
 
-def read_words(text: str, at: int, wrong: Wrong) -> list[Word]:
-    """Return the arguments from an index on. Goes on after a problem, so that one look finds them all."""
-    reader = _Reader(text, at, wrong)
-    words: list[Word] = []
+def read_arguments(text: str, at: int, wrong: Wrong) -> list[Argument]:
+    """Return the arguments from an index on. It goes on after a problem, to report all of them."""
+    reader = _Tokenizer(text, at, wrong)
+    words: list[Argument] = []
     while reader.is_at_word():
         words.append(reader.word())
     return words
@@ -58,7 +58,7 @@ def _skip_blanks(text: str, at: int) -> int:
     return at
 
 
-class _Reader:
+class _Tokenizer:
     def __init__(self, text: str, at: int, wrong: Wrong) -> None:
         self.text = text
         self.at = at
@@ -66,11 +66,11 @@ class _Reader:
         self.parts: list[str | Reference] = []
 
     def is_at_word(self) -> bool:
-        """Go to the next word; a ``#`` begins a comment only where a word could begin, so ``a#b`` is a word."""
+        """Go to the next word; a ``#`` begins a comment only at the beginning of a word, so ``a#b`` is a word."""
         self.at = _skip_blanks(self.text, self.at)
         return self.at < len(self.text) and self.text[self.at] != "#"
 
-    def word(self) -> Word:
+    def word(self) -> Argument:
         begin = self.at
         self.parts = []
         while self.at < len(self.text) and self.text[self.at] not in _BLANKS:
@@ -81,7 +81,7 @@ class _Reader:
                     self.in_single_quotes()
                 case _:
                     self.piece(_BARE_TEXT, _BARE)
-        return Word(joined(self.parts), begin + 1)
+        return Argument(joined(self.parts), begin + 1)
 
     def in_double_quotes(self) -> None:
         begin = self.at
@@ -102,7 +102,7 @@ class _Reader:
         self.at = end + 1
 
     def piece(self, plain: re.Pattern[str], escapes: dict[str, str]) -> None:
-        """Take plain text, an escape or a reference: what stands next."""
+        """Read plain text, an escape or a reference."""
         match self.text[self.at]:
             case "\\":
                 self.escape(escapes)
@@ -119,7 +119,7 @@ class _Reader:
     def escape(self, escapes: dict[str, str]) -> None:
         mark = self.text[self.at + 1 : self.at + 2]
         if mark not in escapes:
-            what = f"\\{mark} means nothing here" if mark else "a backslash at the end of the line"
+            what = f"\\{mark} is not an escape" if mark else "a backslash at the end of the line"
             self.wrong(self.at + 1, what, "write \\\\ for a backslash")
         self.take(escapes.get(mark, ""), 1 + len(mark))
 

@@ -1,4 +1,4 @@
-"""Lines of scripts as hooks: those of ``.arma`` files, and single ones that stand in a configuration."""
+"""Make hooks of script lines: those of ``.arma`` files, and single lines in a configuration."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .declare import declare
 __all__ = ["PRIORITY", "ScriptReader"]
 
 PRIORITY = 50
-"""Script lines run before hooks that name no priority."""
+"""The default priority of script lines: before that of other hooks."""
 
 
 class ScriptReader:
-    """Reads lines of scripts with the commands that there are; nothing of the language is loaded before the first."""
+    """Reads script lines. The language is loaded with the first one."""
 
     def __init__(self, table: Table, commands: Any = None, *, found: bool = False) -> None:
         self._table = table
@@ -24,16 +24,18 @@ class ScriptReader:
         self._found = found
 
     def hooks_of_file(self, path: str, layer: str) -> list[Hook]:
-        """Return a hook for each line of a file; raise ConfigError with everything that is wrong with it."""
+        """Return a hook for each line of a file; raise ConfigError with all problems."""
         from .files import read
 
-        whole = f"{path}:1:1"  # a place, so that nobody takes it for one in the file that names this one
+        whole = f"{path}:1:1"  # with a line and a column, or it would be taken for a key of the configuration
         try:
             text = read(path, found=self._found).data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ConfigError([Problem(f"byte {error.start} is not UTF-8", where=whole)]) from None
         except ConfigError as error:
-            raise ConfigError([Problem(said.what, where=whole, hint=said.hint) for said in error.problems]) from None
+            raise ConfigError(
+                [Problem(problem.what, where=whole, hint=problem.hint) for problem in error.problems]
+            ) from None
         return [
             declare(self._table, line.event, line, type="script", types=("script",), priority=PRIORITY, layer=layer,
                     source=line.where)
@@ -41,7 +43,7 @@ class ScriptReader:
         ]  # fmt: skip
 
     def line(self, event: str, text: Any) -> Any:
-        """Return the line that a hook of type script names."""
+        """Return the parsed line of a hook of type ``script``."""
         if not isinstance(text, str) or "\n" in text:
             raise BadHook("handler: a script hook has one line", hint='such as handler: /deny "not today"')
         try:

@@ -1,7 +1,7 @@
-"""Where things stand in a text: what was read from it, with a line and a column for every part, and what is wrong.
+"""Positions in a parsed text: a line and a column for every value, and for every problem.
 
-A place is the offset of a character; lines and columns are worked out when somebody asks. Beside every value that is
-read stands a tree of its shape: an offset for a scalar, ``(offset, children)`` for a list or a mapping.
+A position is the offset of a character; lines and columns are computed on request. Every parsed value has a tree of its
+shape: an offset for a scalar, ``(offset, children)`` for a list or a mapping.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from typing import Any, NoReturn, TypeAlias
 
 from ..errors import ConfigError, Problem
 
-__all__ = ["DEEPEST", "MOST_VALUES", "Page", "Parsed", "Place", "Stopped", "kind", "offset_of", "shown", "spell"]
+__all__ = [
+    "DEEPEST", "MOST_VALUES", "Parsed", "Position", "SourceText", "Stopped", "kind", "offset_of", "shown", "spell",
+]  # fmt: skip
 
 DEEPEST = 100
-"""How many levels a configuration may be nested: as many as an event."""
+"""The deepest nesting of a configuration, the same as of an event."""
 
 MOST_VALUES = 100_000
-"""How many values a file may have, with each alias counted as what it stands for."""
+"""How many values a file may have; an alias counts as its copy."""
 
 MOST_PROBLEMS = 100
-"""Whoever has made more mistakes than these has opened the wrong file."""
+"""After so many problems parsing stops: it is probably the wrong file."""
 
-Place: TypeAlias = "int | tuple[int, dict[str, tuple[int, Place]] | list[Place]]"
-"""An offset, or an offset and what stands inside: keys with their own offset, or items."""
+Position: TypeAlias = "int | tuple[int, dict[str, tuple[int, Position]] | list[Position]]"
+"""An offset, or an offset and its children: keys with their own offset, or items."""
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -35,11 +37,11 @@ _STEP = re.compile(r'\[(?P<index>[0-9]{1,9})\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]
 
 
 class Stopped(Exception):
-    """Reading on makes no sense; the reason is among the problems of the page."""
+    """Parsing cannot go on; the reason is among the problems of the text."""
 
 
-class Page:
-    """One text on the way to being read: knows lines, counts values, collects problems."""
+class SourceText:
+    """A text that is being parsed: knows its lines, counts values, collects problems."""
 
     def __init__(self, source: str, text: str) -> None:
         self.source = source
@@ -56,7 +58,7 @@ class Page:
         return line, offset - self._lines[line - 1] + 1
 
     def line(self, offset: int) -> int:
-        """Return the line alone, for a sentence that names a second place."""
+        """Return the line, for a message that names a second position."""
         return self.position(offset)[0]
 
     def wrong(self, offset: int, what: str, hint: str = "") -> None:
@@ -67,35 +69,35 @@ class Page:
             raise Stopped
 
     def stop(self, offset: int, what: str, hint: str = "") -> NoReturn:
-        """Note a problem behind which nothing can be read."""
+        """Note a problem after which parsing cannot go on."""
         self.wrong(offset, what, hint)
         raise Stopped
 
     def refuse_if_wrong(self) -> None:
-        """Raise ConfigError with everything that was found, from top to bottom."""
+        """Raise ConfigError with all problems, from top to bottom, if there are any."""
         if self._problems:
             raise ConfigError([problem for _, problem in sorted(self._problems, key=lambda found: found[0])])
 
     def count(self, offset: int) -> None:
-        """Count one value; also what bounds the work that a few aliases of aliases can ask for."""
+        """Count one value; this also bounds the expansion of aliases of aliases."""
         self._values += 1
         if self._values > MOST_VALUES:
-            self.stop(offset, f"there are more than {MOST_VALUES} values", "aliases count as what they stand for")
+            self.stop(offset, f"there are more than {MOST_VALUES} values", "an alias counts as its copy")
 
     def check_depth(self, offset: int, depth: int) -> None:
-        """Refuse what is nested too deep, before it costs a stack."""
+        """Refuse what is nested too deep, before recursion fails."""
         if depth > DEEPEST:
             self.stop(offset, f"nested deeper than {DEEPEST} levels")
 
     def number(self, offset: int, text: str, *, whole: bool) -> int | float:
-        """Return a number; one that no float can hold is wrong, for a whole one would break whoever divides it."""
+        """Return a number; refuse one that no float can hold, since arithmetic with it would fail."""
         if float(text) in (float("inf"), float("-inf")):
             self.wrong(offset, f"{shown(text)} is too large a number")
             return 0
         return int(text) if whole else float(text)
 
     def checked(self, offset: int, text: str) -> str:
-        """Return text that can be written somewhere: an escape can make half a character."""
+        """Return the text; refuse a lone surrogate, which an escape can make."""
         if not text.isascii() and (half := _SURROGATE.search(text)):
             self.wrong(offset, f"\\u{ord(half[0]):04x} is half a character",
                        "write the character itself, or both halves in JSON")  # fmt: skip
@@ -103,20 +105,20 @@ class Page:
 
 
 class Parsed:
-    """What a file says, as plain data, and where it says it."""
+    """The value of a file as plain data, and the positions of its parts."""
 
-    __slots__ = ("_page", "_root", "value")
+    __slots__ = ("_root", "_source", "value")
 
-    def __init__(self, value: Any, page: Page, root: Place) -> None:
+    def __init__(self, value: Any, source: SourceText, root: Position) -> None:
         self.value = value
-        self._page = page
+        self._source = source
         self._root = root
 
     def place_of(self, path: Sequence[str | int], *, value: bool = False) -> tuple[int, int]:
         """Return the line and column of a path such as ``("hooks", "PreToolUse", 0, "timeout")``.
 
-        An entry of a mapping is where its key is, or its value if that is asked for. What is not there is where the
-        closest thing around it is: that is where it is missing.
+        The position of an entry is that of its key, or of its value if that is asked for. A path that does not exist
+        has the position of its closest parent.
         """
         place, at = self._root, offset_of(self._root)
         for step in path:
@@ -124,13 +126,13 @@ class Parsed:
             if found is None:
                 break
             at, place = found
-        return self._page.position(offset_of(place) if value else at)
+        return self._source.position(offset_of(place) if value else at)
 
     def place(self, path: str, *, value: bool = False) -> tuple[int, int]:
         """Return the line and column of a path such as ``hooks.PreToolUse[0].timeout``: see place_of().
 
-        A path that spell() wrote means one thing. Any other is read with the keys that are there: the key ``a.b`` is
-        found as ``a.b`` unless there is a ``b`` inside ``a``.
+        A path from spell() is unambiguous. Any other is matched with the keys of the value: the key ``a.b`` is found as
+        ``a.b`` unless there is a ``b`` inside ``a``.
         """
         steps = _spelled(path)
         if steps is None or not self._leads_somewhere(steps):
@@ -138,9 +140,9 @@ class Parsed:
         return self.place_of(steps, value=value)
 
     def where(self, path: str, *, value: bool = False) -> str:
-        """Return ``source:line:column``, as a problem says it."""
+        """Return ``source:line:column``, as in a problem."""
         line, column = self.place(path, value=value)
-        return f"{self._page.source}:{line}:{column}"
+        return f"{self._source.source}:{line}:{column}"
 
     def _leads_somewhere(self, steps: Sequence[str | int]) -> bool:
         place = self._root
@@ -153,7 +155,7 @@ class Parsed:
 
 
 def spell(path: Sequence[str | int]) -> str:
-    """Write a path so that it means one thing: ``hooks["odd.key"][0].timeout``."""
+    """Write a path unambiguously: ``hooks["odd.key"][0].timeout``."""
     made = ""
     for step in path:
         if isinstance(step, int):
@@ -166,7 +168,7 @@ def spell(path: Sequence[str | int]) -> str:
 
 
 def _spelled(path: str) -> list[str | int] | None:
-    """Read what spell() writes; None if it is something else."""
+    """Parse what spell() writes; None if it is something else."""
     steps: list[str | int] = []
     at = 0
     while at < len(path):
@@ -182,8 +184,8 @@ def _spelled(path: str) -> list[str | int] | None:
     return steps
 
 
-def _longest(place: Place, path: str) -> list[str | int]:
-    """Follow a path that was joined from keys of any kind, as far as it leads; longer keys first."""
+def _longest(place: Position, path: str) -> list[str | int]:
+    """Follow a path that was joined from keys of any kind, as far as possible; longer keys first."""
     best: list[str | int] = []
     for step, rest in _ways(place, path):
         found = _inside(place, step)
@@ -197,8 +199,8 @@ def _longest(place: Place, path: str) -> list[str | int]:
     return best
 
 
-def _ways(place: Place, path: str) -> list[tuple[str | int, str]]:
-    """Return how a path can begin here, with what is left of it then."""
+def _ways(place: Position, path: str) -> list[tuple[str | int, str]]:
+    """Return the possible first steps of a path here, each with the rest of the path."""
     inside = place[1] if isinstance(place, tuple) else None
     if isinstance(inside, list):
         index = re.match(r"\[([0-9]{1,9})\]", path)
@@ -213,13 +215,13 @@ def _ways(place: Place, path: str) -> list[tuple[str | int, str]]:
 
 
 def _is_whole(steps: list[str | int], path: str) -> bool:
-    """Whether these steps are all of the path, and none of it was left over."""
+    """Return whether these steps are the whole path."""
     written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return path in (written, written.removeprefix("."))
 
 
-def _inside(place: Place, step: str | int) -> tuple[int, Place] | None:
-    """Return where a step begins and what it leads to."""
+def _inside(place: Position, step: str | int) -> tuple[int, Position] | None:
+    """Return the offset of a step and the position that it leads to."""
     inside = place[1] if isinstance(place, tuple) else None
     if isinstance(inside, dict):
         return inside.get(step) if isinstance(step, str) else None
@@ -229,8 +231,8 @@ def _inside(place: Place, step: str | int) -> tuple[int, Place] | None:
     return None
 
 
-def offset_of(place: Place) -> int:
-    """Return where a place begins."""
+def offset_of(place: Position) -> int:
+    """Return the offset of a position."""
     return place[0] if isinstance(place, tuple) else place
 
 
@@ -238,10 +240,10 @@ _KINDS = {dict: "a mapping", list: "a list", str: "text", bool: "true or false",
 
 
 def kind(value: object) -> str:
-    """Name a kind of value as a sentence needs it."""
+    """Name a kind of value for a message."""
     return _KINDS.get(type(value), "nothing")
 
 
 def shown(text: str) -> str:
-    """Return text as a message can show it: short, on one line, in quotes."""
+    """Return text for a message: short, on one line, in quotes."""
     return repr(text if len(text) <= 60 else f"{text[:57]}...")

@@ -1,7 +1,7 @@
-"""A compiled form of configuration files: what was parsed once need not be parsed again until the file changes.
+"""Cache the parsed values of configuration files, so that a file is parsed once until it changes.
 
-It lies in the person's own cache, under the hash of the file's content, and is never believed if anybody else could
-have written it. Only files without problems are compiled; a file with problems is parsed again, to say where.
+The cache is in the user's cache directory, under the hash of the file's content, and is not used if another user could
+have written it. Only files without problems are cached.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import sys
 from typing import Any, Literal
 
 from ..errors import ConfigError
-from .digests import sha256
-from .files import FileRead
+from .files import FileRead, sha256
 from .files import read as read_file
 from .state import cache_directory, write_privately
 
@@ -21,12 +20,12 @@ __all__ = ["parse"]
 
 _VERSION = 2
 _WORTHWHILE = 500
-"""Bytes below which parsing JSON costs less than looking for a compiled form; YAML has a parser to load first."""
+"""JSON files with fewer bytes are parsed faster than they are found in the cache. For YAML, PyYAML has to be loaded."""
 _SEAL = 32
 
 
-class Compiled:
-    """A file's value, and the whole file only if a place in it is asked for."""
+class CachedParse:
+    """The cached value of a file. The file is parsed only if a position is asked for."""
 
     def __init__(self, value: Any, file: FileRead, source: str) -> None:
         self.value = value
@@ -35,12 +34,12 @@ class Compiled:
         self._parsed: Any = None
 
     def place(self, path: str, *, value: bool = False) -> tuple[int, int]:
-        """Return the line and the column of a part."""
+        """Return the line and column of a part."""
         place: tuple[int, int] = self._whole().place(path, value=value)
         return place
 
     def where(self, path: str, *, value: bool = False) -> str:
-        """Return the place of a part, as a problem has it."""
+        """Return ``source:line:column`` of a part."""
         where: str = self._whole().where(path, value=value)
         return where
 
@@ -51,20 +50,20 @@ class Compiled:
 
 
 def parse(file: FileRead, source: str, *, found: bool) -> Any:
-    """Return what a file says, compiled if that is to be had."""
+    """Return the value of a file with its positions, from the cache if it is there."""
     language = _language(source)
     if language == "json" and len(file.data) < _WORTHWHILE:
         return _parse(file, source)
-    # The same text may be read in one language and refused in the other.
+    # The same text may be valid in one language and not in the other.
     path = os.path.join(cache_directory(), f"{file.sha256}.{language}.{sys.implementation.cache_tag}")
     value = _recall(path)
     if value is not None:
-        return Compiled(value[0], file, source)
+        return CachedParse(value[0], file, source)
     parsed = _parse(file, source)
     try:
         made = marshal.dumps((_VERSION, parsed.value))
         write_privately(path, sha256(made) + made)
-    except (OSError, ValueError):  # a home that cannot be written to, a value that marshal does not know
+    except (OSError, ValueError):  # a directory that cannot be written to, a value that marshal does not support
         pass
     return parsed
 
@@ -73,8 +72,8 @@ def _recall(path: str) -> tuple[Any] | None:
     try:
         data = read_file(path, found=True).data
         if sha256(data[_SEAL:]) != data[:_SEAL]:
-            return None  # damaged: marshal would take it for another configuration, or crash
-        version, value = marshal.loads(data[_SEAL:])  # noqa: S302 - written by us, for us alone
+            return None  # damaged: marshal would return other data, or crash
+        version, value = marshal.loads(data[_SEAL:])  # noqa: S302 - only this user can have written it
     except (ConfigError, OSError, ValueError, EOFError, TypeError):
         return None
     return (value,) if version == _VERSION else None

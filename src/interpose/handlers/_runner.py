@@ -1,8 +1,7 @@
-"""Run one command to its end, on an event loop or in the calling thread, in the isolation that was asked for."""
+"""Run a command to its end, on an event loop or in the calling thread, in the requested isolation."""
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -11,19 +10,20 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..replies import Ended, Failure
+from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
-from ._run import Run, Running, Watch
-from ._waiting import LONGEST_POLL, OnLoop, Polling, Turn, slots
+from ._slots import SlotRequest, slots
+from ._watch import LONGEST_POLL, LoopWatch, PollWatch, Watch
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Job", "in_this_thread", "on_loop", "starters"]
+__all__ = ["PreparedCommand", "run_in_this_thread", "run_on_loop", "starters"]
 
 Report = Callable[[str, str], None] | None
 
 
-class Job(NamedTuple):
+class PreparedCommand(NamedTuple):
     """A command that is ready to be started."""
 
     start: Start
@@ -32,27 +32,27 @@ class Job(NamedTuple):
     warm: bool = False
 
 
-async def on_loop(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
-    """Run a command on an event loop; if the waiting task is cancelled, everything is ended first."""
-    return await _run(prepare, deadline, report, _WaitingOnLoop())
+async def run_on_loop(prepare: Callable[[], PreparedCommand], deadline: float, report: Report) -> Ended:
+    """Run a command on the event loop. If the task is cancelled, the whole process tree is ended first."""
+    return await _run(prepare, deadline, report, _LoopWaiter())
 
 
-async def in_this_thread(prepare: Callable[[], Job], deadline: float, report: Report) -> Ended:
-    """Run a command while the calling thread waits; a coroutine that never waits for an event loop."""
-    return await _run(prepare, deadline, report, _WaitingInThread())
+async def run_in_this_thread(prepare: Callable[[], PreparedCommand], deadline: float, report: Report) -> Ended:
+    """Run a command while the calling thread waits. The coroutine never suspends."""
+    return await _run(prepare, deadline, report, _ThreadWaiter())
 
 
-async def _run(prepare: Callable[[], Job], deadline: float, report: Report, waiting: _Waiting) -> Ended:
-    """Run a command when its turn has come, in the best isolation that is to be had; once more if that may help."""
+async def _run(prepare: Callable[[], PreparedCommand], deadline: float, report: Report, waiting: _Waiter) -> Ended:
+    """Run a command when a slot is free, in the best isolation that works; try once more after a passing failure."""
     turn = slots.take() or await waiting.turn(deadline)
     try:
         if not turn.granted:
             return Ended(failure=Failure("timeout", "its turn did not come in time"))
-        job = prepare()  # not earlier: a crowd that waits for its turn need not be ready for it
+        job = prepare()  # not earlier: what waits for a slot takes no memory
         ways = list(starters(job.isolation, job.start, job.warm))
         retries = 1
         while True:
-            run = Run(waiting.watch(), job.stdin, deadline, report)
+            run = CommandRun(waiting.watch(), job.stdin, deadline, report)
             try:
                 run.begin(ways[0])
                 await waiting.end_of(run)
@@ -69,23 +69,23 @@ async def _run(prepare: Callable[[], Job], deadline: float, report: Report, wait
         slots.give_back(turn)
 
 
-class _Waiting(Protocol):
-    """One way to wait: for a turn, for the end of a run, for better times."""
+class _Waiter(Protocol):
+    """A way to wait: on an event loop, or in the calling thread."""
 
-    async def turn(self, deadline: float) -> Turn:
-        """Wait in the queue until a turn is granted or the deadline has come."""
+    async def turn(self, deadline: float) -> SlotRequest:
+        """Wait in the queue until a slot is granted or the deadline has come."""
 
     def watch(self) -> Watch:
-        """Return what watches the next run."""
+        """Return the watch for the next run."""
 
-    async def end_of(self, run: Run) -> None:
-        """Wait for the run that is watched."""
+    async def end_of(self, run: CommandRun) -> None:
+        """Wait for the end of the run."""
 
     async def pause(self, seconds: float) -> None:
-        """Let some time pass."""
+        """Wait for some seconds."""
 
 
-class _WaitingOnLoop:
+class _LoopWaiter:
     """Waits on the running event loop."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class _WaitingOnLoop:
 
         self._loop = asyncio.get_running_loop()
 
-    async def turn(self, deadline: float) -> Turn:
+    async def turn(self, deadline: float) -> SlotRequest:
         granted = self._loop.create_future()
         turn = slots.queue(lambda: self._loop.call_soon_threadsafe(_wake, granted))
         timer = self._loop.call_later(max(0.0, deadline - monotonic()), _wake, granted)
@@ -106,18 +106,18 @@ class _WaitingOnLoop:
             timer.cancel()
         return turn
 
-    def watch(self) -> OnLoop:
-        self._watch = OnLoop(self._loop)
+    def watch(self) -> LoopWatch:
+        self._watch = LoopWatch(self._loop)
         return self._watch
 
-    async def end_of(self, run: Run) -> None:
+    async def end_of(self, run: CommandRun) -> None:
         from asyncio import CancelledError
 
         try:
             await self._watch.finished
         except CancelledError:
             if not run.over:
-                # Told to stop: the command is asked to end and given its moment, like at a deadline.
+                # SIGTERM, then SIGKILL after a moment, as at the deadline.
                 self._watch.finished = self._loop.create_future()
                 run.end(Failure("cancelled", "the host was cancelled"))
                 await self._watch.finished
@@ -134,10 +134,10 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-class _WaitingInThread:
-    """Waits in the calling thread: its coroutines never wait for an event loop."""
+class _ThreadWaiter:
+    """Waits in the calling thread: its coroutines never suspend."""
 
-    async def turn(self, deadline: float) -> Turn:
+    async def turn(self, deadline: float) -> SlotRequest:
         bell = threading.Event()
         turn = slots.queue(bell.set)
         try:
@@ -148,24 +148,24 @@ class _WaitingInThread:
             raise
         return turn
 
-    def watch(self) -> Polling:
-        self._watch = Polling()
+    def watch(self) -> PollWatch:
+        self._watch = PollWatch()
         return self._watch
 
-    async def end_of(self, run: Run) -> None:
+    async def end_of(self, run: CommandRun) -> None:
         self._watch.wait()
 
     async def pause(self, seconds: float) -> None:
         sleep(seconds)  # noqa: ASYNC251 - see above
 
 
-Starter = Callable[[list[int]], Running]
+Starter = Callable[[list[int]], ProcessHandle]
 
 
 def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[Starter, ...]:
-    """Return how to start a command: as was asked for, else in a tree, or in a group where no tree is to be had."""
+    """Return the ways to start a command, best first: the requested isolation, or a tree and then a group."""
     if warm and isolation in {None, "tree"} and sys.platform == "linux":
-        from ._warmed import start_warm
+        from ._warm_pool import start_warm
 
         return (partial(start_warm, start), *starters(isolation, start))
     in_group = partial(start_in_group, start)
@@ -178,24 +178,25 @@ def starters(isolation: str | None, start: Start, warm: bool = False) -> tuple[S
     return (in_group,) if why_no_tree() else (partial(start_in_tree, start, False), in_group)
 
 
-def _cannot_isolate(run: Run) -> bool:
-    """Say whether nothing was started because this isolation is not to be had."""
+def _cannot_isolate(run: CommandRun) -> bool:
+    """Return whether nothing was started because this isolation is not available."""
     return run.failure is not None and run.failure.code == "isolation_unavailable"
 
 
 RETRY = 0.05
 _PASSING = ("spawn_busy", "spawn_resource")
-"""A program that is just being written, or a lack that may be over in so many seconds, is tried once more."""
+"""Failures after which a start is tried once more, ``RETRY`` seconds later: the program is being written, or a
+resource is short."""
 
 
-def _is_worth_a_retry(run: Run, deadline: float) -> bool:
+def _is_worth_a_retry(run: CommandRun, deadline: float) -> bool:
     failure = run.failure
     if failure is None or failure.code not in _PASSING or failure.evidence.get("started"):
         return False
     return monotonic() + RETRY < deadline
 
 
-def _ended(run: Run, warm: bool) -> Ended:
+def _ended(run: CommandRun, warm: bool) -> Ended:
     running = run.running
     asked: dict[str, Any] = {"warm": False} if warm else {}
     return Ended(
@@ -205,11 +206,3 @@ def _ended(run: Run, warm: bool) -> Ended:
         failure=run.failure,
         evidence={**asked, **running.evidence} if running is not None else asked,
     )
-
-
-def _after_fork() -> None:
-    slots.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -1,7 +1,7 @@
-"""The files that a trusted configuration makes run, held to what they were when they were looked at.
+"""Check before each run that the scripts and modules of a trusted configuration have not changed.
 
-They are hashed when the configuration is loaded, and run later. Before each run a look at their state says whether they
-can have changed; only then are they hashed again.
+They are hashed when the configuration is loaded, and run later. Before each run their stat says whether they may have
+changed; only then they are hashed again.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ..model import Hook
 from ..records import replace
 from .references import hash_of
 
-__all__ = ["Seal", "sealed"]
+__all__ = ["FileSeal", "sealed"]
 
 _State = tuple[int, int, int, int, int] | None
 
 
-class Seal:
-    """What the files of one configuration have to be."""
+class FileSeal:
+    """The trusted hashes of the files that one configuration runs."""
 
     __slots__ = ("_hashes", "_states")
 
@@ -29,7 +29,7 @@ class Seal:
         self._states: dict[str, _State] = {}
 
     def broken(self) -> str:
-        """Return a file that is not what it was when it was trusted; nothing if all are."""
+        """Return a file that has changed since it was trusted; nothing if none has."""
         for path, trusted in self._hashes.items():
             state = _state(path)
             if path in self._states and self._states[path] == state:
@@ -45,13 +45,13 @@ def _state(path: str) -> _State:
         found = os.stat(path)
     except OSError:
         return None
-    # Whoever writes to a file can set its time of modification, but not that of its change.
+    # A program can set the modification time of a file, but not the change time.
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def sealed(hooks: Iterable[Hook], hashes: Mapping[str, str]) -> list[Hook]:
-    """Return hooks that run nothing but what was trusted."""
-    seal = Seal(hashes)
+    """Return hooks that check these hashes before they run."""
+    seal = FileSeal(hashes)
     made = []
     for hook in hooks:
         call = hook.binding.call

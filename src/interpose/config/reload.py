@@ -1,4 +1,4 @@
-"""The files behind an engine's hooks: read at first, again when asked, and watched if that is wanted."""
+"""The configuration files of an engine: read, read again on reload, and watched for changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .references import hash_of
 from .state import state_path
 from .switches import Switches, project_of
 
-__all__ = ["Files"]
+__all__ = ["ConfigFiles"]
 
-_LOOKS = 0.5
-"""Seconds between two looks at watched files."""
+_INTERVAL = 0.5
+"""Seconds between two checks of watched files."""
 
 
-class Files:
-    """Where an engine's hooks come from. A changed file is taken over whole, or not at all."""
+class ConfigFiles:
+    """The files that an engine's hooks come from. A changed file is taken over whole or not at all."""
 
     def __init__(self, find: Callable[[], Sequence[Source]], project: str | None, commands: Any, lines: bool) -> None:
         self._find = find
@@ -32,28 +32,28 @@ class Files:
         self.loaded = Loaded()
 
     @classmethod
-    def named(cls, paths: Sequence[Any], dialect: str | None, commands: Any = None, lines: bool = True) -> Files:
-        """Files that a person or a host has named: trusted by that."""
+    def named(cls, paths: Sequence[Any], dialect: str | None, commands: Any = None, lines: bool = True) -> ConfigFiles:
+        """Return files that were named explicitly, which makes them trusted."""
         sources = [Source(os.path.abspath(os.fspath(path)), "code", dialect) for path in paths]
         return cls(lambda: sources, None, commands, lines)
 
     @classmethod
-    def around(cls, cwd: str, dialect: str | None, commands: Any = None, lines: bool = True) -> Files:
-        """Files that are found for a directory."""
+    def around(cls, cwd: str, dialect: str | None, commands: Any = None, lines: bool = True) -> ConfigFiles:
+        """Return the files that are found for a directory."""
         here = os.path.abspath(cwd)
         return cls(lambda: find_sources(here, dialect), here, commands, lines)
 
     def read(self, table: Table) -> Loaded:
-        """Read all of them; what was taken over stays until somebody says otherwise."""
+        """Read all files; the engine keeps its hooks until it takes these over."""
         loaded = load_sources(table, self._find(), commands=self._commands, lines=self._lines)
         loaded.switches = self._switches(loaded)
         return loaded
 
     def read_again(self, table: Table) -> Loaded:
-        """Read them for an engine that is armed already.
+        """Read all files for an engine that has hooks already.
 
-        A file that was armed and now has content that nobody has trusted, or is gone, is a problem then: whoever can
-        write to it or remove it could disarm its hooks otherwise.
+        A trusted file whose content is not trusted any more, or that is gone, is a problem here: otherwise a process
+        that can write to the file or remove it could switch off its hooks.
         """
         loaded = self.read(table)
         armed = {origin.source.path for origin in self.loaded.origins if origin.trusted}
@@ -61,7 +61,9 @@ class Files:
         problems = [problem for problem in loaded.warnings if problem.where in strange]
         gone = armed - {origin.source.path for origin in loaded.origins}
         problems += [
-            Problem("is armed, and not found any more", where=path, hint="put it back, or start anew without it")
+            Problem(
+                "has hooks in use and does not exist any more", where=path, hint="put it back, or restart without it"
+            )
             for path in sorted(gone)
         ]
         if problems:
@@ -74,7 +76,7 @@ class Files:
         return Switches().of(project_of(self._project, loaded))
 
     def stamp(self) -> tuple[Any, ...]:
-        """Return what changes when one of the files does, or a script or module that they name, or what was trusted."""
+        """Return a value that changes with the files, the scripts and modules that they name, trust and switches."""
         paths = [source.path for source in self._find()]
         paths += [path for origin in self.loaded.origins for path in origin.references]
         if self._project is not None:
@@ -82,19 +84,19 @@ class Files:
         return tuple((path, _facts(path)) for path in paths)
 
     def watch(self, reload: Callable[[], object]) -> None:
-        """Call back, from a thread of our own, when something has changed; end with whoever is called back."""
-        # The thread must hold on to nothing but this: with the method itself it would keep its engine for ever.
+        """Call ``reload`` from a daemon thread after a change; the thread ends with the object of the method."""
+        # A weak reference: the thread must not keep the engine alive.
         target: Callable[[], Callable[[], object] | None] = (
             weakref.WeakMethod(reload) if hasattr(reload, "__self__") else lambda: reload
         )
         ending = threading.Event()
         first: tuple[Any, ...] | None = self.stamp()
-        if not self._is_as_it_was_read():
-            first = None  # somebody was faster than we are
+        if not self._is_unchanged():
+            first = None  # it has changed since it was read
 
-        def look() -> None:
+        def check() -> None:
             seen = first
-            while not ending.wait(_LOOKS):
+            while not ending.wait(_INTERVAL):
                 now = self.stamp()
                 call = target()
                 if call is None:
@@ -104,9 +106,9 @@ class Files:
                     _call(call)
                 del call
 
-        threading.Thread(target=look, name="interpose-watch", daemon=True).start()
+        threading.Thread(target=check, name="interpose-watch", daemon=True).start()
 
-    def _is_as_it_was_read(self) -> bool:
+    def _is_unchanged(self) -> bool:
         origins = self.loaded.origins
         if [source.path for source in self._find()] != [origin.source.path for origin in origins]:
             return False
@@ -122,10 +124,10 @@ def _call(reload: Callable[[], object]) -> None:
         import logging
         import traceback
 
-        # Without its thread later changes would go unseen, and nobody would be told. As text: a record that keeps the
-        # exception would keep the engine.
-        said = traceback.format_exc()
-        logging.getLogger("interpose").error("changed files could not be looked at: %s", said)  # noqa: TRY400
+        # The thread goes on, so that later changes are seen. Logged as text: a record that keeps the exception would
+        # keep the engine alive.
+        trace = traceback.format_exc()
+        logging.getLogger("interpose").error("changed files could not be reloaded: %s", trace)  # noqa: TRY400
 
 
 def _facts(path: str) -> tuple[int, int, int] | None:

@@ -1,11 +1,11 @@
-"""One command from its start to the end of its whole tree: feed, drain, bound, end.
+"""One command from its start to the end of its process tree: write its input, read its output, end it at the deadline.
 
-``Run`` is one command on its way, as a machine that is told of readable descriptors and of time; it waits for nothing
-itself. Two drivers wait for it: an event loop, and a plain poll for hosts without one. What ends the tree is a
-``Running``: the process group, or a supervisor that owns everything the command starts.
+``CommandRun`` is a state machine: a ``Watch`` calls it when a descriptor is readable or a time has come, and it never
+waits itself. A ``ProcessHandle`` ends the process tree: it is the process group, or a supervisor that owns everything
+that the command starts.
 
-The order at the end matters: the leader exits, what it wrote is drained (end of file or a moment), the rest of its tree
-is ended, and only then it is reaped; a group may be signalled only as long as its leader's number is not free again.
+The order at the end matters: the leader exits, its output is read (up to the end of file, or for 100 ms), the rest of
+its tree is killed, and only then it is reaped. A group may be signalled only while the pid of its leader is not free.
 """
 
 from __future__ import annotations
@@ -18,74 +18,56 @@ from time import monotonic
 from typing import Any, Protocol
 
 from ..replies import Failure, HookFailed
+from ._watch import Watch
 
-__all__ = ["MOST_STDERR", "MOST_STDOUT", "Run", "Running", "Watch"]
+__all__ = ["GRACE", "MOST_STDERR", "MOST_STDOUT", "CommandRun", "ProcessHandle"]
 
 MOST_STDOUT = 1024 * 1024
 MOST_STDERR = 64 * 1024
 GRACE = 0.1
-"""Seconds between SIGTERM and SIGKILL, and for draining what a command leaves in its pipes."""
+"""Seconds between SIGTERM and SIGKILL, and for reading what a command leaves in its pipes."""
 STUCK = 0.08
-"""Seconds after SIGKILL until a process counts as one that cannot be killed."""
+"""Seconds after SIGKILL until a process counts as unkillable."""
 
 AT_FIRST = 0.003
-"""Seconds in which only the end of a command is waited for, not its output."""
+"""Seconds for which only the end of a command is watched, not its output."""
 
 _AT_ONCE = 65536
 _PIPE_HOLDS = 65536
-_MOST_READS = 32  # somebody whom the command has left behind may write for ever
+_MOST_READS = 32  # a process that the command has left behind may write for ever
 
 
-class Running(Protocol):
-    """A command that was started, and the means to end everything that it starts in turn."""
+class ProcessHandle(Protocol):
+    """A started command, and the means to end everything that it starts."""
 
     exited: bool
     """Whether the command itself has ended."""
     ended: bool
-    """Whether nothing of its tree is left."""
-    heard_out: bool
-    """Whether there will be no more news."""
+    """Whether nothing of its process tree is left."""
+    final: bool
+    """Whether ``fileno()`` stays readable and nothing more follows."""
     status: int
     failure: Failure | None
     evidence: dict[str, Any]
 
     def fileno(self) -> int:
-        """Return what becomes readable when there is news."""
+        """Return the descriptor that is readable when something has happened."""
 
-    def news(self) -> None:
+    def update(self) -> None:
         """Find out what has happened."""
 
     def term(self) -> None:
-        """Ask everything to end."""
+        """Send SIGTERM to everything."""
 
     def kill(self) -> None:
-        """End everything that is left; once the command itself has exited, also reap it."""
+        """Kill everything that is left; reap the command if it has exited."""
 
     def close(self) -> None:
-        """Let go of it; what still runs is ended."""
+        """Release it; kill what still runs."""
 
 
-class Watch(Protocol):
-    """Who waits: tells a run of readable and writable descriptors and of time."""
-
-    def on_readable(self, descriptor: int, tell: Callable[[], object]) -> None:
-        """Call back when there is something to read."""
-
-    def on_writable(self, descriptor: int, tell: Callable[[], object]) -> None:
-        """Call back when there is room to write."""
-
-    def forget(self, descriptor: int) -> None:
-        """Do not call back any more for this descriptor."""
-
-    def at(self, when: float, tell: Callable[[], object]) -> None:
-        """Call back at a time of the monotonic clock, instead of any time that was set before."""
-
-    def done(self) -> None:
-        """Stop waiting: the run is over."""
-
-
-class Run:
-    """One command on its way. ``failure`` is set if it gave no answer that can be read."""
+class CommandRun:
+    """One run of a command. ``failure`` is set if it gave no answer."""
 
     def __init__(
         self,
@@ -107,9 +89,9 @@ class Run:
             utf8 = codecs.getincrementaldecoder("utf-8")  # a character may come in two parts
             self._decoders = {stream: utf8("replace") for stream in ("stdout", "stderr")}
         self.failure: Failure | None = None
-        self.running: Running | None = None
+        self.running: ProcessHandle | None = None
         self.over = False
-        self._let_go = False
+        self._is_closed = False
         self._watching = False
         self._ending = False
 
@@ -120,13 +102,13 @@ class Run:
 
     @property
     def stderr(self) -> str:
-        """The beginning of what it wrote to standard error."""
+        """The beginning of what the command wrote to standard error."""
         text = b"".join(self._stderr).decode("utf-8", "replace")
         return text if self.stderr_size <= MOST_STDERR else f"{text}\n[{self.stderr_size - MOST_STDERR} bytes more]"
 
-    # Beginning.
+    # Start.
 
-    def begin(self, start: Callable[[list[int]], Running]) -> None:
+    def begin(self, start: Callable[[list[int]], ProcessHandle]) -> None:
         """Make the pipes, start the command with its ends of them, and watch ours."""
         try:
             self._open_pipes()
@@ -139,13 +121,13 @@ class Run:
             self._give_up(error.failure)
             return
         self._close_theirs()
-        self._watch.on_readable(self.running.fileno(), self._news)
+        self._watch.on_readable(self.running.fileno(), self._on_update)
         if "stdin" in self._pipes:
             self._watch.on_writable(self._pipes["stdin"], self._stdin_ready)
         if "stdin" in self._pipes or self._report is not None or monotonic() + AT_FIRST > self._deadline:
             self._watch_pipes()
         else:
-            # Most commands have ended by then, and all they wrote waits in the pipes: one wake-up instead of three.
+            # Most commands have ended by then, and their output is in the pipes: one wake-up instead of three.
             self._watch.at(monotonic() + AT_FIRST, self._watch_pipes)
 
     def _watch_pipes(self) -> None:
@@ -168,7 +150,7 @@ class Run:
             self._theirs.append(theirs)
             os.set_blocking(ours, False)
         if len(self._stdin) <= _PIPE_HOLDS:
-            # Both ends of the pipe are still ours: no waiting, and nobody who could close it. A pipe may be smaller.
+            # Both ends of the pipe are ours: the write neither waits nor fails. A pipe may be smaller.
             self._stdin = self._stdin[os.write(self._pipes["stdin"], self._stdin) :]
             if not self._stdin:
                 self._close("stdin")
@@ -176,7 +158,7 @@ class Run:
     # While it runs.
 
     def _stdout_ready(self) -> bool:
-        """Take what there is; say whether there may be more."""
+        """Read what is there; return whether there may be more."""
         data = _read(self._pipes["stdout"])
         if data is None:
             return False
@@ -192,7 +174,7 @@ class Run:
         return True
 
     def _stderr_ready(self) -> bool:
-        """Take what there is; say whether there may be more."""
+        """Read what is there; return whether there may be more."""
         data = _read(self._pipes["stderr"])
         if data is None:
             return False
@@ -215,7 +197,7 @@ class Run:
             written = _write(self._pipes["stdin"], self._stdin[:_AT_ONCE])
         except BlockingIOError:
             return
-        except OSError:  # it does not want to read the rest; that is its business
+        except OSError:  # the command does not read the rest, which is allowed
             self._closed("stdin")
             return
         self._stdin = self._stdin[written:]
@@ -231,13 +213,13 @@ class Run:
     def _close(self, name: str) -> None:
         os.close(self._pipes.pop(name))
 
-    def _news(self) -> None:
+    def _on_update(self) -> None:
         running = self.running
         if running is None or self.over:
             return
-        running.news()
-        if running.heard_out:
-            self._watch.forget(running.fileno())  # it stays readable, and has nothing more to say
+        running.update()
+        if running.final:
+            self._watch.forget(running.fileno())  # it stays readable
         if running.failure is not None:
             self.failure = self.failure or running.failure
             self._done()
@@ -256,7 +238,7 @@ class Run:
         return "stdout" not in self._pipes and "stderr" not in self._pipes
 
     def _drain(self) -> None:
-        """Wait for what the command has written, or somebody for it: the verdict may still be in a pipe."""
+        """Read what the command, or a process that it has left, has written: the answer may still be in a pipe."""
         for name, ready in (("stdout", self._stdout_ready), ("stderr", self._stderr_ready)):
             for _ in range(_MOST_READS):
                 if name not in self._pipes or self.over or not ready():
@@ -273,7 +255,7 @@ class Run:
             self._finish()
 
     def _finish(self) -> None:
-        """End what is left of the tree."""
+        """Kill what is left of the tree."""
         running = self.running
         if self.over or running is None:
             return
@@ -286,13 +268,13 @@ class Run:
         else:
             self._watch.at(monotonic() + STUCK, self._stuck)
 
-    # Ending.
+    # End.
 
     def _late(self) -> None:
         self.end(Failure("timeout", "no answer in time"))
 
     def end(self, failure: Failure) -> None:
-        """Ask the whole tree to end, and a moment later make it."""
+        """Send SIGTERM to the whole tree, and SIGKILL 100 ms later."""
         if self.over or self.running is None:
             return
         self.failure = self.failure or failure
@@ -306,7 +288,7 @@ class Run:
         self.end_now()
 
     def end_now(self) -> None:
-        """End the whole tree without asking."""
+        """Kill the whole tree."""
         if not self.over and self.running is not None:
             self._finish()
 
@@ -325,10 +307,10 @@ class Run:
             self._watch.done()
 
     def close(self) -> None:
-        """Let go of everything; whatever still runs is ended."""
-        if self._let_go:
+        """Close the pipes and release the process; kill what still runs."""
+        if self._is_closed:
             return
-        self.over = self._let_go = True
+        self.over = self._is_closed = True
         self._close_theirs()
         for name in list(self._pipes):
             self._watch.forget(self._pipes[name])
@@ -348,7 +330,7 @@ def _read(descriptor: int) -> bytes | None:
 
 
 def _write(descriptor: int, data: memoryview) -> int:
-    """Write to a pipe that may have lost its reader, in a host where SIGPIPE may be deadly, whatever Python knows."""
+    """Write to a pipe that may have lost its reader, in a host that may not ignore SIGPIPE."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPIPE])
     try:
         return os.write(descriptor, data)

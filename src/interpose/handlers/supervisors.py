@@ -1,14 +1,14 @@
-"""The host's side of supervisors: connections to them, and a pool that keeps a few. Linux only; no event loop needed.
+"""Connections to supervisors, and the pool that keeps some of them. Linux only; no event loop needed.
 
-A supervisor (``_supervisor``) runs one hook at a time and owns everything that the hook starts. What it answers:
+A supervisor (the program ``_supervisor.py``) runs one hook at a time and owns all that the hook starts. It sends:
 
 ========================================  ============================================================================
-``("started", pid)``                      the hook runs; in a namespace it is process 2 of it
+``("started", pid)``                      the hook runs; in a namespace its pid is 2
 ``("failed", errno, step)``               it does not; step is "chdir", "spawn" or "unshare"
 ``("exited", status, survivors)``         an exit status or a negative signal; whether anything of the tree still lives
 ``("gone", killed)``                      the answer to ``kill()``: nothing is left
-``("stuck", pids)``                       the other answer: these would not die; do not use this supervisor again
-``("lost",)``                             the namespace has ended, with everything in it, and nobody knows the status
+``("stuck", pids)``                       the other answer: these do not die; do not use this supervisor again
+``("lost",)``                             the namespace has ended with everything in it; the status is unknown
 ========================================  ============================================================================
 
 After "failed", after "exited" without survivors, after "gone" and "lost" the supervisor is idle again.
@@ -30,23 +30,25 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Frame", "Pool", "Supervised", "framed", "pool", "why_none"]
+from ..forks import after_fork
+
+__all__ = ["Frame", "SupervisorConnection", "SupervisorPool", "framed", "pool", "why_unavailable"]
 
 PROGRAM = str(Path(__file__).with_name("_supervisor.py"))
 NAMESPACE_BIT = 1 << 31
-MOST_IDLE = 16  # as many as commands run at a time, or a crowd would start and end them all the time
-FEW_IDLE = 4  # so many stay for good
-REST = 30.0  # seconds after which one of the others is no longer needed
+MOST_IDLE = 16  # as many as commands run at a time, so that a burst does not start and end them
+FEW_IDLE = 4  # these stay
+REST = 30.0  # seconds after which an idle one above FEW_IDLE is closed
 HELLO = 5.0  # seconds for an interpreter to start on a busy machine
-FAREWELL = 1.0  # seconds for supervisors to end their hooks and themselves when the host ends
+FAREWELL = 1.0  # seconds that the host waits for its supervisors when it ends
 STALLED = 2.0  # seconds for a supervisor to read a request that does not fit into the socket's buffer
 
 Text = str | bytes
 Frame = tuple[Any, ...]
 
 
-class Supervised:
-    """A connection to one supervisor. The constructor only starts it; it may be asked to run a hook at once."""
+class SupervisorConnection:
+    """A connection to one supervisor. The constructor only starts it; ``run()`` may be called at once."""
 
     __slots__ = ("_buffer", "_busy", "_hello", "_socket", "kept", "pid", "pidfd", "since")
 
@@ -64,21 +66,21 @@ class Supervised:
             raise
         try:
             self.pidfd = os.pidfd_open(self.pid)
-        except OSError:  # no room for one more descriptor, or somebody else has reaped it
+        except OSError:  # no descriptor is free, or other code has reaped it
             self.pidfd = -1
 
     def fileno(self) -> int:
-        """The descriptor that becomes readable when there is something to receive."""
+        """Return the descriptor that is readable when there is something to receive."""
         return self._socket.fileno()
 
     @property
     def greeted(self) -> bool:
-        """Whether it has come up: from then on a request may have been carried out."""
+        """Whether it has said hello: from then on it may have started what it was asked to run."""
         return self._hello
 
     @property
     def idle(self) -> bool:
-        """Whether no run is under way and nothing of the last one is left."""
+        """Whether it runs nothing and nothing of the last run is left."""
         return not self._busy
 
     def run(
@@ -90,9 +92,9 @@ class Supervised:
         fds: Sequence[int],
         namespace: bool = False,
     ) -> None:
-        """Ask for a run; the descriptors stay the caller's to close. Without a cwd, it is the host's.
+        """Ask it to run a command. The caller closes the descriptors. Without ``cwd`` it runs in the host's directory.
 
-        Raises ConnectionError if the supervisor is no more, ValueError for text that no command can be given.
+        Raises ConnectionError if the supervisor has ended, ValueError for text that cannot be an argument.
         """
         if self._busy:
             raise RuntimeError("a supervisor runs one hook at a time")
@@ -111,20 +113,20 @@ class Supervised:
         self._send(header.to_bytes(4, "little") + data, array("i", fds))
 
     def term(self) -> None:
-        """Ask everything of the run to end."""
+        """Ask it to send SIGTERM to everything of the run."""
         self._send(_TERM)
 
     def kill(self) -> None:
-        """Have everything of the run ended; "gone" or "stuck" is the answer."""
+        """Ask it to kill everything of the run; it answers "gone" or "stuck"."""
         self._send(_KILL)
 
     def keep(self) -> None:
-        """Let what the hook has left behind live on; the supervisor ends."""
+        """Let the processes that the hook has left go on; the supervisor ends."""
         self._busy, self.kept = False, True
         self._send(_KEEP)
 
     def receive(self) -> list[Frame]:
-        """Return what has arrived, without waiting; ConnectionResetError if the supervisor is no more."""
+        """Return what has arrived, without waiting; raise ConnectionResetError if the supervisor has ended."""
         try:
             data = self._socket.recv(65536)
         except (BlockingIOError, InterruptedError):
@@ -151,7 +153,7 @@ class Supervised:
             self._busy = False
 
     def ready(self, seconds: float = HELLO) -> None:
-        """Wait until it has said hello; raise an OSError that says why it cannot be used."""
+        """Wait until it has said hello; raise OSError if it cannot be used."""
         deadline = time.monotonic() + seconds
         poll = select.poll()
         poll.register(self.fileno(), select.POLLIN)
@@ -164,47 +166,47 @@ class Supervised:
                 raise ConnectionRefusedError("the supervisor said something else than hello")
 
     def close(self) -> None:
-        """End the connection: the supervisor ends whatever it runs, then itself. The pool reaps it."""
-        if self._busy and self.pidfd >= 0 and self._has_lost_it():
+        """Close the connection: the supervisor kills what it runs and ends. The pool reaps it."""
+        if self._busy and self.pidfd >= 0 and self._was_killed():
             _end_session(self.pid)
         self._socket.close()
 
-    def _has_lost_it(self) -> bool:
-        """Say whether the supervisor of this run was killed, and was not reaped yet."""
+    def _was_killed(self) -> bool:
+        """Return whether the supervisor was killed during this run and is not reaped yet."""
         try:
             self.receive()
             return False
         except ConnectionError:
             poll = select.poll()
         poll.register(self.pidfd, select.POLLIN)
-        poll.poll(100)  # the end of the connection comes a little before the end of the process
+        poll.poll(100)  # the connection closes a little before the process ends
         try:
             return os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:
             return False
 
     def forget(self) -> None:
-        """Close the copies of descriptors that a forked child has; for the parent nothing changes."""
+        """Close the descriptors, as a forked child does; nothing changes for the parent."""
         self._socket.close()
         pidfd, self.pidfd = self.pidfd, -1
         if pidfd >= 0:
             os.close(pidfd)
 
     def reap(self) -> bool:
-        """Say whether the process has ended and was reaped, without waiting."""
+        """Reap the process if it has ended; return whether it has."""
         try:
             if self.pidfd >= 0:
                 ended = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED | os.WNOHANG) is not None
             else:
                 ended = os.waitpid(self.pid, os.WNOHANG)[0] != 0
-        except ChildProcessError:  # somebody else has reaped it
+        except ChildProcessError:  # other code has reaped it
             ended = True
         if ended:
             self.forget()
         return ended
 
     def _send(self, data: bytes, fds: array[int] | None = None) -> None:
-        """Send all of it; a request with a large environment does not fit into the buffer at once."""
+        """Send all of it; a large environment does not fit into the socket's buffer at once."""
         control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)] if fds else []
         sent = self._socket.sendmsg([data], control, socket.MSG_NOSIGNAL)
         while sent < len(data):
@@ -216,7 +218,7 @@ class Supervised:
 
 
 def framed(request: dict[str, Any]) -> bytes:
-    """Return a request as it is sent."""
+    """Return a request as bytes, with its length in front."""
     data = marshal.dumps(request, 2)
     return len(data).to_bytes(4, "little") + data
 
@@ -224,8 +226,8 @@ def framed(request: dict[str, Any]) -> bytes:
 _TERM, _KILL, _KEEP = (framed({"op": asked}) for asked in ("term", "kill", "keep"))
 
 
-def why_none() -> str:
-    """Say why there can be no supervisor here, as far as that is known without starting one."""
+def why_unavailable() -> str:
+    """Return why supervisors cannot work here, as far as that is known without starting one; nothing if they may."""
     if not sys.platform.startswith("linux"):
         return f"supervisors need Linux, not {sys.platform}"
     if not sys.executable or getattr(sys, "frozen", False):
@@ -234,11 +236,11 @@ def why_none() -> str:
 
 
 def _spawn(theirs: int) -> int:
-    """Start the program with its end of the connection, and with nothing of this process but the way to a library."""
-    if why := why_none():
+    """Start the program with its end of the socket, and with no variables of this process but paths and language."""
+    if why := why_unavailable():
         raise FileNotFoundError(why)
     signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
-    at = 4 if theirs == 3 else 3  # copied to another number it stays open in the program, and only there
+    at = 4 if theirs == 3 else 3  # under another number it is inherited by the program
     null = [(os.POSIX_SPAWN_OPEN, standard, "/dev/null", os.O_RDWR, 0) for standard in (0, 1, 2)]
     return os.posix_spawn(
         sys.executable,
@@ -252,17 +254,17 @@ def _spawn(theirs: int) -> int:
 
 
 def _absolute(cwd: Text | None) -> str:
-    """Return where the host is, or a directory as seen from there; dots stay, since a link may be before them."""
+    """Return a directory as an absolute path. Dots stay in it: a symbolic link may come before them."""
     return os.path.join(os.getcwd(), os.fsdecode(cwd or ""))
 
 
 def _end_session(pid: int) -> None:
-    """End what is left of the session of a supervisor that was killed during a run.
+    """Kill what is left in the session of a supervisor that was killed during a run.
 
-    That is all but what has made a session of its own. A namespace has ended by itself. As long as we have not reaped
-    the supervisor, nobody else can have its number, so whatever is in that session is the hook's.
+    Processes with a session of their own are not found. A namespace has ended by itself. While the supervisor is not
+    reaped, its pid is not free, so every process in that session belongs to the hook.
     """
-    for _ in range(10):  # what forks while we look is found the next time
+    for _ in range(10):  # a process that forks meanwhile is found the next time
         found = False
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -271,125 +273,127 @@ def _end_session(pid: int) -> None:
                 if int(session) == pid != int(name) and state not in {b"Z", b"X"}:
                     os.kill(int(name), signal.SIGKILL)
                     found = True
-            except (OSError, ValueError):  # it has ended while we looked
+            except (OSError, ValueError):  # it has ended meanwhile
                 continue
         if not found:
             return
 
 
-class Pool:
-    """Supervisors that wait for a hook. Safe to use from several threads, and in a child after a fork."""
+class SupervisorPool:
+    """Keeps idle supervisors. Safe to use from several threads, and in a child after a fork."""
 
     def __init__(self) -> None:
-        self._start_over()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.forget)
+        self._reset()
+        after_fork(self.forget)
         atexit.register(self.close)
 
-    def _start_over(self) -> None:
+    def _reset(self) -> None:
         self._lock = threading.Lock()
-        self._idle: list[Supervised] = []
-        self._all: set[Supervised] = set()
-        self._leaving: list[Supervised] = []
+        self._idle: list[SupervisorConnection] = []
+        self._all: set[SupervisorConnection] = set()
+        self._leaving: list[SupervisorConnection] = []
         self._why_not: str | None = None
 
-    def take(self) -> Supervised:
-        """Return one that waits, or one that has just been started. OSError if the machine has no room for it."""
+    def take(self) -> SupervisorConnection:
+        """Return an idle supervisor, or start one. Raise OSError if that is not possible."""
         self.reap()
-        self._let_rest()
+        self._close_idle()
         while True:
             with self._lock:
                 if not self._idle:
                     break
-                supervised = self._idle.pop()
-            if self._is_well(supervised):
-                return supervised
-            self.discard(supervised)
-        supervised = Supervised()
+                supervisor = self._idle.pop()
+            if self._is_usable(supervisor):
+                return supervisor
+            self.discard(supervisor)
+        supervisor = SupervisorConnection()
         with self._lock:
-            self._all.add(supervised)
-        return supervised
+            self._all.add(supervisor)
+        return supervisor
 
-    def _let_rest(self) -> None:
-        """Close one that has waited in vain since a busier time."""
+    def _close_idle(self) -> None:
+        """Close the supervisor that was idle for longest, if there are many and it was idle for long."""
         with self._lock:
             if len(self._idle) <= FEW_IDLE or time.monotonic() - self._idle[0].since < REST:
                 return
             longest = self._idle.pop(0)
         self.discard(longest)
 
-    def give_back(self, supervised: Supervised) -> None:
-        """Keep it for the next hook; one that is still at work, or one too many, is closed."""
+    def give_back(self, supervisor: SupervisorConnection) -> None:
+        """Keep it for the next hook; close it if it still runs something, or if enough are idle."""
         with self._lock:
-            if keeps := supervised.idle and supervised in self._all and len(self._idle) < MOST_IDLE:
-                self._idle.append(supervised)
-                supervised.since = time.monotonic()
+            if keeps := supervisor.idle and supervisor in self._all and len(self._idle) < MOST_IDLE:
+                self._idle.append(supervisor)
+                supervisor.since = time.monotonic()
         if not keeps:
-            self.discard(supervised)
+            self.discard(supervisor)
 
-    def discard(self, supervised: Supervised) -> None:
+    def discard(self, supervisor: SupervisorConnection) -> None:
         """Close it, and reap it as soon as it has ended."""
         with self._lock:
-            known = supervised in self._all
-            self._all.discard(supervised)
-        if known:  # not one from before a fork
-            supervised.close()
+            known = supervisor in self._all
+            self._all.discard(supervisor)
+        if known:  # not from before a fork
+            supervisor.close()
             with self._lock:
-                self._leaving.append(supervised)
+                self._leaving.append(supervisor)
         self.reap()
 
     def reap(self) -> None:
-        """Reap those that have ended; wait for none."""
+        """Reap supervisors that have ended, without waiting."""
         if self._leaving:
             with self._lock:
-                self._leaving = [supervised for supervised in self._leaving if not supervised.reap()]
+                self._leaving = [supervisor for supervisor in self._leaving if not supervisor.reap()]
 
     def why_not(self) -> str:
-        """Say why there can be no supervisors here; nothing if there can. The first answer takes the start of one."""
+        """Return why supervisors do not work here; nothing if they do. The first call starts one."""
         if self._why_not is None:
-            self._why_not = self._find_out()
+            self._why_not = self._try_one()
         return self._why_not
 
     def forget(self) -> None:
-        """In a child after a fork: the supervisors are the parent's, who must see to it that they end."""
-        for supervised in (*self._all, *self._leaving):
-            supervised.forget()
-        self._start_over()
+        """Reset after a fork: the supervisors belong to the parent."""
+        for supervisor in (*self._all, *self._leaving):
+            supervisor.forget()
+        self._reset()
 
     def close(self) -> None:
-        """Close all, wherever they are, and give them a moment to end their hooks and themselves."""
+        """Close all supervisors, and wait a moment for them to end."""
         with self._lock:
-            everyone, self._idle = list(self._all), []
-        for supervised in everyone:
-            self.discard(supervised)
+            all_of_them, self._idle = list(self._all), []
+        for supervisor in all_of_them:
+            self.discard(supervisor)
         deadline = time.monotonic() + FAREWELL
-        while not all(supervised.kept for supervised in self._leaving) and time.monotonic() < deadline:
+        while not all(supervisor.kept for supervisor in self._leaving) and time.monotonic() < deadline:
             time.sleep(0.002)
             self.reap()
 
     @staticmethod
-    def _is_well(supervised: Supervised) -> bool:
+    def _is_usable(supervisor: SupervisorConnection) -> bool:
         try:
-            return not supervised.receive()
+            return not supervisor.receive()
         except OSError:
             return False
 
-    def _find_out(self) -> str:
-        if why := why_none():
+    def _try_one(self) -> str:
+        if why := why_unavailable():
             return why
         if not os.path.exists("/proc/self/stat"):
             return "there is no /proc"
         try:
-            supervised = self.take()
-        except (OSError, NotImplementedError) as error:  # the latter from a C library whose spawn makes no sessions
+            supervisor = self.take()
+        except (
+            OSError,
+            NotImplementedError,
+        ) as error:  # NotImplementedError: the C library's posix_spawn has no setsid
             return f"a supervisor cannot be started: {error}"
         try:
-            supervised.ready()
+            supervisor.ready()
         except OSError as error:
-            self.discard(supervised)
+            self.discard(supervisor)
             return f"a supervisor cannot be used: {error}"
-        self.give_back(supervised)
+        self.give_back(supervisor)
         return ""
 
 
-pool = Pool()
+pool = SupervisorPool()

@@ -1,9 +1,9 @@
-"""The host's side of warm interpreters: which commands can be run warm, and a pool of interpreters that are ready.
+"""Which commands can run warm, and the pool of warm interpreters.
 
-An interpreter (``_warm``) is made ready for one script in one environment, and says which files that rests upon. They
-are looked at before every run; when one has changed, or a module has turned up that would take the place of one that is
-loaded already, the interpreter is closed and another one is started. Nobody waits for one: until it is ready, and
-whenever there is none, a command runs cold.
+An interpreter (the program ``_warm_interpreter.py``) is prepared for one script in one environment, and reports the
+files that it depends on. They are checked before every run. If one has changed, or a new module would shadow a loaded
+one, the interpreter is closed and another one is started. A command never waits for an interpreter: without one it runs
+cold.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any, NamedTuple
 
 from ..replies import Failure, HookFailed
 from ._process import Start, first_line
-from ._supervised import Frame, Pool, Supervised, framed
-from ._tree import Tree
+from ._tree import SupervisedTree
+from .supervisors import Frame, SupervisorConnection, SupervisorPool, framed
 
-__all__ = ["Interpreter", "Interpreters", "Recipe", "interpreters", "recipe", "start_warm"]
+__all__ = ["PythonCommand", "WarmInterpreter", "WarmPool", "python_command", "start_warm", "warm_pool"]
 
-PROGRAM = str(Path(__file__).with_name("_warm.py"))
-MOST_KEYS = 8  # scripts, or environments of one script, that interpreters are kept for
-MOST_EACH = 2  # interpreters for one of them
+PROGRAM = str(Path(__file__).with_name("_warm_interpreter.py"))
+MOST_KEYS = 8  # pairs of script and environment that interpreters are kept for
+MOST_EACH = 2  # interpreters for one of these pairs
 PAUSE = 1.0  # seconds between the starts of two interpreters for the same script
-BUSY = 0.02  # seconds in which an interpreter gets ready again: a run that comes sooner is worth a second one
-REFUSED = 60.0  # seconds until a script that cannot be run warm is tried again, unless it has changed
-SETTLED = 0.02  # seconds after which a further change of a folder is sure to have another time
+BUSY = 0.02  # seconds until an interpreter can run again: for a run that comes sooner a second one is started
+REFUSED = 60.0  # seconds until a script that was refused is tried again, unless it has changed
+SETTLED = 0.02  # seconds after which a further change of a folder gets another timestamp
 
 Stamp = tuple[int, ...]
 Key = tuple[Any, ...]
@@ -43,18 +43,18 @@ _OF_THE_EVENT = (b"INTERPOSE_", b"MASSGEN_", b"CLAUDE_")
 _OF_THE_MOMENT = frozenset({b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TRACEPARENT", b"TRACESTATE"})
 
 
-class Recipe(NamedTuple):
-    """How a command starts its script: the interpreter, what it is called, its options, and the words that follow."""
+class PythonCommand(NamedTuple):
+    """A command that runs a Python script: the interpreter, its argv[0], its options, and the words that follow."""
 
     interpreter: str
     name: str
     flags: tuple[str, ...]
     words: tuple[str, ...]
-    """The script, as a cold start is told it, and its arguments."""
+    """The script, as it was written in the command, and its arguments."""
 
 
-def recipe(start: Start) -> Recipe | None:
-    """Return how a command starts a Python script, or nothing if it does not, or in a way that is not known."""
+def python_command(start: Start) -> PythonCommand | None:
+    """Return the parts of a command that runs a Python script; None for any other command."""
     path, argv = start.path, start.argv
     if _PYTHON.fullmatch(os.path.basename(path)):
         return _of_words(path, argv[0], argv[1:])
@@ -75,18 +75,18 @@ def recipe(start: Start) -> Recipe | None:
     return _of_words(name, name, (*((option,) if option else ()), path, *argv[1:]))
 
 
-def _of_words(interpreter: str, name: str, words: Sequence[str]) -> Recipe | None:
+def _of_words(interpreter: str, name: str, words: Sequence[str]) -> PythonCommand | None:
     flags = 0
     while flags < len(words) and _FLAG.fullmatch(words[flags]):
         flags += 1
     if flags == len(words) or words[flags][:1] in {"", "-"} or not os.path.isabs(interpreter):
         return None
-    return Recipe(interpreter, name, tuple(words[:flags]), tuple(words[flags:]))
+    return PythonCommand(interpreter, name, tuple(words[:flags]), tuple(words[flags:]))
 
 
 @lru_cache(64)
 def _shebang(path: str, stamp: Stamp) -> tuple[str, str] | None:
-    """Return the interpreter and the option in the first line of a script that may be executed."""
+    """Return the interpreter and the option in the first line of an executable script."""
     line = _SHEBANG.fullmatch(first_line(path))
     if line is None or not os.access(path, os.X_OK):
         return None
@@ -95,7 +95,7 @@ def _shebang(path: str, stamp: Stamp) -> tuple[str, str] | None:
 
 @lru_cache(64)
 def _found(name: str, path: str) -> str:
-    """Return where a program is found on a path; nothing if that depends on where the command runs."""
+    """Return where PATH leads to a program; nothing if that depends on the directory of the run."""
     for folder in path.split(os.pathsep):
         if not os.path.isabs(folder):
             return ""
@@ -113,20 +113,20 @@ def _stamp(path: str | bytes) -> Stamp | None:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev, status.st_size, status.st_mode)
 
 
-class Interpreter(Supervised):
+class WarmInterpreter(SupervisorConnection):
     """A connection to one warm interpreter."""
 
     __slots__ = ("_checked", "_folders", "_names", "_watched", "key", "place", "prepared", "refused")
 
-    def __init__(self, key: Key, how: Recipe, script: str, env: Mapping[bytes, bytes]) -> None:
+    def __init__(self, key: Key, how: PythonCommand, script: str, env: Mapping[bytes, bytes]) -> None:
         super().__init__(partial(_spawn, how, env))
         self.key, self.place = key, (how.interpreter, script)
         self.prepared = False
         self.refused = ""
         self._checked: dict[bytes, Stamp | None] = {}
 
-    def prepare(self, how: Recipe) -> None:
-        """Ask it to make its script ready; ``prepared`` or ``refused`` is the answer."""
+    def prepare(self, how: PythonCommand) -> None:
+        """Ask it to prepare its script; it sets ``prepared`` or ``refused``."""
         words = [os.fsencode(word) for word in (how.name, *how.flags)]
         script, word = os.fsencode(self.place[1]), os.fsencode(how.words[0])
         self._send(framed({"op": "prepare", "words": words, "script": script, "word": word}))
@@ -141,8 +141,8 @@ class Interpreter(Supervised):
         else:
             super()._note(frame, frames)
 
-    def is_well(self) -> bool:
-        """Say whether it can be used, now or as soon as it is ready."""
+    def is_usable(self) -> bool:
+        """Return whether it can be used, now or when it is prepared."""
         try:
             return not self.receive() and not self.refused and (not self.prepared or self._is_current())
         except OSError as error:
@@ -151,7 +151,7 @@ class Interpreter(Supervised):
             return False
 
     def _is_current(self) -> bool:
-        """Say whether a fresh interpreter would find what this one has found."""
+        """Return whether a fresh interpreter would load the same files."""
         for path, stamp in self._watched:
             if _stamp(path) != stamp:
                 return False
@@ -168,18 +168,18 @@ class Interpreter(Supervised):
         return True
 
 
-def _spawn(how: Recipe, env: Mapping[bytes, bytes], theirs: int) -> int:
-    """Start an interpreter as a cold start would, for another program.
+def _spawn(how: PythonCommand, env: Mapping[bytes, bytes], theirs: int) -> int:
+    """Start an interpreter like a cold start, but with our program.
 
-    Its streams are the two ends of one pipe: of the same kind as a hook's, and what it writes by itself can be read.
+    Its streams are the two ends of one pipe: of the same kind as a hook's, and what it writes at its start can be read.
     """
     with open(how.interpreter, "rb", 0) as file:
         if file.read(4) != b"\x7fELF":
-            raise FileNotFoundError("a script that chooses an interpreter may choose another one elsewhere")
+            raise FileNotFoundError("a wrapper script may run different interpreters")
     reader, writer = os.pipe()
     ends: list[int] = []
     try:
-        for descriptor in (reader, writer, theirs):  # out of the way of the numbers that they get there
+        for descriptor in (reader, writer, theirs):  # above the numbers that they get there
             ends.append(fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10))  # noqa: PERF401 - all or those made
         signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
         order = zip((ends[0], ends[1], ends[1], ends[2]), range(4), strict=True)
@@ -197,23 +197,23 @@ def _spawn(how: Recipe, env: Mapping[bytes, bytes], theirs: int) -> int:
             os.close(descriptor)
 
 
-class Interpreters(Pool):
-    """Warm interpreters by script and environment; those that were not used for longest make room for others."""
+class WarmPool(SupervisorPool):
+    """Keeps warm interpreters by script and environment; closes those of the pair that was unused for longest."""
 
-    def _start_over(self) -> None:
-        super()._start_over()
-        self._waiting: dict[Key, list[Interpreter]] = {}
+    def _reset(self) -> None:
+        super()._reset()
+        self._waiting: dict[Key, list[WarmInterpreter]] = {}
         self._begun: dict[tuple[str, str], tuple[float, Stamp | None]] = {}
 
-    def take_for(self, start: Start) -> tuple[Interpreter, Recipe] | None:
-        """Return one that is ready for this command, or nothing; then the next time there may be one."""
-        how = recipe(start)
+    def take_for(self, start: Start) -> tuple[WarmInterpreter, PythonCommand] | None:
+        """Return an interpreter that is prepared for this command; if there is none, start one for the next time."""
+        how = python_command(start)
         if how is None or not all(map(os.path.isabs, _python_path(start.env))):
             return None
         script = how.words[0]
         if not os.path.isabs(script):
             script = os.path.join(os.path.realpath(start.cwd or "."), script)
-        link, folder = os.lstat(script), os.stat(os.path.dirname(script))  # which way the path leads
+        link, folder = os.lstat(script), os.stat(os.path.dirname(script))  # where a symbolic link in the path leads
         way = (link.st_ino, link.st_dev, link.st_mtime_ns, folder.st_ino, folder.st_dev)
         key = (*how[:3], script, how.words[0], way, _lasting(start.env))
         self.reap()
@@ -222,16 +222,16 @@ class Interpreters(Pool):
             self._begin(key, how, script, start.env)
         return (found, how) if found is not None else None
 
-    def _first(self, waiting: list[Interpreter]) -> Interpreter | None:
-        """Take the one that has had the longest time to get ready again; close those that cannot be used any more."""
-        found: Interpreter | None = None
-        aside: list[Interpreter] = []
+    def _first(self, waiting: list[WarmInterpreter]) -> WarmInterpreter | None:
+        """Take the interpreter that was idle for longest; close those that are not usable any more."""
+        found: WarmInterpreter | None = None
+        aside: list[WarmInterpreter] = []
         while found is None:
             with self._lock:
                 if not waiting:
                     break
                 interpreter = waiting.pop(0)
-            if not interpreter.is_well():
+            if not interpreter.is_usable():
                 if interpreter.refused:
                     self._begun[interpreter.place] = (time.monotonic(), _stamp(interpreter.place[1]))
                 self.discard(interpreter)
@@ -243,9 +243,9 @@ class Interpreters(Pool):
             self.give_back(interpreter)
         return found
 
-    def _make_room(self, key: Key) -> list[Interpreter]:
-        """Return those that wait for a key; close those of the key that was not used for longest."""
-        left_over: list[Interpreter] = []
+    def _make_room(self, key: Key) -> list[WarmInterpreter]:
+        """Return the idle interpreters of a key; close those of the key that was unused for longest."""
+        left_over: list[WarmInterpreter] = []
         with self._lock:
             waiting = self._waiting[key] = self._waiting.pop(key, [])
             while len(self._waiting) > MOST_KEYS:
@@ -254,14 +254,14 @@ class Interpreters(Pool):
             self.discard(interpreter)
         return waiting
 
-    def _begin(self, key: Key, how: Recipe, script: str, env: Mapping[bytes, bytes]) -> None:
-        """Start one for the next time, unless there are enough, the last start was just now or it was refused."""
+    def _begin(self, key: Key, how: PythonCommand, script: str, env: Mapping[bytes, bytes]) -> None:
+        """Start an interpreter for the next time, unless there are enough, one was just started, or it was refused."""
         stamp, now, place = _stamp(script), time.monotonic(), (how.interpreter, script)
         with self._lock:
             began, refused = self._begun.get(place, (-REFUSED, None))
             if stamp is None or now < began + (REFUSED if refused == stamp else PAUSE):
                 return
-            alike = [one for one in self._all if isinstance(one, Interpreter) and one.key == key]
+            alike = [one for one in self._all if isinstance(one, WarmInterpreter) and one.key == key]
             if len(alike) >= MOST_EACH or not all(one.prepared for one in alike):
                 return
             self._begun.pop(place, None)
@@ -269,7 +269,7 @@ class Interpreters(Pool):
             if len(self._begun) > MOST_KEYS * 4:
                 del self._begun[next(iter(self._begun))]
         try:
-            interpreter = Interpreter(key, how, script, env)
+            interpreter = WarmInterpreter(key, how, script, env)
         except (OSError, ValueError):
             self._begun[place] = (now, stamp)
             return
@@ -277,20 +277,20 @@ class Interpreters(Pool):
             self._all.add(interpreter)
         try:
             interpreter.prepare(how)
-        except OSError:  # it has ended already, and will be found so
+        except OSError:  # it has ended; the next call finds that
             pass
         self.give_back(interpreter)
 
-    def give_back(self, supervised: Supervised) -> None:
-        """Keep it for the next run; one that is still at work, or that nobody looks for any more, is closed."""
-        assert isinstance(supervised, Interpreter)  # noqa: S101 - of the type checker
+    def give_back(self, supervisor: SupervisorConnection) -> None:
+        """Keep it for the next run; close it if it still runs something, or if its key is not kept any more."""
+        assert isinstance(supervisor, WarmInterpreter)  # noqa: S101 - for the type checker
         with self._lock:
-            waiting = self._waiting.get(supervised.key)
-            if keeps := supervised.idle and supervised in self._all and waiting is not None:
-                waiting.append(supervised)
-                supervised.since = time.monotonic()
+            waiting = self._waiting.get(supervisor.key)
+            if keeps := supervisor.idle and supervisor in self._all and waiting is not None:
+                waiting.append(supervisor)
+                supervisor.since = time.monotonic()
         if not keeps:
-            self.discard(supervised)
+            self.discard(supervisor)
 
     def close(self) -> None:
         """Close all."""
@@ -305,20 +305,20 @@ def _python_path(env: Mapping[bytes, bytes]) -> list[bytes]:
 
 
 def _lasting(env: Mapping[bytes, bytes]) -> frozenset[tuple[bytes, bytes]]:
-    """Return the variables that an interpreter may have acted upon when it started: all but those of an event."""
+    """Return the variables that may affect the start of an interpreter: all but those of an event."""
     return frozenset(
         item for item in env.items() if item[0] not in _OF_THE_MOMENT and not item[0].startswith(_OF_THE_EVENT)
     )
 
 
-interpreters = Interpreters()
+warm_pool = WarmPool()
 
 
-def start_warm(start: Start, descriptors: Sequence[int]) -> WarmRun:
-    """Have a warm interpreter run a command; without one that is ready, the failure is that there is none."""
+def start_warm(start: Start, descriptors: Sequence[int]) -> WarmTree:
+    """Run a command in a warm interpreter; raise HookFailed if none is prepared."""
     try:
-        found = interpreters.take_for(start)
-    except (OSError, ValueError):  # text that is no path: a cold start says what is wrong with it
+        found = warm_pool.take_for(start)
+    except (OSError, ValueError):  # not a path: a cold start reports what is wrong
         found = None
     if found is None:
         raise HookFailed("isolation_unavailable", "no warm interpreter is ready")
@@ -326,27 +326,27 @@ def start_warm(start: Start, descriptors: Sequence[int]) -> WarmRun:
     try:
         interpreter.run(start.path, how.words, start.env, start.cwd, descriptors)
     except (OSError, ValueError) as error:
-        interpreters.discard(interpreter)
-        raise HookFailed("isolation_unavailable", f"the warm interpreter does not listen: {error}") from None
-    return WarmRun(start, interpreter)
+        warm_pool.discard(interpreter)
+        raise HookFailed("isolation_unavailable", f"the warm interpreter does not answer: {error}") from None
+    return WarmTree(start, interpreter)
 
 
-class WarmRun(Tree):
-    """A run that a warm interpreter has in hand."""
+class WarmTree(SupervisedTree):
+    """A command that runs in a warm interpreter."""
 
-    def __init__(self, start: Start, interpreter: Interpreter) -> None:
+    def __init__(self, start: Start, interpreter: WarmInterpreter) -> None:
         super().__init__(start, interpreter, False)
         self.evidence["warm"] = True
 
     def _not_started(self, number: int, step: str) -> None:
         super()._not_started(number, step)
-        self._spoilt = True
+        self._unusable = True
         if step == "warm":
             self.failure = Failure("isolation_unavailable", f"the run cannot be warm: {os.strerror(number)}")
 
     def close(self) -> None:
-        """Give the interpreter back, or close it: then it ends what it still has in hand."""
-        if self._spoilt or not self.ended:
-            interpreters.discard(self._supervised)
+        """Return the interpreter to the pool, or close it: then it kills what it still runs."""
+        if self._unusable or not self.ended:
+            warm_pool.discard(self._connection)
         else:
-            interpreters.give_back(self._supervised)
+            warm_pool.give_back(self._connection)
