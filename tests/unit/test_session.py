@@ -10,6 +10,7 @@ import pytest
 from tests.unit.session_hosts import Collector, Model, Tool, both, saying
 
 from interpose import Hooks, UsageError, context, deny, modify
+from interpose.errors import Problem
 
 LS = {"command": "ls"}
 
@@ -194,6 +195,33 @@ class TestBeginningAndEnd:
             play(Hooks(), scenario)
 
 
+def test_a_session_that_is_cancelled_while_it_ends_tells_its_end_and_is_cancelled() -> None:
+    told: list[str] = []
+
+    async def main() -> None:
+        begun, release = asyncio.Event(), asyncio.Event()
+
+        async def hear(event: Any) -> None:
+            begun.set()
+            await release.wait()
+            told.append(event.reason)
+
+        hooks = Hooks()
+        hooks.register("SessionEnd", hear)
+        session = hooks.session()
+        await session.start()
+        ending = asyncio.create_task(session.end("logout"))
+        await begun.wait()
+        ending.cancel()
+        release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+
+    asyncio.run(main())
+
+    assert told == ["logout"]
+
+
 class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -216,8 +244,10 @@ class TestMistakes:
     def test_a_mode_is_checked_when_it_is_set(self, play: Any) -> None:
         async def scenario(session: Any) -> str:
             session.mode = "plan"
-            with pytest.raises(UsageError, match="no mode of permission"):
-                session.mode = "planning"
+            for word, hint in [("plann", "did you mean plan?"), ("x", "default, acceptEdits, plan, bypass")]:
+                with pytest.raises(UsageError) as caught:
+                    session.mode = word
+                assert caught.value.problem == Problem(f"mode: {word!r} is no mode of permission", hint=hint)
             mode: str = session.mode
             return mode
 

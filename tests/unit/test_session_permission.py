@@ -219,7 +219,20 @@ class TestAsking:
             Question(tool_name="Bash", tool_input=LS, reason="a push?", tool_use_id="t1", session_id="s", agent_id="a")
         ]
         assert str(asker.calls[0]) == "Bash(command='ls'): a push?"
-        assert str(Question(tool_name="Say", tool_input="hi")) == "Say(hi)"
+
+    @pytest.mark.parametrize(
+        ("name", "given", "shown"),
+        [
+            ("Say", "hi", "Say(hi)"),
+            ("Say", "hi\nBash(ls)", "Say('hi\\nBash(ls)')"),
+            ("Say", ["hi"], "Say(['hi'])"),
+            ("Say(hi)", {"a b": 1, "c-d": "x"}, "'Say(hi)'('a b'=1, c-d='x')"),
+        ],
+    )
+    def test_a_question_is_shown_on_one_line_and_cannot_be_made_to_look_like_another(
+        self, name: str, given: Any, shown: str
+    ) -> None:
+        assert str(Question(tool_name=name, tool_input=given)) == shown
 
     @both
     def test_what_is_shown_is_a_copy(self, play: Any) -> None:
