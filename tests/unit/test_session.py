@@ -253,6 +253,10 @@ class TestMistakes:
 
         assert play(Hooks(), scenario) == "plan"
 
+    def test_what_a_session_without_a_loop_keeps_to_itself_cannot_be_read(self) -> None:
+        with pytest.raises(AttributeError, match="_engine"):
+            _ = Hooks().session_sync()._engine
+
     def test_what_a_session_without_a_loop_does_not_have_cannot_be_set(self) -> None:
         with pytest.raises(AttributeError, match="a session has no 'modus'"):
             Hooks().session_sync().modus = "plan"

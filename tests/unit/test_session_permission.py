@@ -207,6 +207,23 @@ class TestAsking:
         assert asyncio.run(main()) == [True, False]
 
     @both
+    @pytest.mark.parametrize(("rule", "runs"), [("Write", True), ("Bash(rm *)", False)])
+    def test_an_input_that_the_person_changed_is_judged_by_the_rules_for_this_tool(
+        self, play: Any, rule: str, runs: bool
+    ) -> None:
+        tool = Tool()
+
+        async def scenario(session: Any) -> None:
+            await session.tool("Bash", LS, tool)
+
+        changed = {"command": "rm x"}
+        play(
+            Hooks(), scenario, default="ask", rules={rule: "deny"}, asker=lambda q: allow() + modify(tool_input=changed)
+        )
+
+        assert tool.calls == ([changed] if runs else [])
+
+    @both
     def test_the_question_says_what_it_is_about(self, play: Any) -> None:
         asker = Tool(True)
 
