@@ -21,7 +21,7 @@ def test_what_a_python_script_imports_from_its_folder_is_among_them(
 ) -> None:
     script = tmp_path / name
     script.write_text(f"{first_line}import helper\n")
-    for beside in ("helper.py", "json.py", "unused.py"):
+    for beside in ("helper.py", "helper.txt", "json.py", "unused.py"):
         (tmp_path / beside).touch()
     file = tmp_path / "hooks.yaml"
     file.write_text(f"hooks:\n  Stop:\n    - {{type: command, handler: /bin/sh {name}}}\n")
