@@ -1,38 +1,63 @@
-"""A host in miniature: before an action it fires an event, and then it does what the outcome says."""
+"""A host in miniature: it does what it does in a session of the product, and keeps what came of it."""
 
 from typing import Any
 
-from interpose import Hooks, Outcome
+from interpose import Answer, Hooks, Session
 
 
 class Host:
-    """Keeps what it did, in order: each action with the input that it ran on."""
+    """Keeps what it did, in order: the values that reached the model, the tool, the file or the caller."""
 
     def __init__(self, hooks: Hooks) -> None:
         self.hooks = hooks
         self.did: list[Any] = []
 
-    async def act(self, event: str, **fields: Any) -> Outcome:
-        """Do what an event announces, if it may be done, on the input that the hooks left."""
-        outcome = await self.hooks.fire(event, **fields)
-        if outcome.allowed:
-            self.did.append({name: outcome.input[name] for name in fields})
-        return outcome
+    async def act(self, event: str, **fields: Any) -> Answer:
+        """Do the action that an event belongs to."""
+        async with self.hooks.session() as session:
+            return await self._act(session, event, fields)
+
+    async def _act(self, session: Session, event: str, fields: dict[str, Any]) -> Answer:
+        match event:
+            case "pre:message":
+                return await session.message(
+                    fields["prompt"], lambda prompt, system: self.did.append({"prompt": prompt}), model=fields["model"]
+                )
+            case "post:message":
+                answer = await session.message(fields["prompt"], lambda prompt, system: fields["output"])
+                self.did.append({"output": answer.content})
+            case "pre:tool":
+                return await session.tool(
+                    fields["tool_name"], fields["tool_input"], lambda given: self.did.append({"tool_input": given})
+                )
+            case "post:tool":
+                answer = await session.tool(
+                    fields["tool_name"], fields["tool_input"], lambda given: fields["tool_response"]
+                )
+                self.did.append({"tool_response": answer.content})
+            case "pre:agent:spawn":
+                return await session.spawn(
+                    fields["agent"], lambda child, config: self.did.append({"config": config}), config=fields["config"]
+                )
+            case "pre:session:phase":
+                answer = await session.phase(fields["to_phase"])
+                if session.phase_now:
+                    self.did.append({"to_phase": session.phase_now})
+            case "pre:git:write":
+                return await session.write(
+                    fields["path"],
+                    fields["content"],
+                    lambda path, content: self.did.append({"path": path, "content": content}),
+                )
+            case "pre:view:render":
+                answer = await session.render(fields["view"], fields["data"])
+                self.did.append({"data": answer.content})
+            case _:
+                raise AssertionError(f"no action belongs to {event}")
+        return answer
 
     async def tool(self, name: str, tool_input: Any, run: Any) -> list[str]:
         """Call a tool; return the messages that the model gets to see."""
-        before = await self.hooks.fire("PreToolUse", tool_name=name, tool_input=tool_input)
-        if not before.allowed:
-            return [f"error: {before.reason}"]
-        call = {"tool_name": name, "tool_input": before.tool_input, "tool_use_id": before.tool_use_id}
-        try:
-            self.did.append(name)
-            result = run(before.tool_input)
-        except Exception as error:
-            await self.hooks.fire("PostToolUseFailure", **call, error=str(error))
-            return [f"error: {error}"]
-        after = await self.hooks.fire("PostToolUse", **call, tool_response=result)
-        inside = [item.content for item in after.inject if item.strategy == "tool_result"]
-        messages = [item.content for item in after.inject if item.strategy == "user_message"]
-        shown = "(hidden)" if after.suppress_output else after.tool_response
-        return ["".join([shown, *inside]), *messages]
+        async with self.hooks.session() as session:
+            answer = await session.tool(name, tool_input, run)
+        return [answer.content, *answer.user_messages] if answer.ok else [f"error: {answer.reason}"]

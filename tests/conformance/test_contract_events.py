@@ -97,7 +97,10 @@ def test_wishes_that_depend_on_another(scenario, style):
 
 
 def test_every_row_of_the_contract_is_in_the_table_and_nothing_else_is():
-    assert set(Hooks().events) == {event for event, _, _ in ROWS} | set(ADDED)
+    table = Hooks().events
+
+    assert set(table) == {event for event, _, _ in ROWS} | set(ADDED)
+    assert {event for event, row in table.items() if row.claude_only} == set(ADDED)
 
 
 def test_the_only_aliases_are_those_of_the_tool_points():

@@ -126,7 +126,7 @@ def test_a_hook_can_modify_this(point, style):
 
 
 @pytest.mark.parametrize("point", each([point for point in POINTS if point.modify[1]], "modify"))
-def test_the_action_runs_on_what_was_modified(point):
+def test_what_was_modified_reaches_the_model_the_tool_the_file_or_the_caller(point):
     word = point.modify[1]
     given = {field_of(point, other): value for other, value in point.fields.items()}
     value = changed(point.fields[word])
@@ -136,7 +136,8 @@ def test_the_action_runs_on_what_was_modified(point):
 
     asyncio.run(host.act(point.name, **given))
 
-    assert host.did == [given | {field_of(point, word): value}]
+    (did,) = host.did
+    assert did == {name: given[name] for name in did} | {field_of(point, word): value}
 
 
 @pytest.mark.parametrize("point", each(POINTS, "modify"))

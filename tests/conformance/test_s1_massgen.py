@@ -72,6 +72,19 @@ def test_what_a_hook_receives(scenario, style):
     assert scenario.play(style) == scenario.effect
 
 
+def test_a_post_tool_use_hook_receives_what_the_tool_returned():
+    """S1-6"""
+    hooks = Hooks()
+    received: list[Any] = []
+    hooks.register(
+        "PostToolUse", lambda event: received.append((event.tool_name, event.tool_input, event.tool_response))
+    )
+
+    asyncio.run(Host(hooks).tool("Bash", {"command": "ls"}, lambda tool_input: {"stdout": "a b"}))
+
+    assert received == [("Bash", {"command": "ls"}, {"stdout": "a b"})]
+
+
 def test_post_tool_use_hooks_do_not_run_when_the_tool_failed():
     """S1-7, C-45"""
     hooks = Hooks()
@@ -244,7 +257,8 @@ TOOL_CALLS = [
     pytest.param({"updated_input": {"command": "echo b"}}, {"command": "echo b"}, ["ran echo b"],
                  id="S1-25 the tool executes with the modified input"),
     pytest.param({"decision": "allow"}, {"command": "echo a"}, ["ran echo a"], id="S1-26 the tool executes normally"),
-    pytest.param(None, {"command": "echo a"}, ["ran echo a"], id="S1-27 the tool executes normally"),
+    pytest.param(None, {"command": "echo a"}, ["ran echo a"], id="S1-27 after nothing the tool executes normally"),
+    pytest.param({}, {"command": "echo a"}, ["ran echo a"], id="S1-27 after an empty mapping too"),
 ]
 # fmt: on
 
@@ -297,12 +311,12 @@ def test_injecting(scenario, style):
 
 # fmt: off
 INJECTIONS = [
-    pytest.param([injects(" + note", "tool_result")], ["result + note"],
-                 id="S1-29 the content is appended to the tool's result"),
+    pytest.param([injects("note", "tool_result")], ["result\nnote"],
+                 id="S1-28 S1-29 the content is appended to the tool's result"),
     pytest.param([injects("note", "user_message")], ["result", "note"],
                  id="S1-30 S1-31 a user message follows the tool's result, which stays unchanged"),
-    pytest.param([injects(" + 1"), injects("2", "user_message"), injects(" + 3"), injects("4", "user_message")],
-                 ["result + 1 + 3", "2", "4"], id="S1-56 S1-57 S1-58 several combine"),
+    pytest.param([injects("1"), injects("2", "user_message"), injects("3"), injects("4", "user_message")],
+                 ["result\n1\n3", "2", "4"], id="S1-56 S1-57 S1-58 several combine"),
 ]
 # fmt: on
 

@@ -155,6 +155,47 @@ def test_a_matcher_tells_the_values_of_a_field_apart(event, name, values):
     assert calls == [(value, value) for value in values]
 
 
+def test_a_session_says_how_it_began_and_that_it_was_compacted():
+    """S2-31"""
+    sources: list[str] = []
+    hooks = Hooks()
+    hooks.register("SessionStart", lambda event: sources.append(event.source))
+
+    for began in ({}, {"source": "resume"}, {"source": "clear"}):
+        with hooks.session_sync(**began) as session:
+            session.compact(lambda instructions: "in short")
+
+    assert sources == ["startup", "compact", "resume", "compact", "clear", "compact"]
+
+
+def test_a_session_tells_all_of_the_input_when_a_subagent_wants_to_stop():
+    """S2-37: each time it wants to, and also if it broke."""
+    heard: list[dict[str, Any]] = []
+
+    def go_on_once(event):
+        heard.append(dict(event))
+        return deny("go on") if not event.stop_hook_active else None
+
+    hooks = Hooks()
+    hooks.register("SubagentStop", go_on_once)
+
+    def broken(child, config):
+        raise OSError("disk full")
+
+    with hooks.session_sync(session_id="s", cwd="/", transcript_path="/t/s") as session:
+        for run in (lambda child, config: None, broken):
+            session.spawn("scout", run, agent_id="a1", transcript_path="/t/a1")
+
+    base = {"session_id": "s", "transcript_path": "/t/a1", "cwd": "/", "permission_mode": "default"}
+    about = {
+        "hook_event_name": "SubagentStop",
+        "agent_id": "a1",
+        "agent_transcript_path": "/t/a1",
+        "agent_type": "scout",
+    }
+    assert heard == [base | about | {"stop_hook_active": active} for active in (False, True, False)]
+
+
 # ----------------------------------------------------------------------------------------------------------------
 # 4. Outputs
 
@@ -239,6 +280,9 @@ def test_the_fields_of_a_sync_output(scenario, style):
     scenario("S2-75", "PermissionRequest: behavior deny with a message and an interrupt", at("PermissionRequest"),
              [specific("PermissionRequest", decision={"behavior": "deny", "message": "stop", "interrupt": True})],
              decision="deny", reason="stop", interrupt=True),
+    scenario("S2-75", "PermissionRequest: an interrupt together with an allow has no effect", at("PermissionRequest"),
+             [specific("PermissionRequest", decision={"behavior": "allow", "interrupt": True})],
+             decision="allow", granted=True, ignored=[("first", "interrupt")]),
     scenario("S2-75", "PermissionRequest: updatedPermissions pass through", at("PermissionRequest"),
              [specific("PermissionRequest", decision={"behavior": "allow", "updatedPermissions": ["p"]})],
              decision="allow", granted=True, extra={"updatedPermissions": ["p"]}),

@@ -63,24 +63,52 @@ S3-66       | TeammateIdle       | keeps going | –        | ✓       | –   
 S3-66       | TaskCompleted      | denies      | –        | ✓       | –     | –        | X-28
 """
 
+# What the contract's table grants beside the ticks.
+BESIDES = {
+    "PreToolUse": {"ask", "allow"},
+    "PostToolUse": {"inject", "modify tool_response"},
+    "PermissionRequest": {"allow", "interrupt", "modify tool_input"},
+    "PreCompact": {"modify custom_instructions"},
+}
+
 COLUMNS = {"deny": "deny", "suppress": "suppress", "context": "context", "input": "modify tool_input",
            "continue": "continue"}  # fmt: skip
 
 
-def matrix() -> list[Any]:
-    """Return one case for each tick and each gap of the matrix."""
+def rows() -> list[tuple[dict[str, str], set[str]]]:
+    """Return the lines of the matrix, each with the rights that its ticks stand for."""
     header, *lines = [[cell.strip() for cell in line.split("|")] for line in MATRIX.strip().splitlines()]
-    cases = []
+    found = []
     for line in lines:
         row = dict(zip(header, line, strict=True))
         rights = {COLUMNS[column] for column in ("suppress", "context", "input") if row[column] == "✓"}
-        rights |= {{"denies": "deny", "keeps going": "keep going"}.get(row["deny"], "")}
+        rights |= {{"denies": "deny", "keeps going": "keep going"}.get(row["deny"], "")} - {""}
+        found.append((row, rights))
+    return found
+
+
+def matrix() -> list[Any]:
+    """Return one case for each tick and each gap of the matrix."""
+    cases = []
+    for row, rights in rows():
         ruling = f" ({row['note']})" if row["note"] else ""
         for column, wish in COLUMNS.items():
             tick = {"✓": "yes", "–": "no"}.get(row[column], row[column])
             name = f"{row['rows']} {row['event']}: {column} {tick}{ruling}"
             cases.append(pytest.param(row["event"], rights, row["continue"] == "✓", wish, id=name))
     return cases
+
+
+@pytest.mark.parametrize(
+    ("row", "rights"), [pytest.param(row, rights, id=f"{row['rows']} {row['event']}") for row, rights in rows()]
+)
+def test_an_event_grants_what_is_ticked_and_what_the_contract_adds_and_nothing_else(row, rights):
+    event = Hooks().events[row["event"]]
+
+    granted = event.can | {f"modify {name}" for name in event.modifies}
+
+    assert granted == rights | BESIDES.get(row["event"], set())
+    assert (event.continue_keeps_going is True) == (row["continue"] == "✓")
 
 
 @pytest.mark.parametrize(("event", "rights", "continue_counts", "wish"), matrix())

@@ -114,7 +114,7 @@ def test_settings_are_read_in_their_units() -> None:
         ({"hooks": {"timeout": 50}}, "hooks.timeout: timeout: 50 is not a ceiling in milliseconds"),
         ({"hooks": {"timeout": "5s"}}, "is not a ceiling in milliseconds"),
         ({"hooks": {"timeout": True}}, "is not a ceiling in milliseconds"),
-        ({"hooks": {"defaultTimeout": "5 parsecs"}}, "is not a duration"),
+        ({"hooks": {"defaultTimeout": "5 parsecs"}}, "is not a duration (write 5s, 250ms or 2m)"),
         ({"hooks": {"errorBehavior": "explode"}}, "errorBehavior: 'explode' is not a choice"),
         ({"hooks": {"maxHooksPerPoint": -1}}, "is not a number of hooks"),
         ({"hooks": {"enforce": "no"}}, "where true or false is expected"),
@@ -139,6 +139,20 @@ def test_settings_are_read_in_their_units() -> None:
         (
             {"hooks": {"PreToolUse": [{"matcher": "A", "hooks": [{"handler": "a.b", "matcher": "B"}]}]}},
             "its group has a matcher already",
+        ),
+        ({"hooks": {"PreToolUse": [{"commands": 5}]}}, "commands: 5 where a list of shell lines is expected"),
+        ({"hooks": {"PreToolUse": [{"commands": [5]}]}}, "commands[0]: 5 where a line for the shell is expected"),
+        (
+            {"hooks": {"PreToolUse": [{"commands": [{"handler": "a.b"}]}]}},
+            "commands[0]: a mapping where a line for the shell is expected",
+        ),
+        (
+            {"hooks": {"PreToolUse": [{"command": "true", "warm": True}]}},
+            "warm: a line for the shell is not a Python script (handler: with type: command, or command: with args:, needs",
+        ),
+        (
+            {"hooks": {"PreToolUse": [{"type": "command", "handler": "true", "shell": "bash"}]}},
+            "shell: only a command: has one (a handler: is run without a shell)",
         ),
         ({"hooks": {"PreToolUse": [{"hooks": [], "priority": 5}]}}, "priority is not a key of a group"),
         ({"agents": {}}, "agents: a mapping where a list of agents is expected"),

@@ -93,6 +93,7 @@ def test_a_grant_is_void_if_anybody_asks_or_denies() -> None:
             deny("told you"),
             {"context": ["told you"], "decision": "none", "ignored": [Ignored("a", "deny")]},
         ),
+        ("PostToolUse", deny(), {"context": [], "decision": "none", "ignored": [Ignored("a", "deny")]}),
         ("SessionEnd", deny("no"), {"decision": "none", "ignored": [Ignored("a", "deny")], "context": []}),
         ("post:message", deny("no"), {"decision": "none", "ignored": [Ignored("a", "deny")]}),
         ("SessionEnd", ask(), {"decision": "none", "ignored": [Ignored("a", "ask")]}),
@@ -120,12 +121,20 @@ def test_a_decision_that_a_row_does_not_grant_does_what_it_can_and_is_reported(
          {"decision": "deny", "reason": "halt", "continue_": False, "stop_reason": "halt"}),
         ("PreToolUse", {"continue": True}, {"decision": "none", "continue_": True, "keep_going": False}),
         ("PreToolUse", {"continue": False, "decision": "allow", "stopReason": "halt"}, {"decision": "deny", "granted": False}),
+        ("PreToolUse", {"continue": False, "stopReason": "halt", "decision": "deny", "reason": "no"},
+         {"decision": "deny", "reason": "no", "stop_reason": "halt"}),
+        ("PreToolUse", {"continue": False, "stopReason": "halt", "decision": "deny"},
+         {"decision": "deny", "reason": "halt", "stop_reason": "halt"}),
+        ("PreToolUse", {"continue": False, "stopReason": "halt", "decision": "allow", "reason": "fine"},
+         {"decision": "deny", "reason": "halt", "stop_reason": "halt"}),
         ("PostToolUse", {"continue": False, "stopReason": "halt"},
          {"decision": "none", "continue_": False, "stop_reason": "halt"}),
         ("Stop", {"continue": True}, {"keep_going": True}),
         ("Stop", {"continue": False, "stopReason": "enough"}, {"keep_going": False, "continue_": False}),
         ("TeammateIdle", {"continue": False, "stopReason": "more to do"}, {"keep_going": True, "reason": "more to do"}),
         ("TeammateIdle", {"continue": False}, {"keep_going": False}),
+        ("TeammateIdle", {"continue": True, "decision": "block", "reason": "go on"},
+         {"keep_going": True, "reason": "go on"}),
         ("TaskCompleted", {"continue": False, "stopReason": "not yet"}, {"decision": "deny", "reason": "not yet"}),
         ("PermissionRequest", {"continue": False}, {"decision": "deny", "interrupt": True, "reason": "interrupted by hook"}),
     ],
@@ -227,6 +236,15 @@ def test_an_interruption_needs_a_deny_at_a_row_that_can() -> None:
 
 def test_what_the_engine_has_no_word_for_passes_through() -> None:
     assert outcome("PreToolUse", {"feedback": 5}).extra == {"feedback": 5}
+
+
+def test_of_two_that_pass_the_same_thing_through_the_last_counts_and_the_other_is_reported() -> None:
+    result = outcome("PreToolUse", {"feedback": [1], "useful": True}, {"feedback": [2]}, {"useful": True})
+
+    assert (result.extra, wishes(result)) == (
+        {"feedback": [2], "useful": True},
+        [("a", "feedback: a later hook said something else")],
+    )
 
 
 def test_a_hook_that_is_not_enforced_shows_only_in_the_shadow() -> None:

@@ -147,6 +147,12 @@ def test_what_means_something_to_a_glob_means_nothing_in_the_events_directory() 
     assert not judge("Write(src/*)", given={"file_path": "/ab/src/x"}, cwd="/a[b]*")
 
 
+@pytest.mark.parametrize("key", ["url", "query", "pattern", "prompt", "skill", "agent_type", "subagent_type"])
+def test_what_names_a_page_a_search_or_an_agent_is_compared_as_text(key: str) -> None:
+    assert judge("Use(deploy *)", "Use", {key: "deploy to production"})
+    assert not judge("Use(deploy *)", "Use", {key: "review"})
+
+
 @pytest.mark.parametrize(
     ("rule", "given", "expected"),
     [

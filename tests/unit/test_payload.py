@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from interpose import Event, Hooks
-from interpose.event import Template, copied
-from interpose.events import TABLE
+from interpose.event import Template, copied, event_type, plain_copy
+from interpose.events import TABLE, Row
 
 
 def event(name: str = "PreToolUse", **fields: Any) -> Event:
@@ -42,6 +42,28 @@ def test_a_copy_shares_no_list_dict_or_set_with_the_original() -> None:
     made["tuple"][0].append(2)
 
     assert original == {"list": [[1]], "dict": {"in": {}}, "set": {1}, "tuple": ([1],)}
+
+
+def test_a_plain_copy_has_none_of_the_methods_of_a_subclass() -> None:
+    class Text(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "another"
+
+    class Many(list[Any]):
+        def __iter__(self) -> Any:
+            return iter(["another"])
+
+    class Named(dict[Any, Any]):
+        def items(self) -> Any:
+            return {"another": 1}.items()
+
+    made = plain_copy(Named({Text("a"): Many([Text("b"), {1}, None])}))
+
+    [(key, [text, numbers, nothing])] = made.items()
+    assert (made, key, text, numbers, nothing) == ({"a": ["b", {1}, None]}, "a", "b", {1}, None)
+    assert [type(one) for one in (made, key, made["a"], text)] == [dict, str, list, str]
 
 
 def test_a_field_reads_as_an_attribute_and_as_an_item() -> None:
@@ -143,6 +165,26 @@ def test_what_is_filled_in_when_read_is_there_in_whatever_way_the_event_is_read_
         assert {"cwd", "tool_use_id"} <= set(shown)
     elif isinstance(shown, str):
         assert "cwd=" in shown
+
+
+def test_a_field_that_is_called_like_a_method_of_dict_reads_as_an_item_and_leaves_the_method() -> None:
+    told: list[Event] = []
+    hooks = Hooks()
+    hooks.add_event(Row("basket", "when it is full", fields="items"))
+    hooks.register("basket", told.append)
+
+    hooks.fire_sync("basket", items="two apples")
+
+    assert (told[0]["items"], dict(told[0].items())["items"]) == ("two apples", "two apples")
+
+
+def test_events_of_a_row_have_one_class_and_no_attributes_but_their_fields() -> None:
+    told = event()
+
+    assert type(told) is type(event()) is event_type(TABLE["PreToolUse"])
+    for name in ("tool_name", "nonsense"):
+        with pytest.raises(AttributeError):
+            setattr(told, name, "Bash")
 
 
 def test_an_event_shows_itself_by_its_row_and_fields() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, TooManyHooks, UnknownHook
+from interpose.errors import Problem
 from interpose.events import TABLE
 from interpose.model import Hook
 from interpose.registry import Registry, Scope
@@ -66,6 +67,21 @@ def test_one_too_many_is_refused_and_nothing_of_the_batch_is_added() -> None:
         made.add([hook("b"), hook("c")])
 
     assert labels(made) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "source", "where"),
+    [("user", "hooks.yaml:3:5", "hooks.yaml:3:5"), ("code", "app.py:12", "app.py:12"), ("code", "hooks.Stop[3]", "")],
+)
+def test_one_too_many_is_named_with_its_place_if_that_is_a_line_of_a_file(layer: str, source: str, where: str) -> None:
+    made = registry(hook("a", layer=layer), limit=1)
+
+    with pytest.raises(TooManyHooks) as caught:
+        made.add([hook("b", layer=layer, source=source)])
+
+    assert caught.value.problem == Problem(
+        "PreToolUse has 1 hooks already", where=where, hint="raise maxHooksPerPoint, or set it to 0 for no limit"
+    )
 
 
 def test_the_limit_counts_each_event_and_scope_by_itself_and_replacing_is_free() -> None:
@@ -198,6 +214,21 @@ def test_removing_a_scope_removes_its_hooks_and_says_whether_there_was_one() -> 
     assert made.remove_scope("me") is True
     assert made.remove_scope("me") is False
     assert [hook.label for hook in made.snapshot] == ["shared"]
+
+
+def test_an_exchange_takes_back_what_the_old_scopes_override_and_leaves_the_rest() -> None:
+    old = {"me": Scope(overrides={"PreToolUse": "project"})}
+    made = registry(hook("shared", layer="project"), scopes={**old, "you": Scope("me", {"PreToolUse": "user"})})
+    gone = made.add([hook("old", scope="me")], {"me": Scope("main", {"Stop": "user"}, "helper")})
+
+    made.exchange(gone, [hook("new")], old, {"us": Scope("you")}, 0)
+
+    assert [hook.label for hook in made.snapshot] == ["shared", "new"]
+    assert made.snapshot.scopes == {
+        "me": Scope("main", {"Stop": "user"}, "helper"),
+        "you": Scope("me", {"PreToolUse": "user"}),
+        "us": Scope("you"),
+    }
 
 
 # Snapshots.

@@ -89,6 +89,19 @@ def test_everything_else_is_said_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        deny("no"), allow(), modify(a=1), context("x"), inject("y"), Reply(messages=("m",)), Reply(suppress=True), Reply(continue_=True),
+        Reply(halt=True, stop_reason="z"), Reply(interrupt=True), Reply(keep_going=True), Reply(extra={"a": 1}), Reply(ignored=("b",)),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_nothing_that_was_said_is_lost_beside_nothing(said: Reply) -> None:
+    assert said + Reply() == said
+    assert Reply() + said == said
+
+
+@pytest.mark.parametrize(
     ("one", "other", "both"),
     [(None, None, None), (None, True, True), (True, True, True), (True, False, False), (False, None, False)],
 )
@@ -129,6 +142,7 @@ def test_a_failure_can_be_raised_inside_the_engine() -> None:
     error = HookFailed("payload", "no copy", evidence={"a": 1})
 
     assert (error.failure.code, error.failure.text, error.failure.evidence) == ("payload", "no copy", {"a": 1})
+    assert (error.failure.trace, repr(error.failure)) == ("", "Failure('payload', 'no copy')")
 
 
 @pytest.mark.parametrize(

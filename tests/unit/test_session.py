@@ -11,6 +11,7 @@ import pytest
 from tests.unit.session_hosts import Collector, Model, Tool, both, saying
 
 from interpose import Hooks, Session, UsageError, context, deny, modify
+from interpose.errors import Problem
 from interpose.session import SessionOptions
 
 LS = {"command": "ls"}
@@ -196,6 +197,33 @@ class TestBeginningAndEnd:
             play(Hooks(), scenario)
 
 
+def test_a_session_that_is_cancelled_while_it_ends_tells_its_end_and_is_cancelled() -> None:
+    told: list[str] = []
+
+    async def main() -> None:
+        begun, release = asyncio.Event(), asyncio.Event()
+
+        async def hear(event: Any) -> None:
+            begun.set()
+            await release.wait()
+            told.append(event.reason)
+
+        hooks = Hooks()
+        hooks.register("SessionEnd", hear)
+        session = hooks.session()
+        await session.start()
+        ending = asyncio.create_task(session.end("logout"))
+        await begun.wait()
+        ending.cancel()
+        release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+
+    asyncio.run(main())
+
+    assert told == ["logout"]
+
+
 class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -218,12 +246,18 @@ class TestMistakes:
     def test_a_mode_is_checked_when_it_is_set(self, play: Any) -> None:
         async def scenario(session: Any) -> str:
             session.mode = "plan"
-            with pytest.raises(UsageError, match="not a permission mode"):
-                session.mode = "planning"
+            for word, hint in [("plann", "did you mean plan?"), ("x", "default, acceptEdits, plan, bypass")]:
+                with pytest.raises(UsageError) as caught:
+                    session.mode = word
+                assert caught.value.problem == Problem(f"mode: {word!r} is not a permission mode", hint=hint)
             mode: str = session.mode
             return mode
 
         assert play(Hooks(), scenario) == "plan"
+
+    def test_what_a_session_without_a_loop_keeps_to_itself_cannot_be_read(self) -> None:
+        with pytest.raises(AttributeError, match="_engine"):
+            _ = Hooks().session_sync()._engine
 
     def test_what_a_session_without_a_loop_does_not_have_cannot_be_set(self) -> None:
         with pytest.raises(AttributeError, match="a session has no 'modus'"):

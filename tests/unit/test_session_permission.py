@@ -207,6 +207,27 @@ class TestAsking:
         assert asyncio.run(main()) == [True, False]
 
     @both
+    @pytest.mark.parametrize(("rule", "runs"), [("Write", True), ("Bash(rm *)", False)])
+    def test_an_input_that_the_person_changed_is_judged_by_the_rules_for_this_tool(
+        self, play: Any, rule: str, runs: bool
+    ) -> None:
+        tool = Tool()
+
+        async def scenario(session: Any) -> None:
+            await session.tool("Bash", LS, tool)
+
+        changed = {"command": "rm x"}
+        play(
+            Hooks(),
+            scenario,
+            default="ask",
+            rules={rule: "deny"},
+            approver=lambda q: allow() + modify(tool_input=changed),
+        )
+
+        assert tool.calls == ([changed] if runs else [])
+
+    @both
     def test_the_question_says_what_it_is_about(self, play: Any) -> None:
         approver = Tool(True)
 
@@ -219,7 +240,20 @@ class TestAsking:
             Question(tool_name="Bash", tool_input=LS, reason="a push?", tool_use_id="t1", session_id="s", agent_id="a")
         ]
         assert str(approver.calls[0]) == "Bash(command='ls'): a push?"
-        assert str(Question(tool_name="Say", tool_input="hi")) == "Say(hi)"
+
+    @pytest.mark.parametrize(
+        ("name", "given", "shown"),
+        [
+            ("Say", "hi", "Say(hi)"),
+            ("Say", "hi\nBash(ls)", "Say('hi\\nBash(ls)')"),
+            ("Say", ["hi"], "Say(['hi'])"),
+            ("Say(hi)", {"a b": 1, "c-d": "x"}, "'Say(hi)'('a b'=1, c-d='x')"),
+        ],
+    )
+    def test_a_question_is_shown_on_one_line_and_cannot_be_made_to_look_like_another(
+        self, name: str, given: Any, shown: str
+    ) -> None:
+        assert str(Question(tool_name=name, tool_input=given)) == shown
 
     @both
     def test_what_is_shown_is_a_copy(self, play: Any) -> None:

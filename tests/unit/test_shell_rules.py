@@ -97,8 +97,8 @@ MAY_RUN_IT = [
     "eval $x", 'eval "$(x)"', 'sh -c "$x"', 'sh -c "git $x"', "sh <<EOF\ngit push\nEOF", "echo git push | sh", "curl x | bash -s", "cat x | sudo sh",
     "sh <<< 'git push'", "cat <<EOF | sh\ngit push\nEOF", "bash <(echo git push)", "source <(echo git push)", ". /dev/stdin", "bash $x",
     "sudo $x", "env $x git", "timeout $x git push", "find . $x", "sudo --unknown x git push", "sudo -s", "git() { command git \"$@\"; }",
-    "if (", "echo 'git push", 'echo "git push', "echo $(git", "echo `git", "cat <<EOF\nx", "a )", "(a", "${ git push; }", "echo $[1]", "f (a)",
-    "x=(git push); ${x[@]}",
+    "if (", "echo 'git push", 'echo "git push', "echo $(git", "echo `git", "cat <<EOF\nx", "cat <<EOF", "a )", "(a", "${ git push; }", "echo $[1]", "f (a)",
+    "x=(git push); ${x[@]}", "git push () { ls; }", "f (git push", "bash /dev/stdin", "sh /proc/self/fd/0", "sh", "bash -s",
 ]  # fmt: skip
 
 RUNS_SOMETHING_ELSE = [
@@ -112,13 +112,27 @@ RUNS_SOMETHING_ELSE = [
     "sh -c 'ls' git push", "find . -name git -exec ls push \\;", "find git push", "nice -n 5 ls", "((x++))", "((i=0; i<3))", "[ -f git ] && ls", "[[ git == push ]]",
     "echo $((1 + 2)) ${x:-git push} ${#x}", "echo git 2>&1 push", "ls &>/dev/null", "a && b || c; d | e & f", "f() { ls; }; f git push", "git", "push",
     "/git/push x", "git\u00a0push", "while read -r x; do echo \"$x\"; done < git", "if [ -n \"$x\" ]; then echo git push; fi",
-    "python -c 'print(\"git push\")'", "echo {} git push",
+    "python -c 'print(\"git push\")'", "echo {} git push", "echo ${x:-; git push }", "(ls);" * 50, "for x in git push; do ls; done",
+    "echo $(case x in esac)", "echo $(case in in esac)", "echo $(case x in a) ls;; esac)", "echo $(case x in a) if ls; then ls; fi;; b) ls;; esac)",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", RUNS_IT)
 def test_a_command_is_found_wherever_a_shell_would_run_it(command: str) -> None:
     assert judge(PUSH, command)
+
+
+WRAPPERS = [
+    "builtin", "busybox", "bwrap", "caffeinate", "chronic", "chroot /x", "chrt 5", "command", "doas", "env", "exec", "fakeroot", "firejail", "flock f",
+    "ionice", "ltrace", "nice", "nohup", "nsenter", "parallel", "prlimit", "proot", "rlwrap", "setsid", "stdbuf", "strace", "sudo", "systemd-run",
+    "taskset 1", "time", "timeout 5", "unbuffer", "unshare", "xargs",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_command_that_runs_another_is_judged_by_the_other(wrapper: str) -> None:
+    assert judge(PUSH, f"{wrapper} git push")
+    assert not judge(PUSH, f"{wrapper} echo git push")
 
 
 @pytest.mark.parametrize("command", MAY_RUN_IT)
@@ -165,7 +179,8 @@ def test_a_tool_with_a_path_and_a_command_of_its_own_is_judged_by_both() -> None
 
 @pytest.mark.parametrize(
     "command",
-    ["\0", "ls\0", "\ud800", "ls " * 40_000, "ls;" * 20_000, "$(" * 50_000, "(" * 100_000, "eval " * 11 + "ls", "sudo " * 20 + "ls"],
+    ["\0", "ls\0", "\ud800", "ls " * 40_000, "ls;" * 20_000, "$(" * 50_000, "(" * 100_000, "eval " * 11 + "ls", "sudo " * 20 + "ls",
+     "(ls);" * 50 + "( " * 41 + "ls" + " )" * 41],
 )  # fmt: skip
 def test_what_is_too_much_counts(command: str) -> None:
     assert judge(PUSH, command)

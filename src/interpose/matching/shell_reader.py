@@ -332,7 +332,7 @@ class _ShellReader:
     def _read_braces(self, quoted: bool) -> None:
         """Read ``${…}`` for the commands in its default or pattern."""
         self._deeper()
-        if self.text[self.at : self.at + 1] in (" ", "\t", "\n", "|", ""):
+        if self.text[self.at : self.at + 1] in (" ", "\t", "\n", "|"):
             raise Unsure  # Korn shells run its content
         while not self.text.startswith("}", self.at):
             plain = _IN_BRACES.match(self.text, self.at)
