@@ -29,36 +29,10 @@ if _typing.TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Answer",
-    "AuditStore",
-    "BadEvent",
-    "BadHook",
-    "ConfigError",
-    "Event",
-    "Hook",
-    "HookError",
-    "Hooks",
-    "InterposeError",
-    "Outcome",
-    "Question",
-    "Reply",
-    "Result",
-    "Row",
-    "Session",
-    "SyncSession",
-    "TooManyHooks",
-    "UnknownEvent",
-    "UnknownHook",
-    "UsageError",
-    "allow",
-    "ask",
-    "context",
-    "deny",
-    "inject",
-    "modify",
-    "shell_commands",
-]
+__all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "ConfigError", "Event", "Hook", "HookError", "Hooks",
+           "InterposeError", "Outcome", "Question", "Reply", "Result", "Row", "Session", "SyncSession",
+           "TooManyHooks", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context", "deny", "inject",
+           "modify", "shell_commands"]  # fmt: skip
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -90,6 +90,13 @@ class Engine:
             run.end(outcome)
         return outcome
 
+    async def fire_event(self, event: str, /, **fields: Any) -> Outcome:
+        """Find the route of an event and fire it; where no hook is on it and no one is told, make only the outcome."""
+        route = self.route(event, fields)
+        if route.steps or self.observed:
+            return await self.fire(route, fields, self.executor())
+        return make_outcome(route.template, fields)
+
     async def _record(self, recorder: Recorder, run: Run, outcome: Outcome) -> Outcome:
         """Give the outcome to the recorder before the host acts on it; a required record that is lost denies."""
         try:

@@ -16,19 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "BadEvent",
-    "BadHook",
-    "ConfigError",
-    "InterposeError",
-    "Problem",
-    "TooManyHooks",
-    "UnknownEvent",
-    "UnknownHook",
-    "UsageError",
-    "as_written",
-    "nearest",
-]
+__all__ = ["BadEvent", "BadHook", "ConfigError", "InterposeError", "Problem", "TooManyHooks", "UnknownEvent",
+           "UnknownHook", "UsageError", "as_written", "nearest"]  # fmt: skip
 
 
 class Problem:

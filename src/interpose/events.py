@@ -14,25 +14,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from .errors import BadEvent, UnknownEvent, nearest
+from .records import Record
 
 __all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "Field", "Row", "Table"]
 
 Exit2 = Literal["deny", "keep going", "context", "user", "ignored"]
 
 RIGHTS: frozenset[str] = frozenset({"deny", "ask", "allow", "context", "inject", "suppress", "keep going", "interrupt"})
-_EMPTY: dict[str, Any] = {"text": "", "text|null": None, "flag": False, "number": 0, "any": None}
+_EMPTY: dict[str, Any] = {"text": "", "flag": False, "number": 0}
+_KINDS: dict[str, Any] = {"text": str, "text|null": (str, type(None)), "object": dict, "list": list, "flag": bool}
 _POINT_WORDS = {"tool": "tool_name", "args": "tool_input", "result": "tool_response"}
 
 
-class Field:
+class Field(Record, kw_only=False):
     """One field of an event: its name, what its value is, and whether it is always there."""
 
-    __slots__ = ("always", "kind", "name")
-
-    def __init__(self, name: str, kind: str, always: bool) -> None:
-        self.name = name
-        self.kind = kind
-        self.always = always
+    name: str
+    kind: str
+    always: bool
 
     @classmethod
     def parse(cls, text: str) -> Field:
@@ -45,51 +44,25 @@ class Field:
 
     def fits(self, value: object) -> bool:
         """Say whether a value may stand in this field after a change."""
-        match self.kind:
-            case "text":
-                return isinstance(value, str)
-            case "text|null":
-                return value is None or isinstance(value, str)
-            case "object":
-                return isinstance(value, dict)
-            case "list":
-                return isinstance(value, list)
-            case "flag":
-                return isinstance(value, bool)
-            case "number":
-                return isinstance(value, (int, float)) and not isinstance(value, bool)
-            case _:
-                return True
+        if self.kind == "number":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        kinds = _KINDS.get(self.kind)
+        return kinds is None or isinstance(value, kinds)
 
 
-class ClaudeFacts:
+class ClaudeFacts(Record, kw_only=False):
     """What Claude Code does with a hook's answer at this event."""
 
-    __slots__ = ("any_failure_denies", "discards", "env_file", "exit2", "failure_blocks", "stdout_is_context",
-                 "timeout", "timeout_denies", "tool_event")  # fmt: skip
-
-    def __init__(
-        self,
-        exit2: Exit2 = "ignored",
-        *,
-        timeout: float = 600.0,
-        stdout_is_context: bool = False,
-        failure_blocks: bool = True,
-        discards: str = "",
-        env_file: bool = False,
-        tool_event: bool = False,
-        timeout_denies: bool = False,
-        any_failure_denies: bool = False,
-    ) -> None:
-        self.exit2: Exit2 = exit2
-        self.timeout = timeout
-        self.stdout_is_context = stdout_is_context
-        self.failure_blocks = failure_blocks
-        self.discards = frozenset(discards.split())
-        self.env_file = env_file
-        self.tool_event = tool_event
-        self.timeout_denies = timeout_denies
-        self.any_failure_denies = any_failure_denies
+    exit2: Exit2 = "ignored"
+    timeout: float = 600.0
+    stdout_is_context: bool = False
+    failure_blocks: bool = True
+    discards: str = ""
+    """Names of outputs that have no effect there, or ``all``."""
+    env_file: bool = False
+    tool_event: bool = False
+    timeout_denies: bool = False
+    any_failure_denies: bool = False
 
 
 _PLAIN_FACTS = ClaudeFacts()
@@ -158,12 +131,12 @@ class Row:
 
     def defaults(self) -> dict[str, Any]:
         """Return what always-present fields hold when the host gives nothing."""
-        values: dict[str, Any] = {}
-        for field in self.fields.values():
-            if field.always:
-                values[field.name] = {"object": dict, "list": list}.get(field.kind, lambda: None)()
-                if field.kind in _EMPTY:
-                    values[field.name] = _EMPTY[field.kind]
+        made = {"object": dict, "list": list}
+        values = {
+            field.name: made[field.kind]() if field.kind in made else _EMPTY.get(field.kind)
+            for field in self.fields.values()
+            if field.always
+        }
         if "tool_input" in values and values["tool_input"] is None:
             values["tool_input"] = {}
         return values

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from .config.armed import Armed
 from .config.declare import HookOptions, declare
 from .config.mapping import SettingOptions, read_mapping, read_scope, settings_from
 from .driver import drive
 from .engine import Engine, Recorder
-from .errors import BadHook, InterposeError, Problem
+from .errors import BadHook, Problem
 from .events import TABLE, Row, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
 from .model import Hook, Outcome, Settings, make_outcome
-from .records import replace
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
     from .audit.store import AuditStore
-    from .config.load import Loaded, Origin
+    from .config.load import Origin
     from .config.reload import ConfigFiles
     from .scripts import Commands
     from .session import Session, SyncSession
@@ -49,19 +49,7 @@ class Hooks:
         """What fires: its registry has the hooks."""
         self.show: Callable[[str], None] = _show
         """Shows a text to the person: what ``/notify`` in a script says."""
-        self.permissions: dict[str, str] = {}
-        """What the configuration allows, denies and has asked about: for sessions, and for ``/perms check``."""
-        self.audit: AuditStore | None = None
-        """Where firings are recorded, if a configuration says so."""
-        self.origins: tuple[Origin, ...] = ()
-        """The files that hooks come from."""
-        self.warnings: tuple[Problem, ...] = ()
-        """What a configuration says that will have no effect, or another than it seems."""
-        self._files: ConfigFiles | None = None
-        self._from_files: list[Hook] = []
-        self._given: SettingOptions = settings
-        self._commands: Commands | None = None
-        self._audited: tuple[bool, Mapping[str, Any] | None] = (True, None)
+        self._armed = Armed(self.engine, _audit_store, self._show_later)
         self._observers: Observers | None = None
         if self.settings.redirect_output:
             from .telemetry.prints import redirect_prints
@@ -85,6 +73,27 @@ class Hooks:
         """The table of events."""
         return self.engine.table
 
+    @property
+    def permissions(self) -> dict[str, str]:
+        """What the configuration allows, denies and has asked about: for sessions, and for ``/perms check``."""
+        return self._armed.permissions
+
+    @property
+    def audit(self) -> AuditStore | None:
+        """Where firings are recorded, if a configuration says so."""
+        store: AuditStore | None = self._armed.store
+        return store
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The files that hooks come from."""
+        return self._armed.origins
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What a configuration says that will have no effect, or another than it seems."""
+        return self._armed.warnings
+
     # From configurations.
 
     @classmethod
@@ -99,11 +108,7 @@ class Hooks:
         """Return hooks from a configuration as it stands in a file."""
         found = read_mapping(events, mapping)
         hooks = cls(events=events, session_id=session_id, **{**found.settings, **settings})
-        hooks.permissions = dict(found.permissions)
-        if any(hook.type == "script" for hook in found.hooks):
-            hooks._add_scripts(found.permissions)
-        hooks.engine.registry.add(found.hooks, found.scopes)
-        hooks._audit_with(hooks._store_of(found.audit), found.audit)
+        hooks._armed.take_mapping(found)
         return hooks
 
     @classmethod
@@ -126,7 +131,7 @@ class Hooks:
         """
         from .config.reload import ConfigFiles
 
-        return cls._armed(ConfigFiles.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
+        return cls._from(ConfigFiles.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
 
     @classmethod
     def discover(
@@ -148,10 +153,10 @@ class Hooks:
         from .config.reload import ConfigFiles
 
         files = ConfigFiles.around(os.fspath(cwd), dialect, commands, lines)
-        return cls._armed(files, commands, watch, audit, events, settings)
+        return cls._from(files, commands, watch, audit, events, settings)
 
     @classmethod
-    def _armed(
+    def _from(
         cls,
         files: ConfigFiles,
         commands: Commands | None,
@@ -162,89 +167,21 @@ class Hooks:
     ) -> Hooks:
         loaded = files.read(events)
         hooks = cls(events=events, **{**loaded.settings, **given})
-        hooks._files, hooks._given, hooks._commands = files, given, commands
-        hooks._audited = (audit, None)
-        hooks._arm(loaded)
+        hooks._armed.commands, hooks._armed.records = commands, audit
+        hooks._armed.take_files(files, loaded, given)
         if watch:
             files.watch(hooks.reload)
         return hooks
-
-    def _arm(self, loaded: Loaded) -> None:
-        """Put what files say in the place of what they said before, all of it or nothing."""
-        settings = settings_from(**{**loaded.settings, **self._given})
-        store = self._store_of(loaded.audit)
-        engine, files, switches = self.engine, self._files, loaded.switches
-        hooks = [
-            replace(hook, enabled=switches[hook.name])
-            if hook.name in switches and hook.layer != "code"  # a person at a terminal is above all files
-            else hook
-            for hook in loaded.hooks
-        ]
-        before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
-        if any(hook.type == "script" for hook in hooks):
-            self._add_scripts(loaded.permissions)
-        try:
-            self._from_files = engine.registry.exchange(
-                self._from_files, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
-            )
-        except InterposeError:
-            engine.handlers = before
-            raise
-        engine.settings = settings
-        self.permissions = dict(loaded.permissions)
-        if files is not None:
-            files.loaded = loaded
-        self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
-        self._audit_with(store, loaded.audit)
-
-    def _store_of(self, audit: Mapping[str, Any] | None) -> AuditStore | None:
-        """Return the store that a configuration asks for: the one that is there, if it asks for nothing new."""
-        wanted, before = self._audited
-        if audit is None or not wanted:
-            return None
-        if audit == before:
-            return self.audit
-        from .audit.store import configured_store
-
-        return configured_store(audit)
-
-    def _audit_with(self, store: AuditStore | None, audit: Mapping[str, Any] | None) -> None:
-        before, self.audit = self.audit, store
-        self._audited = (self._audited[0], audit)
-        if store is not None:
-            store.configured(self.origins)
-        if store is not before:
-            self.record(store)
-            if before is not None:
-                before.close()
-
-    def _add_scripts(self, permissions: Mapping[str, str]) -> None:
-        from .scripts import Commands, ScriptHandler, ScriptHost
-
-        # A host may set what shows texts later.
-        world = ScriptHost(permissions=permissions, fire=self.fire, show=self._show_later)
-        handler = ScriptHandler(self._commands or Commands(), world)
-        self.engine.handlers = {**self.engine.handlers, "script": handler}
-
-    def _show_later(self, text: str) -> None:
-        self.show(text)
 
     def reload(self) -> bool:
         """Read the files again and take them over whole; if that cannot be, keep what is armed and say so.
 
         Every outcome says so too, in ``extra["reload"]``, until a reload succeeds.
         """
-        engine = self.engine
-        engine.off = os.environ.get("INTERPOSE_OFF", "")
-        try:
-            if self._files is not None:
-                self._arm(self._files.read_again(engine.table))
-        except InterposeError as error:
-            engine.notes = {"reload": f"a changed configuration was not taken over: {error}"}
-        else:
-            engine.notes = {}
-        engine.forget_routes()
-        return not engine.notes
+        return self._armed.reload()
+
+    def _show_later(self, text: str) -> None:
+        self.show(text)  # a host may set it later
 
     # Firing.
 
@@ -255,9 +192,7 @@ class Hooks:
             subject, routes = engine.quick[event]
             route = routes[fields[subject]]
         except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
-            route = engine.route(event, fields)
-            if engine.observed:
-                return await engine.fire(route, fields, engine.executor())
+            return await engine.fire_event(event, **fields)
         if route.steps:
             return await engine.fire(route, fields, engine.executor())
         return make_outcome(route.template, fields)
@@ -443,6 +378,12 @@ class Hooks:
             redact=redact or Redactor(),
             outer=outer,
         )
+
+
+def _audit_store(audit: Mapping[str, Any]) -> AuditStore:
+    from .audit.store import configured_store
+
+    return configured_store(audit)
 
 
 def _show(text: str) -> None:

@@ -7,38 +7,15 @@ copies when they are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self, cast
 
 from .event import Completes, Event, Template, copied_if_possible
 from .events import Row
 from .records import Record, made_by
 
-__all__ = [
-    "NOTHING_SAID",
-    "STRICTNESS",
-    "Binding",
-    "Decision",
-    "Facts",
-    "Health",
-    "Hook",
-    "HookError",
-    "Ignored",
-    "Injection",
-    "Outcome",
-    "Result",
-    "Seal",
-    "Settings",
-    "Source",
-    "Status",
-    "Verdict",
-    "facts_of",
-    "field_of",
-    "hooks_ran",
-    "make_outcome",
-    "row_of",
-    "strictest",
-    "subject_of",
-]
+__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Facts", "Health", "Hook", "HookError", "Ignored",
+           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Verdict", "facts_of",
+           "field_of", "hooks_ran", "make_outcome", "row_of", "strictest", "subject_of"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -49,9 +26,7 @@ Status = Literal["ok", "failed", "timeout", "skipped"]
 
 def strictest(decisions: Iterable[str]) -> Decision:
     """Return the strictest of several decisions; ``none`` if there are none."""
-    found: Any = max(decisions, key=STRICTNESS.__getitem__, default="none")
-    decision: Decision = found
-    return decision
+    return cast("Decision", max(decisions, key=STRICTNESS.__getitem__, default="none"))
 
 
 class Health:
@@ -202,20 +177,13 @@ class Result(Record, kw_only=False):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
+        error = None if self.error is None else {"code": self.error.code, "text": str(self.error)}
         shown = {
-            "hook": self.hook,
-            "type": self.type,
-            "status": self.status,
-            "decision": self.decision,
-            "reason": self.reason,
-            "error": None if self.error is None else {"code": self.error.code, "text": str(self.error)},
-            "duration_ms": round(self.duration * 1000, 3),
-            "round": self.round,
-            "enforced": self.enforced,
-        }
-        if self.evidence:
-            shown["evidence"] = dict(self.evidence)
-        return shown
+            "hook": self.hook, "type": self.type, "status": self.status, "decision": self.decision,
+            "reason": self.reason, "error": error, "duration_ms": round(self.duration * 1000, 3),
+            "round": self.round, "enforced": self.enforced,
+        }  # fmt: skip
+        return {**shown, "evidence": dict(self.evidence)} if self.evidence else shown
 
 
 class Verdict(Record):
@@ -244,17 +212,12 @@ NOTHING_SAID = Verdict()
 class Source(Completes, Protocol):
     """The firing that an outcome comes from."""
 
-    @property
-    def given(self) -> dict[str, Any] | None:
-        """The fields before the first change; None if no hook changed any."""
-
-    @property
-    def depth(self) -> int:
-        """How many firings it ran inside of, itself included."""
-
-    @property
-    def background(self) -> bool:
-        """Whether it ran a hook in the background, which decides nothing."""
+    given: Any
+    """The fields before the first change; None if no hook changed any."""
+    depth: int
+    """How many firings it ran inside of, itself included."""
+    background: bool
+    """Whether it ran a hook in the background, which decides nothing."""
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
         """Return what the firing wrote down about its hooks as a host reads it."""
@@ -416,34 +379,22 @@ class Outcome:
         return hash((self.event, self.decision, self.reason))
 
     def __reduce__(self) -> Any:
-        facts = facts_of(self)
-        return _remake, (facts.row, self.input, self._verdict, self.results, facts.given, facts.depth, facts.background)
+        return _remake, (self._template.row, self.input, self._verdict, self.results)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``interpose fire --json`` prints it."""
-        shown = {
-            "event": self.event,
-            "decision": self.decision,
-            "allowed": self.allowed,
-            "denied": self.denied,
-            "granted": self.granted,
-            "reason": self.reason,
-            "input": self.input,
-            "context": self.context,
-            "inject": [item.to_dict() for item in self.inject],
-            "messages": self.messages,
-            "suppress_output": self.suppress_output,
-            "keep_going": self.keep_going,
-            "continue": self.continue_,
-            "stop_reason": self.stop_reason,
-            "interrupt": self.interrupt,
-            "extra": self.extra,
-            "ignored": [item.to_dict() for item in self.ignored],
-            "results": [item.to_dict() for item in self.results],
-        }
+        shown: dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
+        shown["continue"] = shown.pop("continue_")
+        for name in ("inject", "ignored", "results"):
+            shown[name] = [item.to_dict() for item in shown[name]]
         if self.shadow is not None:
             shown["shadow"] = {"decision": self.shadow.decision, "reason": self.shadow.reason}
         return shown
+
+
+_SHOWN = ("event", "decision", "allowed", "denied", "granted", "reason", "input", "context", "inject", "messages",
+          "suppress_output", "keep_going", "continue_", "stop_reason", "interrupt", "extra", "ignored",
+          "results")  # fmt: skip
 
 
 def make_outcome(
@@ -457,12 +408,10 @@ def make_outcome(
     return outcome
 
 
-class _Unpickled(Record):
-    """The firing of an outcome that was copied or unpickled: the entries of its list are results."""
+class _Copied:
+    """Stands for the firing of an outcome that was copied or unpickled: its entries are results."""
 
-    given: dict[str, Any] | None
-    depth: int
-    background: bool
+    given, depth, background = None, 1, False
 
     def rest(self) -> dict[str, str]:
         return {}
@@ -471,10 +420,8 @@ class _Unpickled(Record):
         return tuple(entries)
 
 
-def _remake(row: Row, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...], *firing: Any) -> Outcome:
-    given, depth, background = firing
-    source = _Unpickled(given=given, depth=depth, background=background)
-    return make_outcome(Template(row, ""), fields, (source, results, verdict))
+def _remake(row: Row, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...]) -> Outcome:
+    return make_outcome(Template(row, ""), fields, (_Copied(), results, verdict))
 
 
 # Functions and no attributes of an outcome: those are the fields of its event.

@@ -13,20 +13,8 @@ from typing import Any, Literal
 from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
 
-__all__ = [
-    "STRATEGIES",
-    "Ended",
-    "Failure",
-    "HookFailed",
-    "Reply",
-    "allow",
-    "ask",
-    "clean",
-    "context",
-    "deny",
-    "inject",
-    "modify",
-]
+__all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "ask", "clean", "context", "deny",
+           "inject", "modify"]  # fmt: skip
 
 STRATEGIES = ("tool_result", "user_message", "system_context")
 """The channels of an injection."""

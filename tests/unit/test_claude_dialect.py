@@ -316,7 +316,7 @@ def test_continue_true_means_nothing(event):
 
 @pytest.mark.parametrize("event", CLIENTS)
 def test_what_an_event_discards_has_no_effect_and_is_reported(event):
-    discards = row_of(event).claude.discards
+    discards = row_of(event).claude.discards.split()
     found = reply(event, {"continue": False, "systemMessage": "note"})
 
     for name, took_effect in (("continue", found.halt), ("systemMessage", bool(found.messages))):

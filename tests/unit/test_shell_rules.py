@@ -192,10 +192,16 @@ HOSTILE = ["(", "$(", "`", "((", "{ ", "a|", '"$(', "$((", "${", "${x:-", "case 
     "<<a\na\n", "`\\`", "a[]]", "$'\\\\' ", "&>f", "eval ", "sudo ", "time ", "esac "]  # fmt: skip
 
 
-def seconds_to_judge(line: str) -> float:
-    began = time.process_time()
-    judge(PUSH, line)
-    return time.process_time() - began
+def seconds_to_judge(line: str, limit: float = 1.0) -> float:
+    """The best of three: the other work of a busy machine, and a collection of garbage, are not the reader's."""
+    best = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        judge(PUSH, line)
+        best = min(best, time.process_time() - began)
+        if best < limit:
+            break
+    return best
 
 
 @pytest.mark.parametrize("part", HOSTILE)
@@ -203,7 +209,7 @@ def test_no_line_takes_long(part: str) -> None:
     hostile = [line.format((part * 15_000)[:14_990]) for line in ("git {0}", "ls\n{0}\nls", 'echo "{0}"', "$({0})")]
 
     assert seconds_to_judge((part * 100_000)[:99_990]) < 1
-    assert [line[:40] for line in hostile if seconds_to_judge(line) >= 0.15] == []
+    assert [line[:40] for line in hostile if seconds_to_judge(line, 0.15) >= 0.15] == []
 
 
 @pytest.mark.more

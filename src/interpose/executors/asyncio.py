@@ -450,7 +450,8 @@ class LoopExecutor:
 
     def _keep(self, task: asyncio.Task[Any]) -> None:
         """Leave a task to a hook that does not end: the run, and the end of the loop, do not wait for it."""
-        kept.add_task(task)
+        kept.add(task, task.get_loop())
+        task.add_done_callback(_ended_after_all)
         # Hidden from asyncio.run(), which would cancel it once more and wait for it for ever.
         asyncio._unregister_task(task)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -467,6 +468,12 @@ class LoopExecutor:
                     self._keep(task)
                 elif not task.cancelled():
                     task.exception()
+
+
+def _ended_after_all(task: asyncio.Task[Any]) -> None:
+    kept.drop(task)
+    if not task.cancelled():
+        task.exception()  # read, so that asyncio does not complain about it
 
 
 _executors: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], LoopExecutor]] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from contextvars import Context, copy_context
+from concurrent import futures
+from contextvars import Context
 from typing import Any
 
 from ..faults import log, type_name
@@ -47,23 +48,19 @@ class BackgroundLoop:
         except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
             chain.close()
             raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
-        done = threading.Event()
-        tasks: list[asyncio.Task[Any]] = []
-
-        def start() -> None:
-            task = loop.create_task(chain)
-            tasks.append(task)
-            task.add_done_callback(lambda _: done.set())
-
-        loop.call_soon_threadsafe(start, context=copy_context())
+        # In a copy of the caller's context.
+        future = asyncio.run_coroutine_threadsafe(chain, loop)
         try:
-            while not done.wait(_LOOK):
-                pass  # looked up from now and then: a signal that strikes another thread does not end a wait
+            while not future.done():
+                futures.wait([future], _LOOK)  # now and then: a signal that strikes another thread does not end a wait
         except BaseException:
-            loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
-            done.wait(GRACE * 2)
+            future.cancel()
+            futures.wait([future], GRACE * 2)
             raise
-        return tasks[0].result()
+        try:
+            return future.result()
+        except futures.CancelledError:
+            raise asyncio.CancelledError from None
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         """Run the loop until stop() is called: a hook that stops it, or leaves a task that exits, does not end it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, Protocol
 
@@ -104,7 +103,7 @@ class Executor(Protocol):
 
 
 class Kept:
-    """Counts the tasks and threads that hung hooks keep."""
+    """The tasks and threads that hung hooks keep."""
 
     def __init__(self) -> None:
         self.reset()
@@ -112,49 +111,27 @@ class Kept:
 
     def reset(self) -> None:
         """Start anew: after a fork the parent's threads and tasks are not in the child."""
-        self._lock = threading.Lock()
-        self._threads = 0
-        self._tasks: set[Any] = set()
+        self._held: dict[object, Any] = {}
         self.crowded = False
-        """Whether there may be too many; ``count`` looks whether they still run."""
+        """Whether there may be too many; ``count`` looks whether they are still there."""
 
-    def add_thread(self) -> None:
-        """Count a thread that a hook keeps."""
-        with self._lock:
-            self._threads += 1
-            self._update()
+    def add(self, holder: object, loop: Any = None) -> None:
+        """Count a task or the chain of a thread; one that has a loop counts until its loop is closed at most."""
+        self._held[holder] = loop
+        self.crowded = len(self._held) >= MOST_KEPT
 
-    def drop_thread(self) -> None:
+    def drop(self, holder: object) -> None:
         """Count it no longer: its hook has ended after all."""
-        with self._lock:
-            self._threads -= 1
-            self._update()
-
-    def add_task(self, task: Any) -> None:
-        """Count a task that a hook keeps, until the task or its event loop ends."""
-        with self._lock:
-            self._tasks.add(task)
-            self._update()
-        task.add_done_callback(self._drop_task)
-
-    def _drop_task(self, task: Any) -> None:
-        with self._lock:
-            self._tasks.discard(task)
-            self._update()
-        if not task.cancelled():
-            task.exception()  # read, so that asyncio does not complain about it
+        self._held.pop(holder, None)
+        self.crowded = len(self._held) >= MOST_KEPT
 
     @property
     def count(self) -> int:
-        """How many there are; a task whose loop was closed does not count."""
-        if self._tasks:
-            with self._lock:
-                self._tasks = {task for task in self._tasks if not task.get_loop().is_closed()}
-                self._update()
-        return self._threads + len(self._tasks)
-
-    def _update(self) -> None:
-        self.crowded = self._threads + len(self._tasks) >= MOST_KEPT
+        """How many there are."""
+        for holder, loop in tuple(self._held.items()):
+            if loop is not None and loop.is_closed():
+                self.drop(holder)
+        return len(self._held)
 
 
 kept = Kept()

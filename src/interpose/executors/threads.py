@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock
 from collections.abc import Callable
 from contextvars import Context
+from queue import SimpleQueue
 from typing import Any
 
 from ..driver import drive
@@ -18,6 +18,7 @@ from .base import Chain, Work, kept
 __all__ = ["ThreadChain", "Workers", "claimed", "workers"]
 
 _MOST_IDLE = 8
+_Job = tuple[Callable[[], None], Callable[[], None]]
 
 
 def claimed(claim: list[None]) -> bool:
@@ -52,7 +53,7 @@ class ThreadChain(Chain):
         """Say whether the hook has ended before its host went on without it; close an answer that is too late."""
         if claimed(self._claim):
             return True
-        kept.drop_thread()
+        kept.drop(self)
         close = getattr(value, "close", None) if is_awaitable(value) else None
         try:
             if close is not None:
@@ -66,7 +67,7 @@ class ThreadChain(Chain):
         if not claimed(self._claim):
             return False
         self.abandoned = True
-        kept.add_thread()
+        kept.add(self)
         return True
 
     def passes_on(self, error: BaseException) -> bool:
@@ -82,66 +83,40 @@ class ThreadChain(Chain):
             self.broken = error
 
 
-class _Worker:
-    """One daemon thread that runs job after job. A hung job keeps it; the end of the process does not wait for it."""
-
-    __slots__ = ("_done", "_go", "_job", "_pool")
-
-    def __init__(self, pool: Workers) -> None:
-        self._pool = pool
-        self._go = allocate_lock()
-        self._go.acquire()
-        self._job: Callable[[], None] | None = None
-        self._done: Callable[[], None] | None = None
-        threading.Thread(target=self._run, name="interpose-hook", daemon=True).start()
-
-    def give(self, job: Callable[[], None], done: Callable[[], None]) -> None:
-        self._job, self._done = job, done
-        self._go.release()
-
-    def _run(self) -> None:
-        while True:
-            self._go.acquire()
-            job, done, self._job, self._done = self._job, self._done, None, None
-            if job is None or done is None:
-                return
-            job()
-            # Idle before the host is told: the host's next job finds this thread free.
-            stay = self._pool.take_back(self)
-            done()
-            del job, done
-            if not stay:
-                return
-
-
 class Workers:
-    """A pool of daemon threads; at most a few wait idle."""
+    """A pool of daemon threads; at most a few wait idle. A hung job keeps its thread."""
 
     def __init__(self) -> None:
-        self._idle: list[_Worker] = []
+        self.reset()
         after_fork(self.reset)
+
+    def reset(self) -> None:
+        """Start anew: after a fork the parent's threads are not in the child."""
+        self._idle: list[SimpleQueue[_Job]] = []
 
     def run(self, job: Callable[[], None], done: Callable[[], None]) -> None:
         """Run a job in a thread of its own and then call ``done`` there; neither may raise."""
         try:
-            worker = self._idle.pop()
+            jobs = self._idle.pop()
         except IndexError:
+            jobs = SimpleQueue()
+            thread = threading.Thread(target=self._work, args=[jobs], name="interpose-hook", daemon=True)
             try:
-                worker = _Worker(self)
+                thread.start()
             except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
                 raise HookFailed("spawn_resource", f"no thread can be started: {error}") from None
-        worker.give(job, done)
+        jobs.put((job, done))
 
-    def take_back(self, worker: _Worker) -> bool:
-        """Keep a worker for the next job, unless enough wait already."""
-        if len(self._idle) >= _MOST_IDLE:
-            return False
-        self._idle.append(worker)
-        return True
-
-    def reset(self) -> None:
-        """Start anew: after a fork the parent's threads are not in the child."""
-        self._idle = []
+    def _work(self, jobs: SimpleQueue[_Job]) -> None:
+        stay = True
+        while stay:
+            job, done = jobs.get()
+            job()
+            stay = len(self._idle) < _MOST_IDLE
+            if stay:
+                self._idle.append(jobs)  # before the host is told: its next job finds this thread free
+            done()
+            del job, done
 
 
 workers = Workers()

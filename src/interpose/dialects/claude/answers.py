@@ -214,9 +214,9 @@ def _outputs(row: Row) -> dict[str, str]:
 
 def is_discarded(row: Row, name: str) -> bool:
     """Return whether the client drops this field at this event."""
-    if "all" in row.claude.discards:
+    if row.claude.discards == "all":
         return not (name == "terminalSequence" and row.name == "StopFailure")
-    return name in row.claude.discards
+    return name in row.claude.discards.split()
 
 
 def cut(text: str) -> str:

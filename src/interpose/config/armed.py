@@ -1,0 +1,124 @@
+"""What configurations have brought into an engine: hooks, settings, permissions, an audit store, script commands.
+
+A configuration is taken over whole or not at all; a changed file that cannot be taken over leaves the old one armed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..engine import Engine, Recorder
+from ..errors import InterposeError, Problem
+from ..model import Hook
+from ..records import replace
+from .mapping import Configuration, SettingOptions, settings_from
+
+if TYPE_CHECKING:
+    from ..scripts import Commands
+    from .load import Loaded, Origin
+    from .reload import ConfigFiles
+
+__all__ = ["Armed"]
+
+
+class Armed:
+    """The configurations of one engine. ``make_store`` makes an audit store of what ``audit:`` says."""
+
+    def __init__(
+        self, engine: Engine, make_store: Callable[[Mapping[str, Any]], Any], show: Callable[[str], None]
+    ) -> None:
+        self.engine = engine
+        self.permissions: dict[str, str] = {}
+        self.store: Any = None
+        self.origins: tuple[Origin, ...] = ()
+        self.warnings: tuple[Problem, ...] = ()
+        self.commands: Commands | None = None
+        self.records = True
+        """False if nothing is recorded, whatever a configuration says."""
+        self._make_store = make_store
+        self._show = show
+        self._audit: Mapping[str, Any] | None = None
+        self._given: SettingOptions = {}
+        self._files: ConfigFiles | None = None
+        self._hooks: list[Hook] = []
+
+    def take_mapping(self, found: Configuration) -> None:
+        """Arm a configuration that was given as a mapping."""
+        self.permissions = dict(found.permissions)
+        if any(hook.type == "script" for hook in found.hooks):
+            self._add_scripts(found.permissions)
+        self.engine.registry.add(found.hooks, found.scopes)
+        self._record_to(self._store_of(found.audit), found.audit)
+
+    def take_files(self, files: ConfigFiles, loaded: Loaded, given: SettingOptions) -> None:
+        """Arm what was read from files; ``given`` are settings of the host, which win."""
+        self._files, self._given = files, given
+        self._take_over(loaded)
+
+    def _take_over(self, loaded: Loaded) -> None:
+        """Put what files say in the place of what they said before, all of it or nothing."""
+        settings = settings_from(**{**loaded.settings, **self._given})
+        store = self._store_of(loaded.audit)
+        engine, files, switches = self.engine, self._files, loaded.switches
+        hooks = [
+            replace(hook, enabled=switches[hook.name])
+            if hook.name in switches and hook.layer != "code"  # a person at a terminal is above all files
+            else hook
+            for hook in loaded.hooks
+        ]
+        before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
+        if any(hook.type == "script" for hook in hooks):
+            self._add_scripts(loaded.permissions)
+        try:
+            self._hooks = engine.registry.exchange(
+                self._hooks, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
+            )
+        except InterposeError:
+            engine.handlers = before
+            raise
+        engine.settings = settings
+        self.permissions = dict(loaded.permissions)
+        if files is not None:
+            files.loaded = loaded
+        self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
+        self._record_to(store, loaded.audit)
+
+    def _store_of(self, audit: Mapping[str, Any] | None) -> Any:
+        """Return the store that a configuration asks for: the one that is open, if it asks for nothing new."""
+        if audit is None or not self.records:
+            return None
+        return self.store if audit == self._audit else self._make_store(audit)
+
+    def _record_to(self, store: Any, audit: Mapping[str, Any] | None) -> None:
+        before, self.store, self._audit = self.store, store, audit
+        if store is not None:
+            store.configured(self.origins)
+        if store is not before:
+            recorder: Recorder | None = store
+            self.engine.recorder = recorder
+            self.engine.forget_routes()
+            if before is not None:
+                before.close()
+
+    def _add_scripts(self, permissions: Mapping[str, str]) -> None:
+        from ..scripts import Commands, ScriptHandler, ScriptHost
+
+        host = ScriptHost(permissions=permissions, fire=self.engine.fire_event, show=self._show)
+        handler = ScriptHandler(self.commands or Commands(), host)
+        self.engine.handlers = {**self.engine.handlers, "script": handler}
+
+    def reload(self) -> bool:
+        """Read the files again and take them over; if that cannot be, keep what is armed and let outcomes say so."""
+        engine = self.engine
+        engine.off = os.environ.get("INTERPOSE_OFF", "")
+        try:
+            if self._files is not None:
+                self._take_over(self._files.read_again(engine.table))
+        except InterposeError as error:
+            engine.notes = {"reload": f"a changed configuration was not taken over: {error}"}
+        else:
+            engine.notes = {}
+        engine.forget_routes()
+        return not engine.notes
