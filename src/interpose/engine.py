@@ -8,7 +8,7 @@ recorder gets the outcome before the host does.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
 from .decide import HookRun
@@ -65,22 +65,22 @@ class Engine:
         self.registry = Registry(settings.max_hooks_per_point, self.forget_routes)
         self.late: dict[str, list[HookRun]] = {}
         """What hooks in the background have said since the last firing, by session."""
-        self._loop_executor: Callable[[], Executor] | None = None
+        self._loop_executor: Executor | None = None
         self.forget_routes()
 
     async def fire(self, route: Route, fields: Mapping[str, Any], executor: Executor, *, round: int = 1) -> Outcome:
         """Run the hooks of a route and say what the host must do."""
-        run = Run(route, fields, executor, self._finish_background, round=round)
+        run = Run(route, fields, executor, round=round)
         if self.listeners:
             run.listen(self.listeners)
         if run.depth > DEEPEST:
             run.refuse(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
         try:
-            while run.unfinished():
-                waiting = executor.enter(run)
+            while place := run.next_place(executor.has_loop):
+                waiting = executor.enter(run, place)
                 if waiting is not None:
                     await waiting
-            outcome = run.outcome(self._extra(), self._late_for(run) if self.late else ())
+            outcome = run.outcome(self._extra() if self.off else self.notes, self._late_for(run) if self.late else ())
             if self.recorder is not None:
                 outcome = await self._record(self.recorder, run, outcome)
         except BaseException:  # the host is cancelled or interrupted
@@ -105,12 +105,12 @@ class Engine:
                 await run.executor.wait(waiting)
         except Exception as error:
             run.lose_record(describe(error), required=bool(getattr(recorder, "required", False)))
-            return run.outcome(self._extra())
+            return run.outcome(self._extra() if self.off else self.notes)
         return outcome
 
     def _extra(self) -> Mapping[str, Any]:
         """Return what every outcome says about the engine."""
-        return {"off": self.off, **self.notes} if self.off else self.notes
+        return {"off": self.off, **self.notes}
 
     # Hooks in the background.
 
@@ -148,13 +148,12 @@ class Engine:
         self.forget_routes()
 
     def executor(self) -> Executor:
-        """Return the executor of the running event loop; asyncio is loaded at the first call."""
-        find = self._loop_executor
-        if find is None:
-            from .executors.asyncio import running_executor
+        """Return the executor of event loops; asyncio is loaded at the first call."""
+        if self._loop_executor is None:
+            from .executors.asyncio import loop_executor
 
-            find = self._loop_executor = running_executor
-        return find()
+            self._loop_executor = loop_executor
+        return self._loop_executor
 
     # Routes.
 
@@ -210,7 +209,8 @@ class Engine:
                 template = self._templates[row.name] = Template(row, self.session_id)
             hooks = self.registry.snapshot.for_firing(row.name, scope)
             enforced = self.settings.enforce and not self.off
-            route = make_route(template, hooks, subject, self.settings, self.handlers, native.read, enforced=enforced)
+            read, finish = native.read, self._finish_background
+            route = make_route(template, hooks, subject, self.settings, self.handlers, read, finish, enforced=enforced)
             if len(routes) >= _MOST_ROUTES:
                 routes.clear()
             routes[key] = route

@@ -74,8 +74,7 @@ Copiers = list[tuple[str, Copier, Any]]
 def copiers(fields: Mapping[str, Any]) -> Copiers:
     """Look at the shape of an input once; say how each field that needs a copy is copied."""
     found: Copiers = []
-    for name in fields:
-        value = fields[name]
+    for name, value in fields.items():
         kind = type(value)
         if kind is str or kind in _ATOMS:
             continue
@@ -105,11 +104,12 @@ class Event(dict[str, Any]):
     is filled in when it is read, or when the event is read as a whole.
     """
 
-    __slots__ = ("_source", "encodings")
+    __slots__ = ("completed_by", "encodings")
     row: ClassVar[Row]
     encodings: dict[str, bytes]
     """The event on the wire, by dialect; made by the handler that needs it first."""
-    _source: Completes | None
+    completed_by: Completes | None
+    """Gives the fields that are found out when they are read; None once they are filled in."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -137,7 +137,7 @@ class Event(dict[str, Any]):
             return default
 
     def _fill(self) -> None:
-        source, self._source = self._source, None
+        source, self.completed_by = self.completed_by, None
         if source is not None:
             for name, value in source.rest().items():
                 dict.__setitem__(self, name, value)
@@ -186,7 +186,7 @@ def event_type(row: Row) -> type[Event]:
 def event_of(row: Row, fields: Mapping[str, Any]) -> Event:
     """Return an event with exactly these fields."""
     event = event_type(row)(fields)
-    event._source = None
+    event.completed_by = None
     return event
 
 
@@ -220,15 +220,6 @@ class Template:
             if name not in given:
                 fields[name] = kind()
         return fields
-
-    def event(self, fields: Mapping[str, Any], copiers: Copiers, source: Completes) -> Event:
-        """Return a hook's own copy of the input; ``source`` completes it when it is read."""
-        event = self.event_type()
-        event |= fields
-        event._source = source
-        for name, copy, value in copiers:
-            event[name] = copy(value)
-        return event
 
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Return the always-present fields that an input still lacks."""

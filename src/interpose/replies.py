@@ -14,7 +14,7 @@ from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
 
 __all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "ask", "clean", "context", "deny",
-           "inject", "modify"]  # fmt: skip
+           "inject", "is_plain", "modify"]  # fmt: skip
 
 STRATEGIES = ("tool_result", "user_message", "system_context")
 """The channels of an injection."""
@@ -138,6 +138,25 @@ class Reply(Record):
             extra={**self.extra, **other.extra},
             ignored=self.ignored + other.ignored,
         )
+
+
+def is_plain(reply: Reply) -> bool:
+    """Say whether a reply has a decision and a reason and no more, as deny(), ask() and allow() make it.
+
+    Such a reply needs no further look. Values are compared by identity and type: this runs no code of a hook.
+    """
+    more = (reply.context, reply.messages, reply.inject, reply.ignored)
+    unsaid = (reply.continue_, reply.again, reply.problem)
+    flags = (reply.suppress, reply.halt, reply.interrupt, reply.keep_going)
+    mappings: Any = (reply.changes, reply.extra, reply.evidence)
+    return (
+        type(reply.decision) is str and reply.decision in ("deny", "ask", "allow") and type(reply.grants) is bool
+        and type(reply.reason) is str and type(reply.stop_reason) is str
+        and more[0] is more[1] is more[2] is more[3] == () and unsaid[0] is unsaid[1] is unsaid[2] is None
+        and flags[0] is flags[1] is flags[2] is flags[3] is False
+        and type(mappings[0]) is type(mappings[1]) is type(mappings[2]) is dict
+        and not (mappings[0] or mappings[1] or mappings[2])
+    )  # fmt: skip
 
 
 def _both(one: bool | None, other: bool | None) -> bool | None:

@@ -111,8 +111,8 @@ class Step:
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)
         self.enforced = hook.enforce and enforced
-        self.quick = self._is_quick()
-        """Whether it need only be called, and is done with if it returns None in time."""
+        self.quick = self._quick()
+        """The place in which it need only be called, and is done with if it returns None in time; else nothing."""
         self.short = True
         """Whether it took no longer than a moment when it last ran in a thread."""
 
@@ -127,14 +127,14 @@ class Step:
         with_loop: Place = "task" if awaits else "thread"
         return "inline" if self.blocking is not None else with_loop, with_loop
 
-    def _is_quick(self) -> bool:
+    def _quick(self) -> str:
         special = self.hook.judge is not None or self.hook.once or self.hook.background or self.handler is not None
-        return self.places[True] in ("inline", "task") and not special
+        return self.places[True] if self.places[True] in ("inline", "task") and not special else "none"
 
     def must_be_awaited(self) -> None:
         """Run it on an event loop from now on: a function that looked synchronous turned out to be async."""
         self.places = ("task", "inline" if self.hook.inline else "task")
-        self.quick = self._is_quick()
+        self.quick = self._quick()
 
     def result(self, duration: float) -> Result:
         """Return the result of a run in which it said nothing."""
@@ -149,10 +149,14 @@ def _cannot_be_called(event: object) -> None:
 class Route:
     """The way of one event and subject through its hooks."""
 
-    __slots__ = ("row", "steps", "sure", "template", "total")
+    __slots__ = ("finish_background", "row", "steps", "sure", "template", "total")
 
-    def __init__(self, template: Template, steps: tuple[Step, ...], total: float) -> None:
+    def __init__(
+        self, template: Template, steps: tuple[Step, ...], total: float, finish_background: Callable[[Any], None]
+    ) -> None:
         self.template = template
+        self.finish_background = finish_background
+        """Is given the run of a hook in the background when that has ended."""
         self.row = template.row
         self.steps = steps
         self.total = total
@@ -163,7 +167,8 @@ class Route:
     def for_guards(self) -> Route:
         """Return the same route with the guards only, one after another."""
         members = [member for step in self.steps for member in step.members or (step,)]
-        return Route(self.template, tuple(step for step in members if step.guard), self.total)
+        guards = tuple(step for step in members if step.guard)
+        return Route(self.template, guards, self.total, self.finish_background)
 
 
 def make_route(
@@ -173,6 +178,7 @@ def make_route(
     settings: Settings,
     handlers: Mapping[str, Any],
     read: Read,
+    finish_background: Callable[[Any], None],
     *,
     enforced: bool,
 ) -> Route:
@@ -183,4 +189,5 @@ def make_route(
 
     groups = in_order(hooks, subject)
     steps = [step(group[0], tuple(map(step, group)) if len(group) > 1 else ()) for group in groups]
-    return Route(template, tuple(steps), total_time((hook for group in groups for hook in group), settings))
+    total = total_time((hook for group in groups for hook in group), settings)
+    return Route(template, tuple(steps), total, finish_background)

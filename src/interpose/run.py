@@ -7,7 +7,7 @@ every action waits for them: for a plain hook that does so in time, the loop wri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from time import monotonic
 from types import CoroutineType
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from .decide import Effect, HookRun, merge, on_failure, only_stricter, weigh
 from .event import Event, copiers
 from .executors.base import MOST_KEPT, Chain, Executor, kept
-from .executors.threads import ThreadChain, claimed
+from .executors.threads import claimed
 from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
 from .model import NOTHING_SAID, Hook, Outcome, Result, Status, make_outcome
-from .replies import Ended, Failure, Reply
+from .replies import Ended, Failure, Reply, is_plain
 from .routes import Place, Route, Step
 
 __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "RunListener"]
@@ -28,6 +28,8 @@ __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "R
 BREAKER_FAILURES = 10
 BREAKER_SECONDS = 30.0
 """A hook that fails so often in a row is not waited for again for so long."""
+
+_NEXT: Any = object()
 
 Entry = tuple[Step | None, "HookRun | float"]
 """What a run writes down about a step: all of it, or only how long it took if it said nothing. A recorder has none."""
@@ -68,56 +70,37 @@ class RunListener(Protocol):
 class Run:
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("_allowance", "_copiers", "_ended", "_finish", "_listeners", "_pending", "_phase", "_position",
-                 "_rest", "_shared", "_spoken", "_step_began", "_sure", "_versions", "background", "depth", "executor",
-                 "fields", "given", "now", "over", "ran", "round", "route", "steps", "total_deadline")  # fmt: skip
+    __slots__ = ("_allowance", "_copiers", "_listeners", "_pending", "_phase", "_position", "_rest", "_shared",
+                 "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given", "now", "over",
+                 "ran", "round", "route", "steps")  # fmt: skip
 
-    def __init__(
-        self,
-        route: Route,
-        given: Mapping[str, Any],
-        executor: Executor,
-        finish: Callable[[Run], None],
-        *,
-        round: int = 1,
-    ) -> None:
+    def __init__(self, route: Route, given: Mapping[str, Any], executor: Executor, *, round: int = 1) -> None:
         self.route = route
         self.steps = route.steps
         self.executor = executor
         self.fields = route.template.begin(given)
         """The input as it stands."""
-        self.given: dict[str, Any] | None = None
-        """The input before the first change; None if there was none."""
+        self._copiers = copiers(given)  # what the host did not give cannot be changed from outside
         self.round = round
         """2 while the guards look again at an input that changed after their turn."""
-        self.over = False
-        """Whether a hook has ended the firing: no further step runs."""
-        self.ran: list[Entry] = []
-        self.background = False
         self.depth = depth.get() + 1
-        self.now = now = monotonic()
-        """When the last step ended."""
-        self.total_deadline = now + route.total
-        self._sure = now + route.sure
-        """Until then no step is late."""
-        self._step_began = now
+        self.ran: list[Entry] = []
+        self.began = self.now = self._step_began = monotonic()
+        """When the run began, when its last step ended, and when its current one began."""
         self._position = 0
-        self._copiers = copiers(given)  # what the host did not give cannot be changed from outside
-        self._rest: dict[str, str] | None = None
-        self._spoken = False
-        """Whether a hook said anything or failed."""
-        self._versions = 0
-        """How often the input was changed."""
         self._phase = 1
         """2 during the second call of a hook that answered async."""
         self._allowance = 0.0
         """Seconds that a hook has for its second call, or for what is left of it in another place."""
+        self.over = self._spoken = self.background = False
+        """Whether a hook has ended the firing; whether a hook said anything or failed; whether no host waits for it."""
+        self.given: dict[str, Any] | None = None
+        """The input before the first change; None if there was none."""
         self._pending: Any = None
         """What a hook returned in a place that cannot await it."""
-        self._ended: Ended | None = None
+        self._rest: dict[str, str] | None = None
         self._shared: tuple[dict[str, Any], Event] | None = None
         """The event that handlers which only read are given, and the fields that it was made of."""
-        self._finish = finish
         self._listeners: tuple[RunListener, ...] = ()
 
     def listen(self, listeners: Sequence[Listener]) -> None:
@@ -126,54 +109,72 @@ class Run:
 
     # The loop.
 
-    async def advance(self, chain: Chain) -> None:  # noqa: C901, PLR0912 - one loop, with every way a hook can end
+    async def advance(self, chain: Chain) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop, with every end of a hook
         """Run steps one after another, as long as they belong in the chain's place."""
-        place, awaits = chain.place, chain.awaits
-        thread = chain if isinstance(chain, ThreadChain) else None
-        template = self.route.template
-        may_be_quick = not self._listeners and self.round == 1 and not kept.crowded
+        place, awaits, steps, make = chain.place, chain.awaits, self.steps, self.route.template.event_type
+        thread: Any = chain if place == "thread" else None
+        # Plain hooks need only be called, as long as no listener is told of each and none can be late.
+        quick_place = place if awaits and not self._listeners and self.round == 1 and not kept.crowded else ""
+        sure = self.began + self.route.sure
         depth.set(self.depth)
-        self.now = monotonic()
+        self.now = now = self.now if place == "inline" else monotonic()  # other places may begin later
         try:
-            while self._position < len(self.steps) and not self.over:
-                step = self.steps[self._position]
-                if self._pending is None and step.places[awaits] != place:
-                    return
-                quick = may_be_quick and step.quick and not self._allowance
-                quick = quick and not step.health.failures and self.now < self._sure
-                if not quick and not self._may_begin(step):
-                    continue
-                self._step_began = self.now
+            while self._position < len(steps) and not self.over:
+                step, value = steps[self._position], None
+                quick = step.quick == quick_place and now < sure and not (self._allowance or step.health.failures)
+                if not quick:
+                    if self._pending is None and step.places[awaits] != place:
+                        return None
+                    if not self._may_begin(step):
+                        continue
+                    self._step_began = self.now
                 if thread is not None:
                     thread.begin_hook()
                 try:
-                    if quick:
-                        value = step.call(template.event(self.fields, self._copiers, self))
-                    else:
+                    if not quick:
                         value = self._call(step, awaits)
-                    if awaits and (type(value) is CoroutineType or (value is not None and is_awaitable(value))):
+                    else:
+                        fields, to_copy, ran = self.fields, self._copiers, self.ran
+                        for step in steps[self._position :]:
+                            if step.quick != quick_place or step.health.failures:
+                                value = _NEXT
+                                break
+                            self._step_began = now
+                            event = make()
+                            event |= fields
+                            event.completed_by = self
+                            for name, copy, given in to_copy:
+                                event[name] = copy(given)
+                            value = step.call(event)
+                            if type(value) is CoroutineType:
+                                value = await value
+                            now = monotonic()
+                            if value is not None or now >= sure or chain.abandoned:
+                                break
+                            ran.append((step, now - self._step_began))
+                            self._position += 1
+                        else:
+                            value = _NEXT
+                        self.now = now
+                        if value is _NEXT:
+                            continue
+                    if value is not None and awaits and type(value) is not Reply and is_awaitable(value):
                         value = await value
                         if type(value) is CoroutineType:
                             value = await value  # a hook that forgot an await
                 except BaseException as error:
                     if chain.abandoned and thread is None:
-                        return
+                        return None
                     if chain.passes_on(error):
                         raise
                     value = describe(error)
-                if thread is not None and not thread.hook_answered(value):
-                    return
-                if chain.abandoned:
-                    return  # the run has gone on without this chain
+                if chain.abandoned if thread is None else not thread.hook_answered(value):
+                    return None  # the run has gone on without this chain
                 self.now = now = monotonic()
-                if quick and value is None and now < self._sure:
-                    self.ran.append((step, now - self._step_began))
-                    self._position += 1
-                elif not awaits and value is not None and is_awaitable(value):
-                    self._hand_over(value, step)
-                    return
-                else:
-                    self._conclude(step, value, chain)
+                if not awaits and value is not None and is_awaitable(value):
+                    return self._hand_over(value, step)
+                self._conclude(step, value, chain)
+                now = self.now
         finally:
             if chain.waiter is not None and thread is None and not chain.abandoned:
                 chain.wake()
@@ -184,7 +185,7 @@ class Run:
         if self._allowance:
             return True  # it has begun already
         self._step_began = self.now
-        if self.now >= self.total_deadline:
+        if self.now >= self.began + self.route.total:
             self.time_out(self.now, "the firing's total time was used up before its turn")
         elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
             self._write(step, "skipped", evidence={"if": hook.condition})
@@ -196,7 +197,6 @@ class Run:
             self.fail(Failure("kept_limit", f"{MOST_KEPT} tasks and threads are kept by hooks that hang"))
         elif step.detached is not None:
             part = self._part(step.detached, background=True)
-            part.total_deadline = self.now + step.timeout + 1
             self._write(step, "ok", evidence={"background": True})
             self.executor.detach(part)
         else:
@@ -227,7 +227,10 @@ class Run:
 
     def _event(self) -> Event:
         """Return a copy of the input as it stands."""
-        event = self.route.template.event(self.fields, self._copiers, self)
+        event = self.route.template.event_type(self.fields)
+        event.completed_by = self
+        for name, copy, value in self._copiers:
+            event[name] = copy(value)
         if self._phase == 2:
             event["async_phase"] = 2
         return event
@@ -255,7 +258,6 @@ class Run:
         if self.now > self.deadline():
             self.time_out(self.deadline())
             return
-        self._ended = value if type(value) is Ended else None
         if value is None:
             step.health.failures = 0
             if self._listeners or self.round == 2:
@@ -264,13 +266,15 @@ class Run:
                 self.ran.append((step, self.now - self._step_began))
                 self._next()
             return
-        reply = value if type(value) is Failure else self._read(step, value)
+        known = type(value) is Failure or (type(value) is Reply and is_plain(value))
+        reply = value if known else self._read(step, value)
+        ended = value if type(value) is Ended else None
         if isinstance(reply, Failure):
-            self._fail(step, reply)
+            self._fail(step, reply, ended)
         elif reply.again is None:
-            self._take_effect(step, reply)
+            self._take_effect(step, reply, ended)
         elif self._phase == 2:
-            self._fail(step, Failure("bad_output", "answered async a second time"))
+            self._fail(step, Failure("bad_output", "answered async a second time"), ended)
         else:
             ceiling = step.ceiling or reply.again
             self._phase, self._allowance = 2, min(reply.again, ceiling)
@@ -281,13 +285,13 @@ class Run:
         except BaseException as error:  # an answer whose own methods break
             return Failure("bad_reply", f"the answer cannot be read: {type_name(error)}")
 
-    def _take_effect(self, step: Step, reply: Reply) -> None:
+    def _take_effect(self, step: Step, reply: Reply, ended: Ended | None) -> None:
         hook, problem = step.hook, reply.problem
         may_change = self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
         try:
             effect = weigh(self.route.row, reply, may_change=may_change)
         except BaseException as error:  # a reply with rubbish in it
-            self._fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"))
+            self._fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"), ended)
             return
         step.health.failures = 0
         self._write(
@@ -297,9 +301,10 @@ class Run:
             error=None if problem is None else problem.error,
             reply=reply,
             evidence=reply.evidence,
+            ended=ended,
         )
 
-    def _fail(self, step: Step, failure: Failure) -> None:
+    def _fail(self, step: Step, failure: Failure, ended: Ended | None = None) -> None:
         """Do what the failure of a hook means: deny, or go on."""
         hook, health, error = step.hook, step.health, failure.error
         health.failures += 1
@@ -312,7 +317,7 @@ class Run:
         event = self.route.row.name
         log(level, "hook %s at %s failed (%s): %s", hook.label, event, error.code, error, trace=error.trace)
         status: Status = "timeout" if failure.kind == "late" else "failed"
-        self._write(step, status, effect=effect, error=error, evidence=failure.evidence)
+        self._write(step, status, effect=effect, error=error, evidence=failure.evidence, ended=ended)
 
     def _break_off(self, step: Step) -> None:
         """Do at once what this hook's failures have meant so far: deny, or go on without it."""
@@ -322,11 +327,12 @@ class Run:
         effect = on_failure(self.route.row, hook, failure, "abort") if denies else None
         self._write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
 
-    def _write(self, step: Step, status: Status, *, silent: bool = False, **what: Any) -> None:
+    def _write(
+        self, step: Step, status: Status, *, silent: bool = False, ended: Ended | None = None, **what: Any
+    ) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
         duration = self.now - self._step_began
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
-        ended = self._ended
         if silent:
             self.ran.append((step, run))
         else:
@@ -346,17 +352,21 @@ class Run:
             self.given = self.given or self.fields
             self.fields = {**self.fields, **effect.changes}
             self._copiers = copiers(self.fields)
-            self._versions += 1
         self.over = self.over or effect.ends
 
     def _next(self) -> None:
         self._position += 1
-        self._phase, self._allowance, self._ended = 1, 0.0, None
+        self._phase, self._allowance = 1, 0.0
 
     # What an executor asks and says.
 
-    def next_place(self, has_loop: bool) -> Place:
-        """Return where the next step runs, and begin its time."""
+    def next_place(self, has_loop: bool) -> Place | None:
+        """Return where the next step runs, and begin its time; None if no step is left."""
+        if self._position >= len(self.steps) or self.over:
+            if self._position < len(self.steps):
+                self._skip_the_rest()
+            if self.given is None or self.over or not self._begin_second_round():
+                return None
         self._step_began = self.now
         return "task" if self._pending is not None else self.steps[self._position].places[has_loop]
 
@@ -366,18 +376,11 @@ class Run:
 
     def deadline(self) -> float:
         """Return when the step that the run is at is late, on the monotonic clock."""
+        total = self.began + self.route.total
         if self._position >= len(self.steps):
-            return self.total_deadline
+            return total
         step = self.steps[self._position]
-        return min(self._step_began + (self._allowance or step.timeout), self.total_deadline) + step.ending
-
-    def unfinished(self) -> bool:
-        """Say whether a step is left to run, in the first round or in the second."""
-        if self._position < len(self.steps):
-            if not self.over:
-                return True
-            self._skip_the_rest()
-        return self._versions > 0 and not self.over and self._begin_second_round()
+        return min(self._step_began + (self._allowance or step.timeout), total) + step.ending
 
     def _skip_the_rest(self) -> None:
         """Write down the hooks whose turn never came."""
@@ -438,9 +441,9 @@ class Run:
 
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
-        part = Run(self.route, self.fields, self.executor, self._finish, round=self.round)
+        part = Run(self.route, self.fields, self.executor, round=self.round)
         part.steps, part.depth, part.background = (step,), self.depth, background
-        part.total_deadline, part._sure = self.total_deadline, 0.0
+        part.began = self.now if background else self.began
         part._rest = self.rest()  # the same call id for all of them
         if self._shared is None and step.handler is not None:
             self._shared = (self.fields, self._event())
@@ -472,7 +475,7 @@ class Run:
 
     def conclude_background(self) -> None:
         """Keep what a background hook said for the next firing."""
-        self._finish(self)
+        self.route.finish_background(self)
 
     # The end.
 
@@ -488,22 +491,13 @@ class Run:
 
     def outcome(self, extra: Mapping[str, Any], late: Sequence[HookRun] = ()) -> Outcome:
         """Merge what was said. ``late`` are runs of background hooks of earlier firings."""
-        verdict = NOTHING_SAID
-        if self._spoken or extra or late:
-            if self._versions:
-                self._void_grants()
-            verdict = merge(self.route.row, self.spoken(), extra=extra, late=late)
+        if not (self._spoken or extra or late):
+            return make_outcome(self.route.template, self.fields, (self, self.ran, NOTHING_SAID))
+        spoken = self.spoken()
+        if self.given is not None:
+            _void_grants(spoken)
+        verdict = merge(self.route.row, spoken, extra=extra, late=late)
         return make_outcome(self.route.template, self.fields, (self, self.ran, verdict))
-
-    def _void_grants(self) -> None:
-        """Take back what was granted for an input that is no longer the one that would run."""
-        version = 0
-        for run in self.spoken():
-            version += bool(run.changes)
-            granted = run.effect is not None and run.effect.granted and run.enforced
-            if granted and run.effect is not None and version < self._versions:
-                run.effect.granted = False
-                run.effect.ignored.append("allow: the input changed afterwards")
 
     def lose_record(self, failure: Failure, *, required: bool) -> None:
         """Write down that the record of this run was lost; a deny if it is required."""
@@ -543,3 +537,14 @@ def _judged(hook: Hook, fields: dict[str, Any]) -> bool:
     except Exception as error:
         log("warning", "if %s of hook %s cannot be judged: %s", hook.condition, hook.label, type(error).__name__)
         return True
+
+
+def _void_grants(runs: Sequence[HookRun]) -> None:
+    """Take back what was granted for an input that is no longer the one that would run."""
+    changed = False
+    for run in reversed(runs):
+        effect = run.effect
+        if changed and effect is not None and effect.granted and run.enforced:
+            effect.granted = False
+            effect.ignored.append("allow: the input changed afterwards")
+        changed = changed or bool(run.changes)

@@ -7,7 +7,7 @@ import sys
 import weakref
 from _thread import allocate_lock
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
 from math import inf
@@ -16,7 +16,6 @@ from time import monotonic
 from typing import Any
 from weakref import getweakrefcount
 
-from ..errors import UsageError
 from ..faults import is_one_of, raised_by_signal
 from ..forks import after_fork
 from ..replies import HookFailed
@@ -24,7 +23,7 @@ from ..routes import Place, Step
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain, claimed, workers
 
-__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "ThreadEnd", "running_executor"]
+__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "ThreadEnd", "loop_executor"]
 
 _SHORTEST_TICK = 0.005
 _LONGEST_TICK = 0.05
@@ -41,9 +40,6 @@ MOMENT = 0.0002
 # the task goes on with it; if not, the same task stands by for the next one. This uses the functions that asyncio
 # documents for other implementations of tasks (``_register_task``, ``_enter_task`` and their opposites), and counts the
 # references to a task to find out whether a hook has kept it.
-
-_Starter = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None] | None"]
-"""Begins a coroutine in a task; returns the task, or None if the coroutine has ended already."""
 
 _ENDED = object()
 
@@ -149,41 +145,28 @@ class _StandingBy:
             self._called.set_result(None)
 
 
-class _StandIns:
-    """The tasks that stand by on one event loop."""
-
-    __slots__ = ("_waiting",)
-
-    def __init__(self) -> None:
-        self._waiting: list[_StandingBy] = []
-
-    def __call__(self, chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
-        loop, waiting = asyncio.get_running_loop(), self._waiting
-        if not (waiting and waiting[-1].ready):
-            if not waiting:
-                waiting.append(_StandingBy(loop))
-            return loop.create_task(chain)
-        stand_in = waiting.pop()
-        if stand_in.begin(chain, loop):
-            return stand_in.task
-        if stand_in.is_untouched():
-            waiting.append(stand_in)
-        else:
-            stand_in.dismiss()
+def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+    """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
+    loop = asyncio.get_running_loop()
+    if sys.version_info >= (3, 12):
+        task = asyncio.Task(chain, loop=loop, eager_start=True)
+        if not task.done():
+            return task
+        task.result()
         return None
-
-
-def _start_eagerly(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
-    task = asyncio.Task(chain, loop=asyncio.get_running_loop(), eager_start=True)  # type: ignore[call-arg]
-    if not task.done():
-        return task
-    task.result()
+    waiting = _watch_of(loop).standing_by
+    if not (waiting and waiting[-1].ready):
+        if not waiting:
+            waiting.append(_StandingBy(loop))
+        return loop.create_task(chain)
+    stand_in = waiting.pop()
+    if stand_in.begin(chain, loop):
+        return stand_in.task
+    if stand_in.is_untouched():
+        waiting.append(stand_in)
+    else:
+        stand_in.dismiss()
     return None
-
-
-def _starter() -> _Starter:
-    """Return what begins coroutines at once in tasks of one event loop."""
-    return _start_eagerly if sys.version_info >= (3, 12) else _StandIns()
 
 
 # Chains.
@@ -192,18 +175,15 @@ def _starter() -> _Starter:
 class TaskChain(Chain):
     """A chain in a task of its own. If the host is cancelled, the chain is abandoned first."""
 
-    __slots__ = ("gives_up", "task")
     place: Place = "task"
     awaits = True
+    task: asyncio.Task[Any] | None = None
+    gives_up = inf
+    """When a hook that was cancelled and does not end is left behind."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.abandoned = False
-        self.due = None
-        self.waiter = None
-        self.task: asyncio.Task[Any] | None = None
-        self.gives_up = inf
-        """When a hook that was cancelled and does not end is left behind."""
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether a signal has made it; a cancellation is the hook's own, or its deadline's."""
@@ -220,17 +200,34 @@ class TaskChain(Chain):
             self.task.uncancel()
         self.due = None
 
+    def look(self, now: float) -> float:
+        """Cancel a hook that is past its deadline, and later go on without it; return when to look again."""
+        if self.due is None:
+            due = self.work.deadline()
+            if now < due or self.task is None:
+                return due
+            self.due, self.gives_up = due, now + GRACE if self.place == "task" else inf
+            self.task.cancel()
+        elif now >= self.gives_up and self.task is not None:
+            self.abandoned = True
+            _keep(self.task)
+            self.work.time_out(self.due)
+            self.wake()
+        return self.gives_up
+
 
 class InlineChain(TaskChain):
     """A chain in the host's own task: the host may be cancelled while a hook runs."""
 
-    __slots__ = ("_cancelling",)
     place: Place = "inline"
 
-    def __init__(self, work: Work, task: asyncio.Task[Any]) -> None:
-        super().__init__(work)
-        self.task = task
-        self._cancelling = task.cancelling()
+    _cancelling = 0
+    """How often the task had been cancelled when the chain first had to wait."""
+
+    def begin_to_wait(self) -> None:
+        """Take note of the task: until it waits, the host cannot be cancelled."""
+        self.task = asyncio.current_task()
+        self._cancelling = self.task.cancelling() if self.task is not None else 0
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether a signal has made it, or the host was cancelled beside the hook's own deadline."""
@@ -275,59 +272,84 @@ class ThreadEnd:
         return self._lock.acquire(timeout=seconds) or not claimed(self._claim)
 
 
-class LoopExecutor:
-    """Runs steps on one event loop, and watches their deadlines.
+class _Watch:
+    """What one event loop has of ours: chains that wait, with one ticking timer for all of them, and eager tasks.
 
-    One ticking timer looks at all chains that wait: a timer for each hook would cost more than most hooks.
+    A timer for each hook would cost more than most hooks.
     """
 
     def __init__(self) -> None:
-        self._start = _starter()
-        self._watched: set[TaskChain | ThreadChain] = set()
+        self.standing_by: list[_StandingBy] = []
+        self.detached: set[asyncio.Task[None]] = set()
+        self._chains: set[TaskChain | ThreadChain] = set()
         self._ticking = False
-        self._detached: set[asyncio.Task[None]] = set()
 
-    def enter(self, work: Work) -> Awaitable[None] | None:
-        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
-        match work.next_place(True):
-            case "task":
-                chain = TaskChain(work)
-                task = self._start(work.advance(chain))
-                return None if task is None else self._attend(chain, task)
-            case "inline":
-                return self._inline(work)
-            case "thread":
-                return self._in_thread(work)
-            case "group":
-                return self._side_by_side(work)
-
-    async def _attend(self, chain: TaskChain, task: asyncio.Task[None]) -> None:
-        """Wait for a chain in a task of its own."""
-        chain.task = task
-        chain.waiter = task.get_loop().create_future()
+    async def wait(self, chain: TaskChain | ThreadChain) -> None:
+        """Wait for a chain, and end its hooks at their deadlines; if the host is cancelled, abandon it."""
+        self.add(chain)
         try:
-            await self._watch(chain)
+            await chain.waiter
         except CancelledError:
-            await self._end(task)
+            chain.let_go()
             raise
-        if task.done():
-            task.result()  # raises what broke the chain itself
+        finally:
+            self._chains.discard(chain)
 
-    def _inline(self, work: Work) -> Awaitable[None] | None:
-        """Run hooks in the caller's own task, but in a copy of its context: what they set there is not the host's."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("an inline hook needs a task to run in")
-        chain = InlineChain(work, task)
-        rest = _begin(work.advance(chain))
-        return None if rest is None else self._go_on(chain, rest)
-
-    async def _go_on(self, chain: InlineChain, rest: _GoOn) -> None:
-        self._add(chain)
+    async def go_on(self, chain: InlineChain, rest: _GoOn) -> None:
+        """Go on with a chain in the host's own task, and end its hooks at their deadlines."""
+        chain.begin_to_wait()
+        self.add(chain)
         try:
             await rest
         finally:
-            self._watched.discard(chain)
+            self._chains.discard(chain)
+
+    def add(self, chain: TaskChain | ThreadChain) -> None:
+        """Look at the deadlines of a chain from now on."""
+        self._chains.add(chain)
+        if not self._ticking:
+            self._ticking = True
+            asyncio.get_running_loop().call_later(_SHORTEST_TICK, self._tick)
+
+    def _tick(self) -> None:
+        if not self._chains:
+            self._ticking = False
+            return
+        now = monotonic()
+        next_look = now + _LONGEST_TICK
+        for chain in tuple(self._chains):
+            next_look = min(next_look, chain.look(now))
+        asyncio.get_running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
+
+
+class LoopExecutor:
+    """Runs steps on the event loop that is running."""
+
+    has_loop = True
+
+    def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
+        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
+        if place == "task":
+            chain = TaskChain(work)
+            task = _start(work.advance(chain))
+            return None if task is None else self._attend(chain, task)
+        if place == "inline":
+            inline = InlineChain(work)
+            rest = _begin(work.advance(inline))
+            return None if rest is None else _watch_of(asyncio.get_running_loop()).go_on(inline, rest)
+        return self._in_thread(work) if place == "thread" else self._side_by_side(work)
+
+    async def _attend(self, chain: TaskChain, task: asyncio.Task[None]) -> None:
+        """Wait for a chain in a task of its own."""
+        loop = task.get_loop()
+        chain.task, chain.waiter = task, loop.create_future()
+        try:
+            await _watch_of(loop).wait(chain)
+        except CancelledError:
+            await _end(task)
+            raise
+        if task.done():
+            task.result()  # raises what broke the chain itself
 
     def _in_thread(self, work: Work) -> Awaitable[None] | None:
         chain, step, began = ThreadChain(work), work.step(), monotonic()
@@ -340,7 +362,7 @@ class LoopExecutor:
         try:
             step.short = end.within(MOMENT if step.short else 0.0)
         except BaseException:  # the host is interrupted
-            self._let_go(chain)
+            chain.let_go()
             raise
         if not step.short:
             chain.waiter = end.waiter
@@ -350,25 +372,25 @@ class LoopExecutor:
         return None
 
     async def _await_thread(self, chain: ThreadChain, step: Step, began: float) -> None:
-        await self._watch(chain)
+        await _watch_of(asyncio.get_running_loop()).wait(chain)
         step.short = monotonic() - began < MOMENT
         if chain.broken is not None:
             raise chain.broken
 
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
-        parts = work.parts()
-        tasks = [asyncio.get_running_loop().create_task(self._run(part)) for part in parts]
+        parts, loop = work.parts(), asyncio.get_running_loop()
+        tasks = [loop.create_task(self._run(part)) for part in parts]
         try:
             await asyncio.gather(*tasks)
         except CancelledError:
-            await self._end(*tasks)
+            await _end(*tasks)
             raise
         work.join(parts)
 
     async def _run(self, work: Work) -> None:
-        while work.unfinished():
-            waiting = self.enter(work)
+        while place := work.next_place(True):
+            waiting = self.enter(work, place)
             if waiting is not None:
                 await waiting
 
@@ -383,122 +405,60 @@ class LoopExecutor:
             await self._run(work)
             work.conclude_background()
 
-        task = asyncio.get_running_loop().create_task(run())
-        self._detached.add(task)
-        task.add_done_callback(self._detached.discard)
-
-    # Deadlines.
-
-    async def _watch(self, chain: TaskChain | ThreadChain) -> None:
-        """Wait for a chain, and end its hooks at their deadlines; if the host is cancelled, abandon it."""
-        self._add(chain)
-        try:
-            await chain.waiter
-        except CancelledError:
-            self._let_go(chain)
-            raise
-        finally:
-            self._watched.discard(chain)
-
-    def _add(self, chain: TaskChain | ThreadChain) -> None:
-        self._watched.add(chain)
-        if not self._ticking:
-            self._ticking = True
-            asyncio.get_running_loop().call_later(_SHORTEST_TICK, self._tick)
-
-    def _tick(self) -> None:
-        if not self._watched:
-            self._ticking = False
-            return
-        now = monotonic()
-        next_look = now + _LONGEST_TICK
-        for chain in tuple(self._watched):
-            next_look = min(next_look, self._look(chain, now))
-        asyncio.get_running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
-
-    def _look(self, chain: TaskChain | ThreadChain, now: float) -> float:
-        """End a hook that is past its deadline: cancel it, and if that does not help go on without it.
-
-        Return when to look at the chain again.
-        """
-        due = chain.work.deadline()
-        if isinstance(chain, ThreadChain):
-            if now >= due and chain.abandon():
-                chain.work.time_out(due)
-                chain.wake()
-            return due
-        if chain.due is None:
-            if now >= due and chain.task is not None:
-                chain.due = due
-                chain.gives_up = inf if isinstance(chain, InlineChain) else now + GRACE
-                chain.task.cancel()
-                return chain.gives_up
-            return due
-        if now >= chain.gives_up and chain.task is not None:
-            chain.abandoned = True
-            self._keep(chain.task)
-            chain.work.time_out(chain.due)
-            chain.wake()
-        return chain.gives_up
-
-    def _let_go(self, chain: TaskChain | ThreadChain) -> None:
-        """Abandon a chain because the host itself is interrupted."""
-        if isinstance(chain, ThreadChain):
-            chain.abandon()
-        chain.abandoned = True
-        chain.work.give_up()
-
-    def _keep(self, task: asyncio.Task[Any]) -> None:
-        """Leave a task to a hook that does not end: the run, and the end of the loop, do not wait for it."""
-        kept.add(task, task.get_loop())
-        task.add_done_callback(_ended_after_all)
-        # Hidden from asyncio.run(), which would cancel it once more and wait for it for ever.
-        asyncio._unregister_task(task)
-        task._log_destroy_pending = False  # type: ignore[attr-defined]
-
-    async def _end(self, *tasks: asyncio.Task[Any]) -> None:
-        """Cancel tasks and give them a moment; leave those that do not end, also if the host is cancelled again."""
-        for task in tasks:
-            task.cancel()
-        try:
-            await asyncio.wait(tasks, timeout=GRACE * 2)
-        finally:
-            for task in tasks:
-                if not task.done():
-                    self._keep(task)
-                elif not task.cancelled():
-                    task.exception()
-
-
-def _ended_after_all(task: asyncio.Task[Any]) -> None:
-    kept.drop(task)
-    if not task.cancelled():
-        task.exception()  # read, so that asyncio does not complain about it
-
-
-_executors: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], LoopExecutor]] = {}
-"""By the identity of the loop, as long as the loop lives: an executor does not keep its loop."""
-after_fork(_executors.clear)
-
-
-def running_executor() -> LoopExecutor:
-    """Return the executor of the running loop."""
-    try:
-        return _executors[id(asyncio.get_running_loop())][1]
-    except (KeyError, RuntimeError):
-        return _make_executor()
-
-
-def _make_executor() -> LoopExecutor:
-    try:
         loop = asyncio.get_running_loop()
-    except RuntimeError:
-        raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
-    for key, (reference, _) in tuple(_executors.items()):
-        other = reference()
-        if other is None or other.is_closed():  # tasks that stand by would keep a closed loop for ever
-            _executors.pop(key, None)
+        detached, task = _watch_of(loop).detached, loop.create_task(run())
+        detached.add(task)
+        task.add_done_callback(detached.discard)
+
+
+loop_executor = LoopExecutor()
+
+
+def _keep(task: asyncio.Task[Any]) -> None:
+    """Leave a task to a hook that does not end: the run, and the end of the loop, do not wait for it."""
+
+    def ended_after_all(task: asyncio.Task[Any]) -> None:
+        kept.drop(task)
+        if not task.cancelled():
+            task.exception()  # read, so that asyncio does not complain about it
+
+    kept.add(task, task.get_loop())
+    task.add_done_callback(ended_after_all)
+    # Hidden from asyncio.run(), which would cancel it once more and wait for it for ever.
+    asyncio._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+async def _end(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks and give them a moment; leave those that do not end, also if the host is cancelled again."""
+    for task in tasks:
+        task.cancel()
+    try:
+        await asyncio.wait(tasks, timeout=GRACE * 2)
+    finally:
+        for task in tasks:
+            if not task.done():
+                _keep(task)
+            elif not task.cancelled():
+                task.exception()
+
+
+_watches: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], _Watch]] = {}
+"""By the identity of the loop, as long as the loop lives: a watch does not keep its loop."""
+after_fork(_watches.clear)
+
+
+def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
+    """Return the watch of a loop; made when it is first needed."""
     key = id(loop)
-    made = LoopExecutor()
-    _executors[key] = weakref.ref(loop, lambda _: _executors.pop(key, None)), made
-    return made
+    try:
+        return _watches[key][1]
+    except KeyError:
+        pass
+    for other, (reference, _) in tuple(_watches.items()):
+        known = reference()
+        if known is None or known.is_closed():  # tasks that stand by would keep a closed loop for ever
+            _watches.pop(other, None)
+    watch = _Watch()
+    _watches[key] = weakref.ref(loop, lambda _: _watches.pop(key, None)), watch
+    return watch

@@ -22,17 +22,14 @@ MOST_KEPT = 100
 class Work(Protocol):
     """A run, as an executor sees it."""
 
-    def next_place(self, has_loop: bool) -> Place:
-        """Return where the next step runs, and begin its time."""
+    def next_place(self, has_loop: bool) -> Place | None:
+        """Return where the next step runs, and begin its time; None if no step is left."""
 
     def step(self) -> Step:
         """Return the step that the run is at."""
 
     def advance(self, chain: Chain) -> Coroutine[Any, Any, None]:
         """Return the coroutine that runs steps one after another, as long as they belong in the chain's place."""
-
-    def unfinished(self) -> bool:
-        """Say whether a step is left to run."""
 
     def deadline(self) -> float:
         """Return when the step that the run is at is late, on the monotonic clock."""
@@ -62,19 +59,18 @@ class Work(Protocol):
 class Chain:
     """One pass through steps in one place. This class is for the caller's own thread, without an event loop."""
 
-    __slots__ = ("abandoned", "due", "waiter", "work")
     place: Place = "inline"
     awaits = False
     """Whether it may await what a hook returns."""
+    due: float | None = None
+    """The deadline at which the current hook was cancelled, if it was."""
+    waiter: Any = None
+    """The future that the host waits for, if it waits."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.abandoned = False
         """Whether the run goes on without it: it must not touch the run any more."""
-        self.due: float | None = None
-        """The deadline at which the current hook was cancelled, if it was."""
-        self.waiter: Any = None
-        """The future that the host waits for, if it waits."""
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether an exception out of a hook is meant for the host."""
@@ -82,6 +78,11 @@ class Chain:
 
     def settle(self) -> None:
         """Take back the cancellation of the current hook, which has ended."""
+
+    def let_go(self) -> None:
+        """Abandon the chain because the host itself is interrupted."""
+        self.abandoned = True
+        self.work.give_up()
 
     def wake(self) -> None:
         """Tell the host that the chain has come to its end, or that the run goes on without it."""
@@ -92,7 +93,10 @@ class Chain:
 class Executor(Protocol):
     """What runs the steps of a run."""
 
-    def enter(self, work: Work) -> Awaitable[None] | None:
+    has_loop: bool
+    """Whether it runs steps on an event loop."""
+
+    def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
 
     async def wait(self, awaitable: Awaitable[None]) -> None:

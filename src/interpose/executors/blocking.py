@@ -13,6 +13,7 @@ from time import monotonic
 
 from ..driver import drive
 from ..replies import Failure, HookFailed
+from ..routes import Place
 from .base import Chain, Work
 from .threads import ThreadChain, workers
 
@@ -24,9 +25,10 @@ _TICK = 0.02
 class BlockingExecutor:
     """Runs steps while the caller's thread waits."""
 
-    def enter(self, work: Work) -> None:
+    has_loop = False
+
+    def enter(self, work: Work, place: Place) -> None:
         """Run steps until their place ends or a hook is given up."""
-        place = work.next_place(False)
         if place == "inline":
             copy_context().run(drive, work.advance(Chain(work)))
         elif place == "thread":
@@ -45,14 +47,11 @@ class BlockingExecutor:
         try:
             while not over.acquire(timeout=_TICK):
                 # Looked at again and again: the next hook of the same thread may have an earlier deadline.
-                due = work.deadline()
-                if monotonic() >= due and chain.abandon():
-                    work.time_out(due)
+                chain.look(monotonic())
+                if chain.abandoned:
                     return
         except BaseException:  # the host is interrupted
-            chain.abandon()
-            chain.abandoned = True
-            work.give_up()
+            chain.let_go()
             raise
         if chain.broken is not None:
             raise chain.broken
@@ -72,18 +71,19 @@ class BlockingExecutor:
 
     def detach(self, work: Work) -> None:
         """Run this on the background loop, without waiting for it."""
-        from .asyncio import running_executor
+        from .asyncio import loop_executor
         from .background_loop import background_loop
 
-        background_loop.start(lambda: running_executor().detach(work), copy_context())
+        background_loop.start(lambda: loop_executor.detach(work), copy_context())
 
 
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, running_executor
+    from .asyncio import CancelledError, loop_executor
     from .background_loop import background_loop
 
     async def enter() -> None:
-        waiting = running_executor().enter(work)
+        place = work.next_place(loop_executor.has_loop)
+        waiting = loop_executor.enter(work, place) if place is not None else None
         if waiting is not None:
             await waiting
 

@@ -36,7 +36,6 @@ class ThreadChain(Chain):
     What comes first, the hook's answer or its deadline, is decided by a claim that only one side gets.
     """
 
-    __slots__ = ("_claim", "broken")
     place: Place = "thread"
 
     def __init__(self, work: Work) -> None:
@@ -69,6 +68,19 @@ class ThreadChain(Chain):
         self.abandoned = True
         kept.add(self)
         return True
+
+    def let_go(self) -> None:
+        """Abandon the chain because the host itself is interrupted; its hook keeps the thread."""
+        self.abandon()
+        super().let_go()
+
+    def look(self, now: float) -> float:
+        """Go on without a hook that is past its deadline; return when to look again."""
+        due = self.work.deadline()
+        if now >= due and self.abandon():
+            self.work.time_out(due)
+            self.wake()
+        return due
 
     def passes_on(self, error: BaseException) -> bool:
         """Return false: signals strike the main thread only, and the host cannot be cancelled here."""
