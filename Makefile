@@ -2,9 +2,11 @@
 #
 #   make test PYTHON=python3.13             another interpreter (run `make clean` first to change it)
 #   make test ARGS='-k deny -n 0'           more arguments for pytest
+#   make test VENV=/tmp/env EXTRA=test      another environment, with less in it
 #   make bench ARGS='--quick --only cli'    and for benchmarks
 
 VENV := .venv
+EXTRA := dev
 BIN := $(VENV)/bin
 ARGS ?=
 
@@ -80,7 +82,7 @@ $(VENV)/.project: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(call install,.[dev])
+	$(call install,.[$(EXTRA)])
 	@touch $(VENV)/.project $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
