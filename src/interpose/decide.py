@@ -13,9 +13,9 @@ from .event import copied_if_possible, plain_copy
 from .events import Row
 from .model import STRICTNESS, Decision, Hook, HookError, Ignored, Injection, Result, Status, Verdict
 from .records import replace
-from .replies import Failure, Reply, clean
+from .replies import Failure, Reply, clean, is_plain
 
-__all__ = ["Effect", "HookRun", "merge", "on_failure", "only_stricter", "weigh"]
+__all__ = ["Effect", "HookRun", "merge", "on_failure", "only_stricter", "own_reply", "weigh"]
 
 
 class Effect:
@@ -77,10 +77,7 @@ class HookRun:
 
     def result(self) -> Result:
         """Return what the host sees of it."""
-        effect, reply = self.effect, self.reply
-        if reply is not None:
-            changes, extra = copied_if_possible(dict(reply.changes)), copied_if_possible(dict(reply.extra))
-            reply = replace(reply, changes=changes, extra=extra, evidence=dict(reply.evidence))
+        effect = self.effect
         return Result(
             hook=self.hook.label,
             type=self.hook.type,
@@ -91,10 +88,19 @@ class HookRun:
             duration=self.duration,
             round=self.round,
             enforced=self.enforced,
-            reply=reply,
+            reply=None if self.reply is None else own_reply(self.reply),
             source=self.hook.source,
             evidence=copied_if_possible(dict(self.evidence)),
         )
+
+
+def own_reply(reply: Reply) -> Reply:
+    """Return a reply that shares nothing changeable with what a hook has returned, or a host was given."""
+    if is_plain(reply):
+        return Reply(decision=reply.decision, grants=reply.grants, reason=reply.reason, stop_reason=reply.stop_reason)
+    parts = (reply.changes, reply.extra, reply.evidence, reply.problem)
+    changes, extra, evidence, problem = map(copied_if_possible, parts)
+    return replace(reply, changes=changes, extra=extra, evidence=evidence, problem=problem)
 
 
 def weigh(row: Row, reply: Reply, *, may_change: bool = True) -> Effect:
@@ -266,7 +272,7 @@ def merge(
         messages += effect.messages
         inject += effect.inject
         for key, value in effect.extra.items():
-            if key in said and said[key] is not value:
+            if key in said and said[key] != value:
                 ignored.append(Ignored(said_by[key], f"{key}: a later hook said something else"))
             said[key], said_by[key] = value, run.hook.label
         suppress |= effect.suppress

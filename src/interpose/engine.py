@@ -80,9 +80,11 @@ class Engine:
                 waiting = executor.enter(run, place)
                 if waiting is not None:
                     await waiting
-            outcome = run.outcome(self._extra() if self.off else self.notes, self._late_for(run) if self.late else ())
-            if self.recorder is not None:
-                outcome = await self._record(self.recorder, run, outcome)
+            extra = {"off": self.off, **self.notes} if self.off else self.notes
+            late = self._late_for(run) if self.late else ()
+            outcome = run.outcome(extra, late)
+            if self.recorder is not None and await self._is_lost(self.recorder, run, outcome):
+                outcome = run.outcome(extra, late)
         except BaseException:  # the host is cancelled or interrupted
             run.break_off()
             raise
@@ -97,7 +99,7 @@ class Engine:
             return await self.fire(route, fields, self.executor())
         return make_outcome(route.template, fields)
 
-    async def _record(self, recorder: Recorder, run: Run, outcome: Outcome) -> Outcome:
+    async def _is_lost(self, recorder: Recorder, run: Run, outcome: Outcome) -> bool:
         """Give the outcome to the recorder before the host acts on it; a required record that is lost denies."""
         try:
             waiting = recorder(outcome)
@@ -105,12 +107,8 @@ class Engine:
                 await run.executor.wait(waiting)
         except Exception as error:
             run.lose_record(describe(error), required=bool(getattr(recorder, "required", False)))
-            return run.outcome(self._extra() if self.off else self.notes)
-        return outcome
-
-    def _extra(self) -> Mapping[str, Any]:
-        """Return what every outcome says about the engine."""
-        return {"off": self.off, **self.notes}
+            return True
+        return False
 
     # Hooks in the background.
 

@@ -211,15 +211,16 @@ class Template:
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
         self._base = {name: value for name, value in defaults.items() if name not in self._rest}
 
-    def begin(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the input without what is filled in when it is read."""
+    def begin(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], Copiers]:
+        """Return the input without what is filled in when it is read, and how its fields are copied for a hook."""
         fields = {**self._base, **given}
         if "hook_event_name" in given:
             fields["hook_event_name"] = self.row.name
         for name, kind in self._changeable:
             if name not in given:
                 fields[name] = kind()
-        return fields
+                given = fields  # a hook must not get this one either
+        return fields, copiers(given)
 
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Return the always-present fields that an input still lacks."""
@@ -228,7 +229,7 @@ class Template:
 
     def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the whole input."""
-        fields = self.begin(given)
+        fields, _ = self.begin(given)
         return {**fields, **self.rest(fields)}
 
 

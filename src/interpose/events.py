@@ -121,10 +121,25 @@ class Row:
         self.words: dict[str, str] = {
             word: name for word, name in _POINT_WORDS.items() if name in own and word not in own
         }
-        self.known: frozenset[str] = frozenset(self.fields) | frozenset(self.words)
         for needed in (self.modifies | {subject}) - {None}:
             if needed not in self.fields:
                 raise BadEvent(f"{name}: {needed} is not one of its fields", hint="name it in fields=")
+        self.known: frozenset[str] = frozenset(self.fields) | frozenset(self.words)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if hasattr(self, "known"):  # the last one that is set
+            raise AttributeError("a row cannot be changed")
+        object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"Row({self.name!r})"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .config.load import Origin
     from .config.reload import ConfigFiles
     from .scripts import Commands
-    from .session import Session, SyncSession
+    from .session import Session, SessionOptions, SyncSession
     from .telemetry.lifecycle import Observer, Observers, Subscription
     from .telemetry.tracing import Tracing
 
@@ -318,17 +318,20 @@ class Hooks:
 
     # Sessions.
 
-    def session(self, **options: Any) -> Session:
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
         """Return a session: it fires the events of an agent's life in their order. Use it with ``async with``."""
         from .session import Session
 
-        return Session(self, **{"rules": self.permissions, "show": self._show_later, **options})
+        return Session(self, **self._session_options(options))
 
-    def session_sync(self, **options: Any) -> SyncSession:
+    def session_sync(self, **options: Unpack[SessionOptions]) -> SyncSession:
         """Return a session for a host without an event loop; takes what ``session`` takes. Use it with ``with``."""
         from .session import SyncSession
 
-        return SyncSession(self, **{"rules": self.permissions, "show": self._show_later, **options})
+        return SyncSession(self, **self._session_options(options))
+
+    def _session_options(self, options: SessionOptions) -> Any:
+        return {"rules": self.permissions, "show": self._show_later, **options}
 
     # Being told.
 

@@ -7,7 +7,8 @@ copies when they are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, Self, cast
+from copy import deepcopy
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, cast
 
 from .event import Completes, Event, Template, copied_if_possible
 from .events import Row
@@ -129,9 +130,12 @@ class HookError(str):
 
     def __new__(cls, text: str, code: str, trace: str = "") -> Self:  # noqa: D102 - made by the engine
         self = super().__new__(cls, text)
-        self.code = code
-        self.trace = trace
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "trace", trace)
         return self
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a HookError cannot be changed")
 
     def __reduce__(self) -> Any:
         return HookError, (str(self), self.code, self.trace)
@@ -417,7 +421,7 @@ class _Copied:
         return {}
 
     def results(self, entries: Sequence[Result]) -> tuple[Result, ...]:
-        return tuple(entries)
+        return tuple(map(deepcopy, entries))
 
 
 def _remake(row: Row, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...]) -> Outcome:

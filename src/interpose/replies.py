@@ -41,16 +41,13 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-class Failure:
+class Failure(Record, kw_only=False):
     """Why a hook gave no usable answer."""
 
-    __slots__ = ("code", "evidence", "text", "trace")
-
-    def __init__(self, code: str, text: str, *, trace: str = "", evidence: Mapping[str, Any] | None = None) -> None:
-        self.code = code
-        self.text = text
-        self.trace = trace
-        self.evidence = evidence or {}
+    code: str
+    text: str
+    trace: str = ""
+    evidence: Mapping[str, Any] = made_by(factory=dict)
 
     @property
     def kind(self) -> FailureClass:
@@ -66,16 +63,13 @@ class Failure:
         """The failure as a result shows it."""
         return HookError(clean(self.text)[:2000], self.code, clean(self.trace)[:8000])
 
-    def __repr__(self) -> str:
-        return f"Failure({self.code!r}, {self.text!r})"
-
 
 class HookFailed(Exception):
     """Raised by a handler that has nothing to answer with; never leaves the engine."""
 
     def __init__(self, code: str, text: str, *, trace: str = "", evidence: Mapping[str, Any] | None = None) -> None:
         super().__init__(text)
-        self.failure = Failure(code, text, trace=trace, evidence=evidence)
+        self.failure = Failure(code, text, trace=trace, evidence=evidence or {})
 
 
 class Ended(Record):

@@ -13,7 +13,7 @@ from time import monotonic
 from types import CoroutineType
 from typing import Any, Protocol
 
-from .decide import Effect, HookRun, merge, on_failure, only_stricter, weigh
+from .decide import Effect, HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .event import Event, copiers
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .executors.threads import claimed
@@ -78,9 +78,8 @@ class Run:
         self.route = route
         self.steps = route.steps
         self.executor = executor
-        self.fields = route.template.begin(given)
-        """The input as it stands."""
-        self._copiers = copiers(given)  # what the host did not give cannot be changed from outside
+        self.fields, self._copiers = route.template.begin(given)
+        """The input as it stands, and how its fields are copied for a hook."""
         self.round = round
         """2 while the guards look again at an input that changed after their turn."""
         self.depth = depth.get() + 1
@@ -289,6 +288,7 @@ class Run:
         hook, problem = step.hook, reply.problem
         may_change = self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
         try:
+            reply = own_reply(reply)
             effect = weigh(self.route.row, reply, may_change=may_change)
         except BaseException as error:  # a reply with rubbish in it
             self._fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"), ended)

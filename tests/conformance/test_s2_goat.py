@@ -161,8 +161,8 @@ def test_a_session_says_how_it_began_and_that_it_was_compacted():
     hooks = Hooks()
     hooks.register("SessionStart", lambda event: sources.append(event.source))
 
-    for began in ({}, {"source": "resume"}, {"source": "clear"}):
-        with hooks.session_sync(**began) as session:
+    for session in (hooks.session_sync(), hooks.session_sync(source="resume"), hooks.session_sync(source="clear")):
+        with session:
             session.compact(lambda instructions: "in short")
 
     assert sources == ["startup", "compact", "resume", "compact", "clear", "compact"]

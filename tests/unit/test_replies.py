@@ -142,7 +142,7 @@ def test_a_failure_can_be_raised_inside_the_engine() -> None:
     error = HookFailed("payload", "no copy", evidence={"a": 1})
 
     assert (error.failure.code, error.failure.text, error.failure.evidence) == ("payload", "no copy", {"a": 1})
-    assert (error.failure.trace, repr(error.failure)) == ("", "Failure('payload', 'no copy')")
+    assert error.failure == Failure("payload", "no copy", evidence={"a": 1})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypedDict
 
-from ..errors import UsageError
+from ..errors import UsageError, nearest
 from ..model import Outcome
 from .answers import Question
 from .permission import Rules
@@ -71,6 +71,8 @@ def reads_old_names(init: Callable[Concatenate[Any, _P], None]) -> Callable[Conc
                     raise UsageError(f"{old} is the old name of {new}: only one can be given", hint=f"leave {old} out")
                 _warn(old, new)
                 options[new] = options.pop(old)
+        for name in options.keys() - inspect.signature(init).parameters.keys():
+            raise UsageError(f"{name}: no such option", hint=nearest(name, SessionOptions.__annotations__))
         init(self, *arguments, **options)
 
     return wrapper
