@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.conformance.clock import modules_with_a_clock
 from tests.properties.strategies import (
@@ -590,6 +590,7 @@ def test_a_later_hook_cannot_change_what_an_earlier_one_said(firing: Firing) -> 
     with clock_stands_still():
         undisturbed, disturbed = firing.outcome(others), firing.outcome(hooks)
 
+    assume(all(result.round == 1 for result in disturbed.results))  # a hook that is asked again says what it has by now
     assert read(disturbed) == read(undisturbed)
 
 

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any
 from weakref import getweakrefcount
 
+from ..errors import UsageError
 from ..faults import is_one_of, raised_by_signal
 from ..forks import after_fork
 from ..replies import HookFailed
@@ -147,7 +148,7 @@ class _StandingBy:
 
 def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
     """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
-    loop = asyncio.get_running_loop()
+    loop = _running_loop()
     if sys.version_info >= (3, 12):
         task = asyncio.Task(chain, loop=loop, eager_start=True)
         if not task.done():
@@ -221,12 +222,11 @@ class InlineChain(TaskChain):
 
     place: Place = "inline"
 
-    _cancelling = 0
-    """How often the task had been cancelled when the chain first had to wait."""
-
-    def begin_to_wait(self) -> None:
-        """Take note of the task: until it waits, the host cannot be cancelled."""
-        self.task = asyncio.current_task()
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.abandoned = False
+        self.task = asyncio.current_task(_running_loop())
+        # Taken before a hook runs: a signal may cancel the host while one does.
         self._cancelling = self.task.cancelling() if self.task is not None else 0
 
     def passes_on(self, error: BaseException) -> bool:
@@ -297,7 +297,6 @@ class _Watch:
 
     async def go_on(self, chain: InlineChain, rest: _GoOn) -> None:
         """Go on with a chain in the host's own task, and end its hooks at their deadlines."""
-        chain.begin_to_wait()
         self.add(chain)
         try:
             await rest
@@ -309,7 +308,7 @@ class _Watch:
         self._chains.add(chain)
         if not self._ticking:
             self._ticking = True
-            asyncio.get_running_loop().call_later(_SHORTEST_TICK, self._tick)
+            _running_loop().call_later(_SHORTEST_TICK, self._tick)
 
     def _tick(self) -> None:
         if not self._chains:
@@ -319,7 +318,7 @@ class _Watch:
         next_look = now + _LONGEST_TICK
         for chain in tuple(self._chains):
             next_look = min(next_look, chain.look(now))
-        asyncio.get_running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
+        _running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
 
 
 class LoopExecutor:
@@ -336,7 +335,7 @@ class LoopExecutor:
         if place == "inline":
             inline = InlineChain(work)
             rest = _begin(work.advance(inline))
-            return None if rest is None else _watch_of(asyncio.get_running_loop()).go_on(inline, rest)
+            return None if rest is None else _watch_of(_running_loop()).go_on(inline, rest)
         return self._in_thread(work) if place == "thread" else self._side_by_side(work)
 
     async def _attend(self, chain: TaskChain, task: asyncio.Task[None]) -> None:
@@ -353,7 +352,7 @@ class LoopExecutor:
 
     def _in_thread(self, work: Work) -> Awaitable[None] | None:
         chain, step, began = ThreadChain(work), work.step(), monotonic()
-        end = ThreadEnd(asyncio.get_running_loop())
+        end = ThreadEnd(_running_loop())
         try:
             workers.run(partial(chain.run, copy_context()), end.tell)
         except HookFailed as error:
@@ -372,14 +371,14 @@ class LoopExecutor:
         return None
 
     async def _await_thread(self, chain: ThreadChain, step: Step, began: float) -> None:
-        await _watch_of(asyncio.get_running_loop()).wait(chain)
+        await _watch_of(_running_loop()).wait(chain)
         step.short = monotonic() - began < MOMENT
         if chain.broken is not None:
             raise chain.broken
 
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
-        parts, loop = work.parts(), asyncio.get_running_loop()
+        parts, loop = work.parts(), _running_loop()
         tasks = [loop.create_task(self._run(part)) for part in parts]
         try:
             await asyncio.gather(*tasks)
@@ -405,13 +404,20 @@ class LoopExecutor:
             await self._run(work)
             work.conclude_background()
 
-        loop = asyncio.get_running_loop()
+        loop = _running_loop()
         detached, task = _watch_of(loop).detached, loop.create_task(run())
         detached.add(task)
         task.add_done_callback(detached.discard)
 
 
 loop_executor = LoopExecutor()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
 
 
 def _keep(task: asyncio.Task[Any]) -> None:
