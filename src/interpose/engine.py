@@ -68,8 +68,11 @@ class Engine:
         self._loop_executor: Executor | None = None
         self.forget_routes()
 
-    async def fire(self, route: Route, fields: Mapping[str, Any], executor: Executor, *, round: int = 1) -> Outcome:
-        """Run the hooks of a route and say what the host must do."""
+    async def fire(
+        self, route: Route, fields: Mapping[str, Any], executor: Executor | None = None, *, round: int = 1
+    ) -> Outcome:
+        """Run the hooks of a route and say what the host must do; without an executor, on the running event loop."""
+        executor = executor or self._loop_executor or self._load_executor()
         run = Run(route, fields, executor, round=round)
         if self.listeners:
             run.listen(self.listeners)
@@ -96,7 +99,7 @@ class Engine:
         """Find the route of an event and fire it; where no hook is on it and no one is told, make only the outcome."""
         route = self.route(event, fields)
         if route.steps or self.observed:
-            return await self.fire(route, fields, self.executor())
+            return await self.fire(route, fields)
         return make_outcome(route.template, fields)
 
     async def _is_lost(self, recorder: Recorder, run: Run, outcome: Outcome) -> bool:
@@ -145,13 +148,12 @@ class Engine:
         self.listeners = (*others, listener) if on else others
         self.forget_routes()
 
-    def executor(self) -> Executor:
-        """Return the executor of event loops; asyncio is loaded at the first call."""
-        if self._loop_executor is None:
-            from .executors.asyncio import loop_executor
+    def _load_executor(self) -> Executor:
+        """Load asyncio at the first firing that needs it."""
+        from .executors.asyncio import loop_executor
 
-            self._loop_executor = loop_executor
-        return self._loop_executor
+        self._loop_executor = loop_executor
+        return loop_executor
 
     # Routes.
 

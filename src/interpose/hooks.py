@@ -187,14 +187,13 @@ class Hooks:
 
     async def fire(self, event: str, /, **fields: Any) -> Outcome:
         """Run the hooks that an event calls for and say what the host must do."""
-        engine = self.engine
         try:
-            subject, routes = engine.quick[event]
+            subject, routes = self.engine.quick[event]
             route = routes[fields[subject]]
         except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
-            return await engine.fire_event(event, **fields)
+            return await self.engine.fire_event(event, **fields)
         if route.steps:
-            return await engine.fire(route, fields, engine.executor())
+            return await self.engine.fire(route, fields)
         return make_outcome(route.template, fields)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
@@ -205,7 +204,7 @@ class Hooks:
     async def fire_guards(self, event: str, /, **fields: Any) -> Outcome:
         """Ask the guards only, about an input that was changed after their turn; what they change is void."""
         engine = self.engine
-        return await engine.fire(engine.route(event, fields).for_guards(), fields, engine.executor(), round=2)
+        return await engine.fire(engine.route(event, fields).for_guards(), fields, round=2)
 
     def fire_guards_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Ask the guards only, from code without an event loop."""

@@ -133,8 +133,8 @@ class Run:
                     if not quick:
                         value = self._call(step, awaits)
                     else:
-                        fields, to_copy, ran = self.fields, self._copiers, self.ran
-                        for step in steps[self._position :]:
+                        fields, to_copy, ran, position = self.fields, self._copiers, self.ran, self._position
+                        for step in steps[position:]:
                             if step.quick != quick_place or step.health.failures:
                                 value = _NEXT
                                 break
@@ -151,7 +151,7 @@ class Run:
                             if value is not None or now >= sure or chain.abandoned:
                                 break
                             ran.append((step, now - self._step_began))
-                            self._position += 1
+                            self._position = position = position + 1
                         else:
                             value = _NEXT
                         self.now = now

@@ -222,19 +222,19 @@ class InlineChain(TaskChain):
 
     place: Place = "inline"
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.abandoned = False
-        self.task = asyncio.current_task(_running_loop())
-        # Taken before a hook runs: a signal may cancel the host while one does.
+    _cancelling = 0
+    """How often the host had been cancelled when the chain first had to wait."""
+
+    def begin_to_wait(self) -> None:
+        """Take note of the task: before it waits, nothing can be raised in it from outside."""
+        self.task = asyncio.current_task()
         self._cancelling = self.task.cancelling() if self.task is not None else 0
 
     def passes_on(self, error: BaseException) -> bool:
-        """Say whether a signal has made it, or the host was cancelled beside the hook's own deadline."""
+        """Say whether a signal has made it, or the host is cancelled, beside the hook's own deadline."""
         if not is_one_of(error, CancelledError):
             return raised_by_signal(error)
-        late = self.due is not None
-        if self.task is None or self.task.cancelling() <= self._cancelling + late:
+        if self.task is None or self.task.cancelling() <= (0 if self.due is None else self._cancelling + 1):
             return False
         self.settle()
         return True
@@ -297,6 +297,7 @@ class _Watch:
 
     async def go_on(self, chain: InlineChain, rest: _GoOn) -> None:
         """Go on with a chain in the host's own task, and end its hooks at their deadlines."""
+        chain.begin_to_wait()
         self.add(chain)
         try:
             await rest
