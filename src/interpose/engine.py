@@ -73,7 +73,7 @@ class Engine:
     ) -> Outcome:
         """Run the hooks of a route and say what the host must do; without an executor, on the running event loop."""
         executor = executor or self._loop_executor or self._load_executor()
-        run = Run(route, fields, executor, round=round)
+        run = Run(route, fields, executor, round)
         if self.listeners:
             run.listen(self.listeners)
         if run.depth > DEEPEST:

@@ -74,7 +74,7 @@ class Run:
                  "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given", "now", "over",
                  "ran", "round", "route", "steps")  # fmt: skip
 
-    def __init__(self, route: Route, given: Mapping[str, Any], executor: Executor, *, round: int = 1) -> None:
+    def __init__(self, route: Route, given: Mapping[str, Any], executor: Executor, round: int = 1) -> None:
         self.route = route
         self.steps = route.steps
         self.executor = executor
@@ -114,13 +114,13 @@ class Run:
         thread: Any = chain if place == "thread" else None
         # Plain hooks need only be called, as long as no listener is told of each and none can be late.
         quick_place = place if awaits and not self._listeners and self.round == 1 and not kept.crowded else ""
-        sure = self.began + self.route.sure
         depth.set(self.depth)
         self.now = now = self.now if place == "inline" else monotonic()  # other places may begin later
+        sure, not_quick = self.began + self.route.sure, None
         try:
             while self._position < len(steps) and not self.over:
                 step, value = steps[self._position], None
-                quick = step.quick == quick_place and now < sure and not (self._allowance or step.health.failures)
+                quick = step.quick == quick_place and now < sure and step is not not_quick and not self._allowance
                 if not quick:
                     if self._pending is None and step.places[awaits] != place:
                         return None
@@ -134,23 +134,27 @@ class Run:
                         value = self._call(step, awaits)
                     else:
                         fields, to_copy, ran, position = self.fields, self._copiers, self.ran, self._position
-                        for step in steps[position:]:
+                        flat = to_copy[0] if len(to_copy) == 1 and to_copy[0][1] is dict.copy else None  # as most are
+                        for step in steps[position:] if position else steps:
                             if step.quick != quick_place or step.health.failures:
-                                value = _NEXT
+                                value, not_quick = _NEXT, step
                                 break
                             self._step_began = now
                             event = make()
                             event |= fields
                             event.completed_by = self
-                            for name, copy, given in to_copy:
-                                event[name] = copy(given)
+                            if flat is not None:
+                                event[flat[0]] = flat[2].copy()
+                            else:
+                                for name, copy, given in to_copy:
+                                    event[name] = copy(given)
                             value = step.call(event)
                             if type(value) is CoroutineType:
                                 value = await value
-                            now = monotonic()
+                            began, now = now, monotonic()
                             if value is not None or now >= sure or chain.abandoned:
                                 break
-                            ran.append((step, now - self._step_began))
+                            ran.append((step, now - began))
                             self._position = position = position + 1
                         else:
                             value = _NEXT
@@ -441,7 +445,7 @@ class Run:
 
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
-        part = Run(self.route, self.fields, self.executor, round=self.round)
+        part = Run(self.route, self.fields, self.executor, self.round)
         part.steps, part.depth, part.background = (step,), self.depth, background
         part.began = self.now if background else self.began
         part._rest = self.rest()  # the same call id for all of them

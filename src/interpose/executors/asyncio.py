@@ -6,7 +6,7 @@ import asyncio
 import sys
 import weakref
 from _thread import allocate_lock
-from asyncio import CancelledError
+from asyncio import CancelledError, Task, get_running_loop
 from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
@@ -150,7 +150,7 @@ def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
     """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
     loop = _running_loop()
     if sys.version_info >= (3, 12):
-        task = asyncio.Task(chain, loop=loop, eager_start=True)
+        task = Task(chain, loop=loop, eager_start=True)
         if not task.done():
             return task
         task.result()
@@ -416,7 +416,7 @@ loop_executor = LoopExecutor()
 
 def _running_loop() -> asyncio.AbstractEventLoop:
     try:
-        return asyncio.get_running_loop()
+        return get_running_loop()
     except RuntimeError:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
 
