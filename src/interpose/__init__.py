@@ -5,7 +5,11 @@ the engine returns one outcome that tells the host what to do.
 """
 
 import typing as _typing
+from importlib import import_module as _import_module
 
+from .config.declare import HookOptions
+from .config.mapping import SettingOptions
+from .engine import Recorder
 from .errors import (
     BadEvent,
     BadHook,
@@ -17,36 +21,40 @@ from .errors import (
     UsageError,
 )
 from .event import Event
-from .events import Row
+from .events import EventSpec
 from .hooks import Hooks
-from .model import Hook, HookError, Outcome, Result
+from .model import Hook, HookError, Ignored, Injection, Outcome, Result
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
+    from .audit.retention import Retention
     from .audit.store import AuditStore
     from .matching.shell import shell_commands
-    from .session import Answer, Question, Session, SyncSession
+    from .scripts import Commands
+    from .session import Answer, Question, Session, SessionOptions, SyncSession
 
 __version__ = "0.1.0"
 
-__all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "ConfigError", "Event", "Hook", "HookError", "Hooks",
-           "InterposeError", "Outcome", "Question", "Reply", "Result", "Row", "Session", "SyncSession",
+__all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "Commands", "ConfigError", "Event", "EventSpec", "Hook",
+           "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError", "Outcome", "Question",
+           "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions", "SettingOptions", "SyncSession",
            "TooManyHooks", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context", "deny", "inject",
            "modify", "shell_commands"]  # fmt: skip
 
+_LOADED_WHEN_READ = {
+    "Answer": "session", "AuditStore": "audit.store", "Commands": "scripts", "Question": "session",
+    "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "SyncSession": "session",
+    "shell_commands": "matching.shell",
+}  # fmt: skip
+
 
 def __getattr__(name: str) -> _typing.Any:
-    """Load what not everybody needs when it is asked for."""
-    if name in ("Answer", "Question", "Session", "SyncSession"):
-        from . import session
+    """Load parts that not every host needs when they are first read."""
+    if name in _LOADED_WHEN_READ:
+        return getattr(_import_module(f"{__name__}.{_LOADED_WHEN_READ[name]}"), name)
+    if name == "Row":
+        import warnings
 
-        return getattr(session, name)
-    if name == "AuditStore":
-        from .audit.store import AuditStore
-
-        return AuditStore
-    if name == "shell_commands":
-        from .matching.shell import shell_commands
-
-        return shell_commands
+        warnings.warn("interpose.Row is called interpose.EventSpec now", DeprecationWarning, stacklevel=2)
+        return EventSpec
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from .event import copied_if_possible, plain_copy
-from .events import Row
+from .events import EventSpec
 from .model import STRICTNESS, Decision, Hook, HookError, Ignored, Injection, Result, Status, Verdict
 from .records import replace
 from .replies import Failure, Reply, clean, is_plain
@@ -103,7 +103,7 @@ def own_reply(reply: Reply) -> Reply:
     return replace(reply, changes=changes, extra=extra, evidence=evidence, problem=problem)
 
 
-def weigh(row: Row, reply: Reply, *, may_change: bool = True) -> Effect:
+def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> Effect:
     """Say what a reply does at a row. ``may_change`` is false where a change can have no effect."""
     effect = Effect()
     effect.ignored.extend(reply.ignored)
@@ -130,14 +130,14 @@ def weigh(row: Row, reply: Reply, *, may_change: bool = True) -> Effect:
     return effect
 
 
-def _grant(row: Row, right: str, wished: Sequence[Any], granted: list[Any], effect: Effect) -> None:
+def _grant(row: EventSpec, right: str, wished: Sequence[Any], granted: list[Any], effect: Effect) -> None:
     if right in row.can:
         granted.extend(wished)
     elif wished:
         effect.ignored.append(right)
 
 
-def _weigh_decision(row: Row, reply: Reply, effect: Effect) -> None:
+def _weigh_decision(row: EventSpec, reply: Reply, effect: Effect) -> None:
     reason = clean(reply.reason)
     match reply.decision:
         case "deny" if "deny" in row.can:
@@ -169,7 +169,7 @@ def _weigh_decision(row: Row, reply: Reply, effect: Effect) -> None:
             effect.ignored.append("keep going")
 
 
-def _weigh_continue(row: Row, reply: Reply, effect: Effect) -> None:
+def _weigh_continue(row: EventSpec, reply: Reply, effect: Effect) -> None:
     if reply.halt:
         effect.continue_, effect.stop_reason = False, clean(reply.stop_reason)
     if reply.continue_ is None:
@@ -193,7 +193,7 @@ def _weigh_continue(row: Row, reply: Reply, effect: Effect) -> None:
         effect.decision, effect.granted = "deny", False
 
 
-def _weigh_changes(row: Row, reply: Reply, effect: Effect, may_change: bool) -> None:
+def _weigh_changes(row: EventSpec, reply: Reply, effect: Effect, may_change: bool) -> None:
     wished = {row.words.get(name, name): value for name, value in reply.changes.items()}
     for name, value in wished.items():
         grantable = may_change and name in row.modifies and effect.decision != "deny"
@@ -224,7 +224,7 @@ def only_stricter(effect: Effect) -> Effect:
     return kept
 
 
-def on_failure(row: Row, hook: Hook, failure: Failure, policy: str) -> Effect | None:
+def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> Effect | None:
     """Return the deny that a failure stands for, or None where the firing goes on."""
     own_word_opens = failure.kind == "unloadable" and hook.on_error in ("log", "skip")
     closed = policy == "abort" or failure.kind == "misstated" or (failure.kind == "unloadable" and not own_word_opens)
@@ -237,7 +237,7 @@ def on_failure(row: Row, hook: Hook, failure: Failure, policy: str) -> Effect | 
 
 
 def merge(
-    row: Row,
+    row: EventSpec,
     runs: Iterable[HookRun],
     *,
     extra: Mapping[str, Any],
@@ -300,7 +300,7 @@ def merge(
     )
 
 
-def _add_late(row: Row, run: HookRun, context: list[str], messages: list[str], ignored: list[Ignored]) -> None:
+def _add_late(row: EventSpec, run: HookRun, context: list[str], messages: list[str], ignored: list[Ignored]) -> None:
     """Add what a background hook of an earlier firing has said since; it decides nothing."""
     effect = run.effect
     if effect is None:

@@ -15,7 +15,7 @@ from .decide import HookRun
 from .dialects import native
 from .errors import BadEvent, UnknownEvent
 from .event import Template
-from .events import TABLE, Row, Table
+from .events import TABLE, EventSpec, Table
 from .executors.base import Executor
 from .faults import describe, log, type_name
 from .handlers import Handler
@@ -101,6 +101,10 @@ class Engine:
         if route.steps or self.observed:
             return await self.fire(route, fields)
         return make_outcome(route.template, fields)
+
+    async def fire_guards(self, event: str, /, executor: Executor | None = None, **fields: Any) -> Outcome:
+        """Ask the guards only, about an input that was changed after their turn; what they change is void."""
+        return await self.fire(self.route(event, fields).for_guards(), fields, executor, round=2)
 
     async def _is_lost(self, recorder: Recorder, run: Run, outcome: Outcome) -> bool:
         """Give the outcome to the recorder before the host acts on it; a required record that is lost denies."""
@@ -200,7 +204,7 @@ class Engine:
             known[subject] = found
         return found
 
-    def _find(self, row: Row, subject: str, scope: str | None) -> Route:
+    def _find(self, row: EventSpec, subject: str, scope: str | None) -> Route:
         routes, key = self._routes, (row.name, subject, scope)
         route = routes.get(key)
         if route is None:
@@ -216,7 +220,7 @@ class Engine:
             routes[key] = route
         return route
 
-    def _row(self, event: str) -> Row:
+    def _row(self, event: str) -> EventSpec:
         try:
             return self.table[event]
         except (KeyError, TypeError):
@@ -224,7 +228,7 @@ class Engine:
         raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
 
 
-def _subject(row: Row, value: object) -> str:
+def _subject(row: EventSpec, value: object) -> str:
     """Return what a matcher is compared with; nothing where the host gave nothing."""
     if value is None:
         return ""

@@ -12,7 +12,7 @@ from copy import deepcopy
 from operator import itemgetter
 from typing import Any, ClassVar, Protocol
 
-from .events import Row
+from .events import EventSpec
 from .forks import after_fork
 
 __all__ = ["Completes", "Copiers", "Event", "Template", "Uncopyable", "copied_if_possible", "copiers", "event_of",
@@ -105,7 +105,7 @@ class Event(dict[str, Any]):
     """
 
     __slots__ = ("completed_by", "encodings")
-    row: ClassVar[Row]
+    row: ClassVar[EventSpec]
     encodings: dict[str, bytes]
     """The event on the wire, by dialect; made by the handler that needs it first."""
     completed_by: Completes | None
@@ -165,10 +165,10 @@ for _name in ("__iter__", "__len__", "__contains__", "__eq__", "__ne__", "__or__
               "keys", "items", "values", "copy", "pop", "popitem", "setdefault", "clear"):  # fmt: skip
     setattr(Event, _name, _filled(_name))
 
-_event_types: dict[Row, type[Event]] = {}
+_event_types: dict[EventSpec, type[Event]] = {}
 
 
-def event_type(row: Row) -> type[Event]:
+def event_type(row: EventSpec) -> type[Event]:
     """Return the class of a row's events: every field that is always there is an attribute of it."""
     found = _event_types.get(row)
     if found is None:
@@ -183,7 +183,7 @@ def event_type(row: Row) -> type[Event]:
     return found
 
 
-def event_of(row: Row, fields: Mapping[str, Any]) -> Event:
+def event_of(row: EventSpec, fields: Mapping[str, Any]) -> Event:
     """Return an event with exactly these fields."""
     event = event_type(row)(fields)
     event.completed_by = None
@@ -201,7 +201,7 @@ class Template:
 
     __slots__ = ("_base", "_changeable", "_rest", "event_type", "row")
 
-    def __init__(self, row: Row, session_id: str) -> None:
+    def __init__(self, row: EventSpec, session_id: str) -> None:
         defaults = row.defaults()
         defaults["session_id"] = session_id
         defaults["hook_event_name"] = row.name

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from .errors import BadEvent, UnknownEvent, nearest
 from .records import Record
 
-__all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "Field", "Row", "Table"]
+__all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "EventSpec", "Field", "Table"]
 
 Exit2 = Literal["deny", "keep going", "context", "user", "ignored"]
 
@@ -76,7 +76,7 @@ BASE_FIELDS: tuple[Field, ...] = tuple(
 )  # fmt: skip
 
 
-class Row:
+class EventSpec:
     """One event: what a matcher is compared with, its fields, and what a hook may do there."""
 
     __slots__ = (
@@ -132,7 +132,9 @@ class Row:
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Row) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return isinstance(other, EventSpec) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -142,7 +144,7 @@ class Row:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return f"Row({self.name!r})"
+        return f"EventSpec({self.name!r})"
 
     def defaults(self) -> dict[str, Any]:
         """Return what always-present fields hold when the host gives nothing."""
@@ -157,14 +159,14 @@ class Row:
         return values
 
 
-class Table(Mapping[str, Row]):
+class Table(Mapping[str, EventSpec]):
     """Rows by name. Adding one gives a new table; aliases and suffixes are resolved by ``find``."""
 
     __slots__ = ("_rows", "_spellings")
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows: dict[str, Row] = {}
-        self._spellings: dict[str, Row] = {}
+    def __init__(self, rows: Iterable[EventSpec]) -> None:
+        self._rows: dict[str, EventSpec] = {}
+        self._spellings: dict[str, EventSpec] = {}
         for row in rows:
             for spelling in (row.name, *row.aliases):
                 if spelling in self._spellings:
@@ -172,7 +174,7 @@ class Table(Mapping[str, Row]):
                 self._spellings[spelling] = row
             self._rows[row.name] = row
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> EventSpec:
         return self._spellings[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -185,11 +187,11 @@ class Table(Mapping[str, Row]):
         """Return every name and alias."""
         return tuple(self._spellings)
 
-    def with_row(self, row: Row) -> Table:
+    def with_row(self, row: EventSpec) -> Table:
         """Return this table with one more row."""
         return Table([*self._rows.values(), row])
 
-    def find(self, spelling: object) -> tuple[Row, str | None]:
+    def find(self, spelling: object) -> tuple[EventSpec, str | None]:
         """Return the row, and the matcher that a suffix such as ``pre:tool:shell`` stands for."""
         if not isinstance(spelling, str):
             raise UnknownEvent("an event is named by text", hint=f"got {type(spelling).__name__}")
@@ -221,116 +223,116 @@ _MODEL_SWITCH = (
 TABLE = Table(
     [
         # The events that Goat and MassGen took from Claude Code.
-        Row("PreToolUse", "before a tool runs", alias="pre:tool", subject="tool_name",
+        EventSpec("PreToolUse", "before a tool runs", alias="pre:tool", subject="tool_name",
             can="deny, ask, allow, context", modifies="tool_input",
             fields="tool_name tool_input:any tool_use_id mcp_server?:object", claude=_tool(exit2="deny")),
-        Row("PostToolUse", "after a tool succeeded", alias="post:tool", subject="tool_name",
+        EventSpec("PostToolUse", "after a tool succeeded", alias="post:tool", subject="tool_name",
             can="inject, suppress, context", modifies="tool_response",
             fields="tool_name tool_input:any tool_response:any tool_use_id duration_ms?:number mcp_server?:object",
             claude=_tool(exit2="context")),
-        Row("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context",
+        EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context",
             fields="tool_name tool_input:any tool_use_id error is_interrupt?:flag duration_ms?:number "
                    "mcp_server?:object",
             claude=_tool(exit2="context")),
-        Row("PermissionRequest", "when a tool call needs a yes", subject="tool_name",
+        EventSpec("PermissionRequest", "when a tool call needs a yes", subject="tool_name",
             can="deny, allow, interrupt", modifies="tool_input", changes_need_allow=True,
             fields="tool_name tool_input:any permission_suggestions?:list mcp_server?:object",
             claude=_tool(exit2="ignored")),
-        Row("UserPromptSubmit", "when a person sends a prompt", can="deny, context",
+        EventSpec("UserPromptSubmit", "when a person sends a prompt", can="deny, context",
             fields="prompt source? session_title?",
             claude=ClaudeFacts("deny", timeout=30, stdout_is_context=True)),
-        Row("Stop", "when the agent wants to stop", can="keep going, context", continue_keeps_going=True,
+        EventSpec("Stop", "when the agent wants to stop", can="keep going, context", continue_keeps_going=True,
             fields="stop_hook_active:flag last_assistant_message? background_tasks?:list session_crons?:list",
             claude=ClaudeFacts("keep going", failure_blocks=False)),
-        Row("SubagentStop", "when a subagent wants to stop", subject="agent_type", can="keep going, context",
+        EventSpec("SubagentStop", "when a subagent wants to stop", subject="agent_type", can="keep going, context",
             continue_keeps_going=True,
             fields="stop_hook_active:flag agent_id agent_transcript_path agent_type last_assistant_message? "
                    "background_tasks?:list session_crons?:list",
             claude=ClaudeFacts("keep going", failure_blocks=False)),
-        Row("SubagentStart", "when a subagent is spawned", subject="agent_type", can="context",
+        EventSpec("SubagentStart", "when a subagent is spawned", subject="agent_type", can="context",
             fields="agent_id agent_type", claude=ClaudeFacts("user")),
-        Row("SessionStart", "when a session begins, resumes or was compacted", subject="source", can="context",
+        EventSpec("SessionStart", "when a session begins, resumes or was compacted", subject="source", can="context",
             fields="source agent_type? model? session_title? seconds_since_last_response?:number "
                    "context_tokens?:number prompt_cache_likely_expired?:flag estimated_cache_write_usd?:number",
             claude=ClaudeFacts("user", stdout_is_context=True, env_file=True)),
-        Row("SessionEnd", "when a session ends", subject="reason", fields="reason",
+        EventSpec("SessionEnd", "when a session ends", subject="reason", fields="reason",
             claude=ClaudeFacts("user", timeout=1.5, discards="all")),
-        Row("Setup", "before the first turn, or for maintenance", subject="trigger", can="context",
+        EventSpec("Setup", "before the first turn, or for maintenance", subject="trigger", can="context",
             fields="trigger", claude=ClaudeFacts("ignored", discards="all", env_file=True)),
-        Row("PreCompact", "before the conversation is compacted", subject="trigger", can="deny, context",
+        EventSpec("PreCompact", "before the conversation is compacted", subject="trigger", can="deny, context",
             modifies="custom_instructions", fields="trigger custom_instructions:text|null",
             claude=ClaudeFacts("deny", discards=_SILENT)),
-        Row("Notification", "when the person is notified", subject="notification_type", can="context",
+        EventSpec("Notification", "when the person is notified", subject="notification_type", can="context",
             fields="message title? notification_type", claude=ClaudeFacts("ignored", discards=_SILENT)),
-        Row("TeammateIdle", "when a teammate has no task left", can="keep going, context",
+        EventSpec("TeammateIdle", "when a teammate has no task left", can="keep going, context",
             continue_keeps_going=False, fields="teammate_name team_name",
             claude=ClaudeFacts("keep going", failure_blocks=False)),
-        Row("TaskCompleted", "when a task is about to count as done", can="deny, context", fields=_TASK,
+        EventSpec("TaskCompleted", "when a task is about to count as done", can="deny, context", fields=_TASK,
             claude=ClaudeFacts("deny", failure_blocks=False)),
         # Armament's points; pre:tool and post:tool are the first two rows.
-        Row("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt",
+        EventSpec("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt",
             fields="prompt model?"),
-        Row("post:message", "after the model answered", modifies="output", fields="prompt output model?"),
-        Row("pre:agent:spawn", "before an agent is created", subject="agent", can="deny", modifies="config",
+        EventSpec("post:message", "after the model answered", modifies="output", fields="prompt output model?"),
+        EventSpec("pre:agent:spawn", "before an agent is created", subject="agent", can="deny", modifies="config",
             fields="agent config:object"),
-        Row("post:agent:complete", "after an agent finished", subject="agent", fields="agent result:any"),
-        Row("pre:session:phase", "before the session changes its phase", subject="to_phase", can="deny",
+        EventSpec("post:agent:complete", "after an agent finished", subject="agent", fields="agent result:any"),
+        EventSpec("pre:session:phase", "before the session changes its phase", subject="to_phase", can="deny",
             fields="from_phase to_phase"),
-        Row("post:session:phase", "after the session changed its phase", subject="to_phase",
+        EventSpec("post:session:phase", "after the session changed its phase", subject="to_phase",
             fields="from_phase to_phase"),
-        Row("pre:git:write", "before a file write goes to the shadow git", subject="path", can="deny",
+        EventSpec("pre:git:write", "before a file write goes to the shadow git", subject="path", can="deny",
             modifies="content", fields="path content"),
-        Row("post:git:write", "after a file was written", subject="path", fields="path content commit"),
-        Row("pre:view:render", "before a frame is rendered", subject="view", modifies="data",
+        EventSpec("post:git:write", "after a file was written", subject="path", fields="path content commit"),
+        EventSpec("pre:view:render", "before a frame is rendered", subject="view", modifies="data",
             fields="view data:any"),
         # What Claude Code has added since. Their special outputs pass through ``outcome.extra``.
-        Row("PostToolBatch", "after every call of a parallel batch", can="deny, context", claude_only=True,
+        EventSpec("PostToolBatch", "after every call of a parallel batch", can="deny, context", claude_only=True,
             fields="tool_calls:list", claude=ClaudeFacts("deny")),
-        Row("UserPromptExpansion", "when a typed command expands into a prompt", subject="command_name",
+        EventSpec("UserPromptExpansion", "when a typed command expands into a prompt", subject="command_name",
             can="deny, context", claude_only=True,
             fields="expansion_type command_name command_args command_source? prompt",
             claude=ClaudeFacts("deny", stdout_is_context=True)),
-        Row("StopFailure", "when an API error ended the turn", subject="error", claude_only=True,
+        EventSpec("StopFailure", "when an API error ended the turn", subject="error", claude_only=True,
             fields="error error_details? last_assistant_message?", claude=ClaudeFacts("ignored", discards="all")),
-        Row("PostCompact", "after the conversation was compacted", subject="trigger", claude_only=True,
+        EventSpec("PostCompact", "after the conversation was compacted", subject="trigger", claude_only=True,
             fields="trigger compact_summary", claude=ClaudeFacts("user", discards=_SILENT)),
-        Row("PreModelSwitch", "before the model is switched", subject="to_model", can="deny, ask, allow",
+        EventSpec("PreModelSwitch", "before the model is switched", subject="to_model", can="deny, ask, allow",
             claude_only=True, fields=_MODEL_SWITCH,
             claude=ClaudeFacts("deny", timeout=30, timeout_denies=True)),
-        Row("PostModelSwitch", "after the model was switched", subject="to_model", can="context",
+        EventSpec("PostModelSwitch", "after the model was switched", subject="to_model", can="context",
             claude_only=True, fields=_MODEL_SWITCH,
             claude=ClaudeFacts("user", timeout=30, stdout_is_context=True)),
-        Row("PermissionDenied", "after automatic mode refused a call", subject="tool_name", claude_only=True,
+        EventSpec("PermissionDenied", "after automatic mode refused a call", subject="tool_name", claude_only=True,
             fields="tool_name tool_input:any tool_use_id reason mcp_server?:object",
             claude=_tool(exit2="ignored")),
-        Row("TaskCreated", "when a task is being created", can="deny", claude_only=True, fields=_TASK,
+        EventSpec("TaskCreated", "when a task is being created", can="deny", claude_only=True, fields=_TASK,
             claude=ClaudeFacts("deny", discards="continue")),
-        Row("Elicitation", "when an MCP server asks the person something", subject="mcp_server_name",
+        EventSpec("Elicitation", "when an MCP server asks the person something", subject="mcp_server_name",
             can="deny", claude_only=True,
             fields="mcp_server_name message mode? url? elicitation_id? requested_schema?:object",
             claude=ClaudeFacts("deny", discards="reason systemMessage continue")),
-        Row("ElicitationResult", "before an answer goes back to the MCP server", subject="mcp_server_name",
+        EventSpec("ElicitationResult", "before an answer goes back to the MCP server", subject="mcp_server_name",
             can="deny", claude_only=True,
             fields="mcp_server_name elicitation_id? mode? action content?:object",
             claude=ClaudeFacts("deny", discards="reason systemMessage continue")),
-        Row("ConfigChange", "when a settings file changed", subject="source", can="deny", claude_only=True,
+        EventSpec("ConfigChange", "when a settings file changed", subject="source", can="deny", claude_only=True,
             fields="source file_path?", claude=ClaudeFacts("deny", discards=_SILENT)),
-        Row("WorktreeCreate", "when a worktree is created", can="deny", claude_only=True, fields="name",
+        EventSpec("WorktreeCreate", "when a worktree is created", can="deny", claude_only=True, fields="name",
             claude=ClaudeFacts("deny", discards=_SILENT, any_failure_denies=True)),
-        Row("WorktreeRemove", "when a worktree is removed", can="deny", claude_only=True,
+        EventSpec("WorktreeRemove", "when a worktree is removed", can="deny", claude_only=True,
             fields="worktree_path", claude=ClaudeFacts("deny", discards="all", any_failure_denies=True)),
-        Row("InstructionsLoaded", "after a file of instructions was loaded", subject="load_reason",
+        EventSpec("InstructionsLoaded", "after a file of instructions was loaded", subject="load_reason",
             claude_only=True,
             fields="file_path memory_type load_reason globs?:list trigger_file_path? parent_file_path?",
             claude=ClaudeFacts("ignored", discards="all")),
-        Row("CwdChanged", "after the working directory changed", claude_only=True, fields="old_cwd new_cwd",
+        EventSpec("CwdChanged", "after the working directory changed", claude_only=True, fields="old_cwd new_cwd",
             claude=ClaudeFacts("user", discards="continue", env_file=True)),
-        Row("FileChanged", "after a watched file changed", subject="file_path", subject_is_path_end=True,
+        EventSpec("FileChanged", "after a watched file changed", subject="file_path", subject_is_path_end=True,
             claude_only=True, fields="file_path event",
             claude=ClaudeFacts("user", discards="continue", env_file=True)),
-        Row("DirectoryAdded", "after a working directory was added", subject="source", claude_only=True,
+        EventSpec("DirectoryAdded", "after a working directory was added", subject="source", claude_only=True,
             fields="directory source", claude=ClaudeFacts("ignored", discards="continue")),
-        Row("MessageDisplay", "while assistant text is displayed", claude_only=True,
+        EventSpec("MessageDisplay", "while assistant text is displayed", claude_only=True,
             fields="turn_id message_id index:number final:flag delta",
             claude=ClaudeFacts("ignored", timeout=10, discards=_SILENT)),
     ]

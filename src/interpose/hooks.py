@@ -13,7 +13,7 @@ from .config.mapping import SettingOptions, read_mapping, read_scope, settings_f
 from .driver import drive
 from .engine import Engine, Recorder
 from .errors import BadHook, Problem
-from .events import TABLE, Row, Table
+from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
 from .model import Hook, Outcome, Settings, make_outcome
@@ -201,16 +201,6 @@ class Hooks:
         engine = self.engine
         return drive(engine.fire(engine.route(event, fields), fields, blocking_executor))
 
-    async def fire_guards(self, event: str, /, **fields: Any) -> Outcome:
-        """Ask the guards only, about an input that was changed after their turn; what they change is void."""
-        engine = self.engine
-        return await engine.fire(engine.route(event, fields).for_guards(), fields, round=2)
-
-    def fire_guards_sync(self, event: str, /, **fields: Any) -> Outcome:
-        """Ask the guards only, from code without an event loop."""
-        engine = self.engine
-        return drive(engine.fire(engine.route(event, fields).for_guards(), fields, blocking_executor, round=2))
-
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
         if agent_id is None:
@@ -219,15 +209,6 @@ class Hooks:
             except KeyError:
                 pass
         return self.engine.wants(event, subject, agent_id)
-
-    @property
-    def hook_set(self) -> object:
-        """The hooks as they are now: another object after every change."""
-        return self.engine.registry.snapshot
-
-    def take_late(self, session_id: str) -> tuple[list[str], list[str]]:
-        """Return what hooks in the background have said since: for the model, and for the person."""
-        return self.engine.take_late(session_id)
 
     # Registering.
 
@@ -303,7 +284,7 @@ class Hooks:
             else:
                 self.unregister_scoped(scope)
 
-    def add_event(self, row: Row) -> None:
+    def add_event(self, row: EventSpec) -> None:
         """Add a row to this engine's table of events."""
         self.engine.table = self.engine.table.with_row(row)
         self.engine.forget_routes()

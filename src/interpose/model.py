@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, cast
 
 from .event import Completes, Event, Template, copied_if_possible
-from .events import Row
+from .events import EventSpec
 from .records import Record, made_by
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Facts", "Health", "Hook", "HookError", "Ignored",
@@ -61,7 +61,7 @@ class Binding(Record):
     """A handler of this hook alone; without one, the handler of its type runs it."""
     target: Any = None
     """What the handler runs: for a command, its ``Command``."""
-    read: Callable[[Row, object], Any] | None = None
+    read: Callable[[EventSpec, object], Any] | None = None
     """Reads an answer into a Reply or a Failure; None stands for the native dialect."""
     seal: Seal | None = None
     """The trusted files of the configuration that the hook comes from."""
@@ -70,7 +70,7 @@ class Binding(Record):
 class Hook(Record, eq=False):
     """One configured reaction to one event."""
 
-    row: Row
+    row: EventSpec
     handler: Any
     type: str = "python"
     name: str | None = None
@@ -424,7 +424,7 @@ class _Copied:
         return tuple(map(deepcopy, entries))
 
 
-def _remake(row: Row, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...]) -> Outcome:
+def _remake(row: EventSpec, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...]) -> Outcome:
     return make_outcome(Template(row, ""), fields, (_Copied(), results, verdict))
 
 
@@ -434,7 +434,7 @@ def _remake(row: Row, fields: dict[str, Any], verdict: Verdict, results: tuple[R
 class Facts(NamedTuple):
     """What an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing."""
 
-    row: Row
+    row: EventSpec
     fields: dict[str, Any]
     entries: Sequence[Any]
     """One entry per run of a hook, as ``decide`` has them."""
@@ -463,7 +463,7 @@ def field_of(outcome: Outcome, name: str) -> Any:
     return outcome._complete()[name]
 
 
-def row_of(outcome: Outcome) -> Row:
+def row_of(outcome: Outcome) -> EventSpec:
     """Return the row of the event that was fired."""
     return outcome._template.row
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from .event import Template
-from .events import Row
+from .events import EventSpec
 from .model import Binding, Hook, Result, Settings
 from .records import replace
 from .replies import Failure, Reply
@@ -26,7 +26,7 @@ DEFAULT_TOTAL = 120.0
 ENDING = 0.25
 """Seconds that a handler has, after the deadline, to end what it runs, before it counts as hung itself."""
 
-Read = Callable[[Row, object], Reply | Failure]
+Read = Callable[[EventSpec, object], Reply | Failure]
 
 Place = Literal["task", "thread", "inline", "group"]
 """Where a step runs: a task of the run, a daemon thread, the caller's own task or thread; or several side by side."""

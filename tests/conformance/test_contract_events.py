@@ -10,7 +10,7 @@ import pytest
 from tests.conformance.scenarios import ASYNC, NO_LOOP, SILENCE, SYNC, at, fired, play, scenario, table
 from tests.conformance.wishes import WISHES, effect
 
-from interpose import BadEvent, Hooks, Row, UnknownEvent, allow, deny, modify
+from interpose import BadEvent, EventSpec, Hooks, UnknownEvent, allow, deny, modify
 
 # As it stands in the contract; PermissionRequest's change has a test of its own, since it counts only with an allow.
 TABLE = """
@@ -167,7 +167,7 @@ def test_newer_events_can_be_configured_and_fired(event):
 
 def test_a_host_adds_a_row():
     hooks = Hooks()
-    hooks.add_event(Row("pre:deploy", "before a deployment", subject="target", can="deny", modifies="version",
+    hooks.add_event(EventSpec("pre:deploy", "before a deployment", subject="target", can="deny", modifies="version",
                         fields="target version"))  # fmt: skip
     hooks.register("pre:deploy:production", lambda event: deny(f"not {event.version}"))
 
@@ -179,9 +179,9 @@ def test_a_host_adds_a_row():
 
 def test_a_row_cannot_be_added_twice_or_with_rights_that_there_are_not():
     with pytest.raises(BadEvent):
-        Hooks().add_event(Row("Stop", "again"))
+        Hooks().add_event(EventSpec("Stop", "again"))
     with pytest.raises(BadEvent):
-        Row("pre:deploy", "before a deployment", can="veto")
+        EventSpec("pre:deploy", "before a deployment", can="veto")
 
 
 # ----------------------------------------------------------------------------------------------------------------

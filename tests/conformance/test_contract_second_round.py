@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.conformance.scenarios import STYLES, at, hook, play, scenario, table
 
-from interpose import Hooks, Row, allow, ask, context, deny, modify
+from interpose import EventSpec, Hooks, allow, ask, context, deny, modify
 
 CALL = at("PreToolUse", tool_name="Write", tool_input={"file_path": "/project/a.py"}, cwd="/project")
 
@@ -101,7 +101,7 @@ def test_there_is_one_extra_round_at_most(style):
 
 def test_in_the_second_round_the_matcher_is_judged_anew():
     calls: list[str] = []
-    row = Row("pre:publish", "before a post", subject="channel", can="deny", modifies="channel", fields="channel")
+    row = EventSpec("pre:publish", "before a post", subject="channel", can="deny", modifies="channel", fields="channel")
     hooks = Hooks()
     hooks.add_event(row)
     hooks.register("pre:publish", lambda event: calls.append("guard of a"), matcher="a", on_error="abort")

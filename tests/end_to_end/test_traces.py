@@ -27,7 +27,9 @@ from opentelemetry.trace import TraceState
 from tests.end_to_end.otlp_receiver import ERROR, UNSET, Receiver
 from tests.faults.hosts import eventually
 
-from interpose import Hooks, Outcome, Row, context, deny, modify
+from interpose import EventSpec, Hooks, Outcome, context, deny, modify
+from interpose.driver import drive
+from interpose.executors.blocking import blocking_executor
 from interpose.telemetry.tracing import Tracing
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -239,9 +241,9 @@ def test_guards_that_are_asked_alone_are_traced_as_a_second_round(telemetry: Tel
     telemetry.trace(hooks)
 
     if way == "fire":
-        asyncio.run(hooks.fire_guards("PreToolUse", **CALL))
+        asyncio.run(hooks.engine.fire_guards("PreToolUse", **CALL))
     else:
-        hooks.fire_guards_sync("PreToolUse", **CALL)
+        drive(hooks.engine.fire_guards("PreToolUse", blocking_executor, **CALL))
 
     got = telemetry.sent()
     (guard,) = got.children(got.span("hooks PreToolUse"))
@@ -303,7 +305,9 @@ def test_what_is_not_enforced_says_so_and_what_it_would_have_decided(telemetry: 
 
 def test_a_firing_of_an_event_of_the_hosts_own_is_traced(telemetry: Telemetry) -> None:
     hooks = Hooks()
-    hooks.add_event(Row("pre:deploy", "before a release", subject="stage", can="deny", fields="stage agent?:object"))
+    hooks.add_event(
+        EventSpec("pre:deploy", "before a release", subject="stage", can="deny", fields="stage agent?:object")
+    )
     hooks.register("pre:deploy", silent)
     telemetry.trace(hooks)
 
@@ -751,7 +755,9 @@ def test_a_host_that_is_cancelled_leaves_no_span_open(telemetry: Telemetry, hook
 PROGRAM = """
     import os
     from interpose import Hooks, deny
-    from interpose.telemetry.configure import configure_from_environment
+    from interpose.driver import drive
+from interpose.executors.blocking import blocking_executor
+from interpose.telemetry.configure import configure_from_environment
 
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: deny("no"), name="guard")

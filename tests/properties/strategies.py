@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hypothesis import strategies as st
 
-from interpose import Hooks, Outcome, Reply, Row, allow, ask, deny
+from interpose import EventSpec, Hooks, Outcome, Reply, allow, ask, deny
 from interpose.events import TABLE
 from interpose.model import Injection
 from interpose.replies import STRATEGIES
@@ -60,7 +60,7 @@ def values_for(kind: str) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def changes(draw: st.DrawFn, row: Row) -> dict[str, Any]:
+def changes(draw: st.DrawFn, row: EventSpec) -> dict[str, Any]:
     """Changes that are well-formed at a row: of fields it grants, of others, of nothing it knows."""
     wished: dict[str, Any] = {}
     for name in sorted(row.modifies):
@@ -76,7 +76,7 @@ injections = st.builds(Injection, words, st.sampled_from(STRATEGIES))
 
 
 @st.composite
-def replies(draw: st.DrawFn, row: Row) -> Reply:
+def replies(draw: st.DrawFn, row: EventSpec) -> Reply:
     """Any well-formed reply."""
     decision = draw(st.sampled_from(["deny", "ask", "allow", None, None]))
     return Reply(
@@ -102,7 +102,7 @@ def raises(event: Any) -> Any:
 
 
 @st.composite
-def hooks_that_say(draw: st.DrawFn, row: Row) -> dict[str, Any]:
+def hooks_that_say(draw: st.DrawFn, row: EventSpec) -> dict[str, Any]:
     """The arguments of a registration: a body that answers, breaks or answers rubbish, and its policy."""
     reply = draw(st.sampled_from([allow("a"), ask("b"), deny("c"), Reply(decision="allow")]) | replies(row))
     body: Body = draw(
@@ -112,7 +112,7 @@ def hooks_that_say(draw: st.DrawFn, row: Row) -> dict[str, Any]:
 
 
 def fire(
-    row: Row, population: list[dict[str, Any]], fields: Mapping[str, Any] | None = None, **settings: Any
+    row: EventSpec, population: list[dict[str, Any]], fields: Mapping[str, Any] | None = None, **settings: Any
 ) -> Outcome:
     """Fire an event through hooks, in the order given."""
     hooks = Hooks(max_hooks_per_point=0, **settings)

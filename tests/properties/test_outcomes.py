@@ -28,14 +28,14 @@ from tests.properties.strategies import (
     words,
 )
 
-from interpose import HookError, Hooks, Outcome, Reply, Row, allow, ask, context, deny, inject, modify
+from interpose import EventSpec, HookError, Hooks, Outcome, Reply, allow, ask, context, deny, inject, modify
 from interpose.events import TABLE
 from interpose.records import Record
 from interpose.replies import Failure
 
 
 @given(st.data(), rows)
-def test_another_hook_never_makes_an_outcome_laxer(data: st.DataObject, row: Row) -> None:
+def test_another_hook_never_makes_an_outcome_laxer(data: st.DataObject, row: EventSpec) -> None:
     population = data.draw(st.lists(hooks_that_say(row), max_size=4))
     another = data.draw(hooks_that_say(row))
     place = data.draw(st.integers(0, len(population)))
@@ -49,7 +49,7 @@ def test_another_hook_never_makes_an_outcome_laxer(data: st.DataObject, row: Row
 
 
 @given(st.data(), rows)
-def test_a_hook_that_is_not_enforced_changes_nothing_but_is_on_record(data: st.DataObject, row: Row) -> None:
+def test_a_hook_that_is_not_enforced_changes_nothing_but_is_on_record(data: st.DataObject, row: EventSpec) -> None:
     population = data.draw(st.lists(hooks_that_say(row), max_size=3))
     another = {**data.draw(hooks_that_say(row)), "enforce": False}
 
@@ -68,7 +68,7 @@ def test_a_hook_that_is_not_enforced_changes_nothing_but_is_on_record(data: st.D
 
 
 @given(st.data(), rows)
-def test_nothing_is_enforced_when_the_engine_enforces_nothing(data: st.DataObject, row: Row) -> None:
+def test_nothing_is_enforced_when_the_engine_enforces_nothing(data: st.DataObject, row: EventSpec) -> None:
     population = data.draw(st.lists(hooks_that_say(row), max_size=3))
 
     outcome = fire(row, population, enforce=False)
@@ -81,7 +81,7 @@ def test_nothing_is_enforced_when_the_engine_enforces_nothing(data: st.DataObjec
 
 @settings(max_examples=40)
 @given(st.data(), rows)
-def test_the_order_inside_a_parallel_group_does_not_change_the_decision(data: st.DataObject, row: Row) -> None:
+def test_the_order_inside_a_parallel_group_does_not_change_the_decision(data: st.DataObject, row: EventSpec) -> None:
     population = [
         {**options, "parallel": True} for options in data.draw(st.lists(hooks_that_say(row), min_size=2, max_size=4))
     ]
@@ -100,7 +100,7 @@ def test_the_order_inside_a_parallel_group_does_not_change_the_decision(data: st
 
 
 @given(st.data(), rows)
-def test_every_hook_has_a_result_and_a_deny_skips_the_rest(data: st.DataObject, row: Row) -> None:
+def test_every_hook_has_a_result_and_a_deny_skips_the_rest(data: st.DataObject, row: EventSpec) -> None:
     population = data.draw(st.lists(hooks_that_say(row), max_size=5))
 
     outcome = fire(row, population)
@@ -116,7 +116,7 @@ def test_every_hook_has_a_result_and_a_deny_skips_the_rest(data: st.DataObject, 
 
 
 @given(st.data(), rows_that_can_deny)
-def test_one_deny_anywhere_is_a_deny(data: st.DataObject, row: Row) -> None:
+def test_one_deny_anywhere_is_a_deny(data: st.DataObject, row: EventSpec) -> None:
     before = data.draw(st.lists(hooks_that_say(row), max_size=3))
     after = data.draw(st.lists(hooks_that_say(row), max_size=3))
     reply = Reply(decision="deny", reason="no")
@@ -127,7 +127,7 @@ def test_one_deny_anywhere_is_a_deny(data: st.DataObject, row: Row) -> None:
 
 
 @given(st.data(), rows)
-def test_an_outcome_can_be_written_as_json(data: st.DataObject, row: Row) -> None:
+def test_an_outcome_can_be_written_as_json(data: st.DataObject, row: EventSpec) -> None:
     outcome = fire(row, data.draw(st.lists(hooks_that_say(row), max_size=3)))
 
     shown = outcome.to_dict()
@@ -144,7 +144,7 @@ def says(reply: Reply, event: Any) -> Reply:
     return reply
 
 
-def unheard(row: Row, reply: Reply, outcome: Outcome) -> list[str]:
+def unheard(row: EventSpec, reply: Reply, outcome: Outcome) -> list[str]:
     """The wishes of a reply that had no effect and are not reported either."""
     said = " ".join(item.wish for item in outcome.ignored)
     wishes = {
@@ -168,7 +168,7 @@ def unheard(row: Row, reply: Reply, outcome: Outcome) -> list[str]:
 
 
 @given(st.data(), rows)
-def test_every_wish_of_a_reply_has_an_effect_or_is_reported(data: st.DataObject, row: Row) -> None:
+def test_every_wish_of_a_reply_has_an_effect_or_is_reported(data: st.DataObject, row: EventSpec) -> None:
     reply = data.draw(replies(row))
 
     outcome = fire(row, [{"handler": lambda event: reply}])
@@ -178,7 +178,7 @@ def test_every_wish_of_a_reply_has_an_effect_or_is_reported(data: st.DataObject,
 
 @settings(max_examples=40)
 @given(st.data(), rows)
-def test_every_wish_of_a_parallel_reply_has_an_effect_or_is_reported(data: st.DataObject, row: Row) -> None:
+def test_every_wish_of_a_parallel_reply_has_an_effect_or_is_reported(data: st.DataObject, row: EventSpec) -> None:
     reply = data.draw(replies(row))
 
     outcome = fire(
@@ -189,7 +189,7 @@ def test_every_wish_of_a_parallel_reply_has_an_effect_or_is_reported(data: st.Da
 
 
 @given(st.data(), rows)
-def test_what_several_hooks_say_is_not_lost_among_each_other(data: st.DataObject, row: Row) -> None:
+def test_what_several_hooks_say_is_not_lost_among_each_other(data: st.DataObject, row: EventSpec) -> None:
     said = data.draw(st.lists(replies(row), min_size=2, max_size=4))
 
     outcome = fire(row, [{"handler": functools.partial(says, reply)} for reply in said])
@@ -208,7 +208,7 @@ def test_what_several_hooks_say_is_not_lost_among_each_other(data: st.DataObject
 
 @settings(max_examples=40)
 @given(st.data(), rows)
-def test_a_parallel_hook_changes_no_field_and_is_told_so(data: st.DataObject, row: Row) -> None:
+def test_a_parallel_hook_changes_no_field_and_is_told_so(data: st.DataObject, row: EventSpec) -> None:
     said = data.draw(st.lists(replies(row), min_size=2, max_size=3))
     before = fire(row, []).input
 
@@ -221,7 +221,7 @@ def test_a_parallel_hook_changes_no_field_and_is_told_so(data: st.DataObject, ro
 
 
 @given(st.data(), rows)
-def test_a_wish_that_had_an_effect_is_not_reported_as_ignored(data: st.DataObject, row: Row) -> None:
+def test_a_wish_that_had_an_effect_is_not_reported_as_ignored(data: st.DataObject, row: EventSpec) -> None:
     reply = data.draw(replies(row))
 
     outcome = fire(row, [{"handler": lambda event: reply}])
@@ -239,7 +239,9 @@ def test_a_wish_that_had_an_effect_is_not_reported_as_ignored(data: st.DataObjec
 
 
 @given(st.data(), rows, st.booleans())
-def test_a_field_that_a_row_does_not_grant_is_never_changed(data: st.DataObject, row: Row, parallel: bool) -> None:
+def test_a_field_that_a_row_does_not_grant_is_never_changed(
+    data: st.DataObject, row: EventSpec, parallel: bool
+) -> None:
     said = data.draw(st.lists(replies(row), min_size=1, max_size=3))
     population = [{"handler": functools.partial(says, reply), "parallel": parallel} for reply in said]
     fields = {"session_id": "mine", "nonsense": "mine"}
@@ -257,7 +259,7 @@ def test_a_field_that_a_row_does_not_grant_is_never_changed(data: st.DataObject,
 class Firing(NamedTuple):
     """An event and the hooks that react to it: fired twice, it gives the same outcome, but for the time."""
 
-    row: Row
+    row: EventSpec
     population: list[dict[str, Any]]
     fields: dict[str, Any]
     asynchronous: bool

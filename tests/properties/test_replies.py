@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import ALPHABET, fire, json_values, replies, rows, things, words
 
-from interpose import Reply, Row
+from interpose import EventSpec, Reply
 from interpose.dialects import native
 from interpose.events import TABLE
 from interpose.replies import Failure, clean
@@ -57,12 +57,12 @@ ASKS: list[dict[str, Any]] = [
 
 
 @given(rows, answers)
-def test_reading_never_raises(row: Row, answer: object) -> None:
+def test_reading_never_raises(row: EventSpec, answer: object) -> None:
     assert isinstance(native.read(row, answer), (Reply, Failure))
 
 
 @given(rows, answers)
-def test_reading_never_changes_the_answer(row: Row, answer: object) -> None:
+def test_reading_never_changes_the_answer(row: EventSpec, answer: object) -> None:
     shown = repr(answer)
 
     native.read(row, answer)
@@ -71,7 +71,7 @@ def test_reading_never_changes_the_answer(row: Row, answer: object) -> None:
 
 
 @given(rows, answers)
-def test_an_allow_is_never_read_from_an_answer_that_has_none(row: Row, answer: object) -> None:
+def test_an_allow_is_never_read_from_an_answer_that_has_none(row: EventSpec, answer: object) -> None:
     reply = native.read(row, answer)
 
     if isinstance(reply, Reply) and reply.decision == "allow":
@@ -126,7 +126,7 @@ def test_a_guards_answer_that_cannot_be_read_denies(answer: dict[str, Any]) -> N
 
 
 @given(rows, st.data())
-def test_a_reply_is_read_as_itself(row: Row, data: st.DataObject) -> None:
+def test_a_reply_is_read_as_itself(row: EventSpec, data: st.DataObject) -> None:
     reply = data.draw(replies(row))
 
     assert native.read(row, reply) is reply

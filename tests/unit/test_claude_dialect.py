@@ -12,7 +12,7 @@ from interpose.dialects import claude
 from interpose.dialects.claude import LONGEST_TEXT, answers, variables, write
 from interpose.event import Event, Template
 from interpose.event import event_of as make_event
-from interpose.events import TABLE, Row
+from interpose.events import TABLE, EventSpec
 from interpose.model import Hook
 from interpose.replies import Ended, Failure
 
@@ -20,7 +20,7 @@ PRE = "PreToolUse"
 CLIENTS = [name for name in TABLE if ":" not in name]
 
 
-def row_of(event: str) -> Row:
+def row_of(event: str) -> EventSpec:
     return TABLE[event]
 
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from interpose import ConfigError, Hooks, Row
+from interpose import ConfigError, EventSpec, Hooks
 from interpose.cli.init.starter import FILES
 from interpose.config.schema import schema
 from interpose.events import TABLE
@@ -99,6 +99,6 @@ def test_every_event_and_every_spelling_of_it_is_there():
 
 
 def test_a_hosts_own_events_can_be_in_it():
-    table = TABLE.with_row(Row("pre:deploy", "before a release", subject="stage", fields="stage", can="deny"))
+    table = TABLE.with_row(EventSpec("pre:deploy", "before a release", subject="stage", fields="stage", can="deny"))
 
     jsonschema.validate({"hooks": {"pre:deploy:production": [{"command": "true"}]}}, schema(table))

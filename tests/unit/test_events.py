@@ -2,7 +2,7 @@
 
 import pytest
 
-from interpose import BadEvent, Row, UnknownEvent
+from interpose import BadEvent, EventSpec, UnknownEvent
 from interpose.events import TABLE, Field, Table
 
 
@@ -66,13 +66,13 @@ def test_the_input_of_a_tool_is_an_object_unless_the_host_says_otherwise() -> No
 
 def test_a_right_that_does_not_exist_is_refused() -> None:
     with pytest.raises(BadEvent, match="no such right: fly"):
-        Row("Mine", "…", can="deny, fly")
+        EventSpec("Mine", "…", can="deny, fly")
 
 
 @pytest.mark.parametrize("options", [{"subject": "path"}, {"modifies": "content"}])
 def test_a_subject_or_a_change_that_is_no_field_is_refused(options: dict[str, str]) -> None:
     with pytest.raises(BadEvent, match="is not one of its fields"):
-        Row("Mine", "…", **options)  # type: ignore[arg-type]
+        EventSpec("Mine", "…", **options)  # type: ignore[arg-type]
 
 
 def test_the_point_words_stand_for_fields_that_a_row_has() -> None:
@@ -136,7 +136,7 @@ def test_a_table_reads_as_a_mapping_of_names_and_finds_aliases_too() -> None:
 
 
 def test_a_row_is_added_to_a_new_table_and_the_old_one_stays() -> None:
-    row = Row("deploy", "before a deployment", can="deny", subject="target", fields="target")
+    row = EventSpec("deploy", "before a deployment", can="deny", subject="target", fields="target")
 
     more = TABLE.with_row(row)
 
@@ -148,9 +148,9 @@ def test_a_row_is_added_to_a_new_table_and_the_old_one_stays() -> None:
 @pytest.mark.parametrize("name", ["PreToolUse", "pre:tool"])
 def test_a_name_that_is_taken_is_refused(name: str) -> None:
     with pytest.raises(BadEvent, match="in the table already"):
-        TABLE.with_row(Row(name, "…"))
+        TABLE.with_row(EventSpec(name, "…"))
 
 
 def test_two_rows_of_one_name_are_refused() -> None:
     with pytest.raises(BadEvent):
-        Table([Row("a", "…"), Row("a", "…")])
+        Table([EventSpec("a", "…"), EventSpec("a", "…")])

@@ -10,7 +10,7 @@ import pytest
 
 from interpose import Event, Hooks
 from interpose.event import Template, copied, event_type, plain_copy
-from interpose.events import TABLE, Row
+from interpose.events import TABLE, EventSpec
 
 
 def event(name: str = "PreToolUse", **fields: Any) -> Event:
@@ -170,7 +170,7 @@ def test_what_is_filled_in_when_read_is_there_in_whatever_way_the_event_is_read_
 def test_a_field_that_is_called_like_a_method_of_dict_reads_as_an_item_and_leaves_the_method() -> None:
     told: list[Event] = []
     hooks = Hooks()
-    hooks.add_event(Row("basket", "when it is full", fields="items"))
+    hooks.add_event(EventSpec("basket", "when it is full", fields="items"))
     hooks.register("basket", told.append)
 
     hooks.fire_sync("basket", items="two apples")

@@ -14,7 +14,7 @@ import pytest
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
 from interpose.config.script_hooks import PRIORITY
 from interpose.event import Event, Template, event_of
-from interpose.events import TABLE, Row
+from interpose.events import TABLE, EventSpec
 from interpose.model import Hook
 from interpose.records import replace
 from interpose.replies import HookFailed
@@ -762,7 +762,7 @@ def test_a_hook_without_a_line_that_can_be_run_cannot_be_loaded_which_denies(lin
 
 
 def test_a_hosts_own_event_is_known_to_a_script() -> None:
-    table = TABLE.with_row(Row("pre:deploy", "before a deployment", subject="place", can="deny", fields="place"))
+    table = TABLE.with_row(EventSpec("pre:deploy", "before a deployment", subject="place", can="deny", fields="place"))
 
     [line] = parse("hook pre:deploy:prod* /deny 'not $place'", source="x", table=table, commands=Commands())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interpose.cli.events import BASE_NAMES, KINDS, groups, rights_of
-from interpose.events import BASE_FIELDS, Field, Row
+from interpose.events import BASE_FIELDS, EventSpec, Field
 
 from .markdown import code, table
 
@@ -34,7 +34,7 @@ def base_fields() -> str:
     )
 
 
-def _overview(rows: list[Row]) -> str:
+def _overview(rows: list[EventSpec]) -> str:
     return table(
         ("event", "fires", "a matcher is compared with"),
         [
@@ -44,11 +44,11 @@ def _overview(rows: list[Row]) -> str:
     )
 
 
-def _anchor(row: Row) -> str:
+def _anchor(row: EventSpec) -> str:
     return row.name.lower().replace(":", "")
 
 
-def _section(row: Row) -> str:
+def _section(row: EventSpec) -> str:
     facts = [
         ("fires", row.meaning),
         ("also called", ", ".join(map(code, row.aliases))),
@@ -60,13 +60,13 @@ def _section(row: Row) -> str:
     return f"### {row.name}\n\n" + table(("", ""), [fact for fact in facts if fact[1]])
 
 
-def _subject(row: Row) -> str:
+def _subject(row: EventSpec) -> str:
     if row.subject is None:
         return "nothing: leave it out"
     return code(row.subject) + (", the last part of the path" if row.subject_is_path_end else "")
 
 
-def _may(row: Row) -> str:
+def _may(row: EventSpec) -> str:
     rights = [_as_code(right) for right in rights_of(row)]
     if row.changes_need_allow:
         rights[-1] += " (together with an allow that grants)"
@@ -78,18 +78,18 @@ def _as_code(right: str) -> str:
     return f"{verb} {code(name)}" if verb == "modify" else right
 
 
-def _own(row: Row) -> list[Field]:
+def _own(row: EventSpec) -> list[Field]:
     base = {one.name: one.always for one in BASE_FIELDS}
     return [one for one in row.fields.values() if one.name not in BASE_NAMES or one.always != base[one.name]]
 
 
-def _field(row: Row, one: Field) -> str:
+def _field(row: EventSpec, one: Field) -> str:
     words = [word for word, name in row.words.items() if name == one.name]
     facts = [KINDS[one.kind], *([] if one.always else ["may be absent"]), *(f"also {code(word)}" for word in words)]
     return f"{code(one.name)} ({', '.join(facts)})"
 
 
-def _claude(row: Row) -> str:
+def _claude(row: EventSpec) -> str:
     """Say what a settings file of Claude Code may expect here."""
     facts = row.claude
     said = [f"exit status 2 {_EXIT_2[facts.exit2]}", f"the deadline is {facts.timeout:g} s"]

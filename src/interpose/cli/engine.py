@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import BadEvent
 from ..event import Template
-from ..events import Row
+from ..events import EventSpec
 from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..model import Health, Hook
@@ -92,7 +92,7 @@ class Explanation:
         return asdict(self)
 
 
-def explain(hooks: Hooks, row: Row, fields: Mapping[str, Any]) -> Explanation:
+def explain(hooks: Hooks, row: EventSpec, fields: Mapping[str, Any]) -> Explanation:
     """Return why each hook of an event would run or not."""
     snapshot = hooks.engine.registry.snapshot
     scope = fields.get("agent_id") or None
@@ -119,7 +119,7 @@ def explain(hooks: Hooks, row: Row, fields: Mapping[str, Any]) -> Explanation:
     )
 
 
-def _subject(row: Row, fields: Mapping[str, Any]) -> str:
+def _subject(row: EventSpec, fields: Mapping[str, Any]) -> str:
     """Return the subject that matchers are compared with, or raise BadEvent as a firing would."""
     value = fields.get(row.subject) if row.subject else None
     if value is None:
@@ -150,7 +150,7 @@ def _scope_says(hook: Hook, scope: str | None, snapshot: Snapshot, holds: bool) 
 
 
 def _predicates(
-    hook: Hook, row: Row, subject: str, fields: Mapping[str, Any], scope: Predicate
+    hook: Hook, row: EventSpec, subject: str, fields: Mapping[str, Any], scope: Predicate
 ) -> tuple[Predicate, ...]:
     found = [Predicate("enabled", hook.enabled, "switched on" if hook.enabled else "switched off"), scope]
     if hook.matcher and row.subject:
@@ -163,7 +163,7 @@ def _predicates(
     return tuple(found)
 
 
-def _matcher(hook: Hook, row: Row, subject: str) -> Predicate:
+def _matcher(hook: Hook, row: EventSpec, subject: str) -> Predicate:
     if not subject:
         return Predicate("matcher", True, f"{row.subject} is empty, which every matcher matches")
     holds = hook.matches is None or hook.matches(subject)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..events import BASE_FIELDS, TABLE, Row
+from ..events import BASE_FIELDS, TABLE, EventSpec
 from . import options
 from .render import paint
 from .render.table import terminal_width, wrap_text
@@ -53,7 +53,7 @@ def run(
     print("`interpose events NAME` shows the fields of an event and how to write a hook for it.")
 
 
-def groups() -> list[tuple[str, list[Row]]]:
+def groups() -> list[tuple[str, list[EventSpec]]]:
     """Return all rows in groups, each with a title."""
     rows = list(TABLE.values())
     return [
@@ -64,23 +64,23 @@ def groups() -> list[tuple[str, list[Row]]]:
     ]  # fmt: skip
 
 
-def _names(row: Row) -> str:
+def _names(row: EventSpec) -> str:
     return " = ".join((row.name, *row.aliases))
 
 
-def rights_of(row: Row) -> list[str]:
+def rights_of(row: EventSpec) -> list[str]:
     """Return what a hook may do at an event, in words."""
     order = ("deny", "ask", "allow", "keep going", "interrupt", "inject", "suppress", "context")
     rights = [_WORDS.get(right, right) for right in order if right in row.can]
     return rights + [f"modify {name}" for name in sorted(row.modifies)]
 
 
-def _rights_line(row: Row) -> str:
+def _rights_line(row: EventSpec) -> str:
     compared = f"; the matcher is compared with {row.subject}" if row.subject else ""
     return f"a hook may {', '.join(rights_of(row)) or 'only look'}{compared}"
 
 
-def _print_event(row: Row, suffix: str | None) -> None:
+def _print_event(row: EventSpec, suffix: str | None) -> None:
     print(f"{paint(_names(row), 'bold')}: {row.meaning}")
     print(f"  a hook may   {', '.join(rights_of(row)) or 'only look'}")
     compared = row.subject or "nothing: leave it out"
@@ -109,7 +109,7 @@ def _always(name: str) -> bool:
     return next(field.always for field in BASE_FIELDS if field.name == name)
 
 
-def _try(row: Row) -> str:
+def _try(row: EventSpec) -> str:
     if "tool_name" in row.fields:
         return '--tool Bash --tool-input \'{"command": "ls"}\''
     texts = [
@@ -120,7 +120,7 @@ def _try(row: Row) -> str:
     return " ".join(f"--field {name}=…" for name in texts[:2])
 
 
-def row_as_json(row: Row) -> dict[str, Any]:
+def row_as_json(row: EventSpec) -> dict[str, Any]:
     """Return a row as JSON."""
     return {
         "name": row.name,

@@ -13,7 +13,7 @@ from typing import Any
 from ..dialects import native
 from ..errors import BadHook
 from ..event import Event
-from ..events import Row
+from ..events import EventSpec
 from ..handlers.python import is_async, label_of
 from ..records import replace
 from ..replies import Failure, HookFailed, Reply
@@ -105,7 +105,7 @@ def adapted(
     )
 
 
-def read_reply(row: Row, answer: object, original: object) -> Reply:
+def read_reply(row: EventSpec, answer: object, original: object) -> Reply:
     """Return the engine's reply for an answer, with the original answer as evidence."""
     reply = native.read(row, answer)
     if isinstance(reply, Failure):

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import BadHook, UnknownEvent, UnknownHook, nearest
 from ..event import Event
-from ..events import TABLE, Row
+from ..events import TABLE, EventSpec
 from ..faults import describe, log
 from ..hooks import Hooks
 from ..model import Hook, Outcome
@@ -178,7 +178,7 @@ def _only(what: str, given: Mapping[str, Any], known: set[str]) -> None:
             raise BadHook(f"no {what} is called {key}", hint=nearest(str(key), known) or f"there are {sorted(known)}")
 
 
-def _point(row: Row) -> str:
+def _point(row: EventSpec) -> str:
     return row.aliases[0] if row.aliases else row.name
 
 
@@ -240,7 +240,7 @@ def _translated(answer: Mapping[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _result(row: Row, outcome: Outcome) -> HookSystemResult:
+def _result(row: EventSpec, outcome: Outcome) -> HookSystemResult:
     words = {name: word for word, name in row.words.items()}
     modified = {}
     for result in outcome.results:

@@ -16,7 +16,7 @@ from typing import Any, Self
 from ..decide import weigh
 from ..dialects import native
 from ..event import Event
-from ..events import TABLE, Row
+from ..events import TABLE, EventSpec
 from ..hooks import Hooks
 from ..model import Outcome, Result
 from ..replies import Failure, Reply
@@ -241,7 +241,7 @@ def _group(event: str, given: HookCallbackMatcher | Mapping[str, Any]) -> dict[s
     return group
 
 
-def _fields(row: Row, given: Any) -> dict[str, Any]:
+def _fields(row: EventSpec, given: Any) -> dict[str, Any]:
     """Return the fields of an input: a mapping, an object with attributes, or None."""
     if given is None:
         return {}
@@ -264,7 +264,7 @@ def _read_answer(event: Event, _: Arguments, answer: Any) -> Reply:
     return Reply(continue_=reply.continue_, again=reply.again, evidence=reply.evidence)
 
 
-def _words_of(output: HookJSONOutput, row: Row) -> dict[str, Any]:
+def _words_of(output: HookJSONOutput, row: EventSpec) -> dict[str, Any]:
     """Return an output with the keys of the JSON protocol; a specific part without an event means this one."""
     said = dict(output.raw) if isinstance(output.raw, Mapping) else output.to_dict()
     specific = said.get("hookSpecificOutput")

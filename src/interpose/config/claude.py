@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
-from ..events import Row, Table
+from ..events import EventSpec, Table
 from ..handlers.command import command_of
 from ..matching import compile_condition
 from ..model import Hook
@@ -125,7 +125,7 @@ class _SettingsReader:
         for index, group in enumerate(groups):
             self.group(row, group, f"{path}[{index}]")
 
-    def group(self, row: Row, group: Any, path: str) -> None:
+    def group(self, row: EventSpec, group: Any, path: str) -> None:
         handlers = group.get("hooks") if isinstance(group, Mapping) else None
         if not isinstance(handlers, list):
             self.warn(path, "no group with a list of hooks; skipped", "{matcher, hooks: [...]}")
@@ -144,7 +144,7 @@ class _SettingsReader:
             except InterposeError as error:
                 self.warn(place, f"{error.problem.what}; skipped", error.problem.hint)
 
-    def handler(self, row: Row, given: Any, matcher: str | None, path: str) -> None:
+    def handler(self, row: EventSpec, given: Any, matcher: str | None, path: str) -> None:
         if not isinstance(given, Mapping):
             raise BadHook(f"{as_written(given)} where a hook is expected")
         kind = given.get("type")
@@ -167,7 +167,7 @@ class _SettingsReader:
         )  # fmt: skip
         self.found.hooks.append(replace(made, label=clean(shown)[:LONGEST_LABEL]))
 
-    def options(self, row: Row, given: Mapping[str, Any], path: str) -> dict[str, Any]:
+    def options(self, row: EventSpec, given: Mapping[str, Any], path: str) -> dict[str, Any]:
         """Read the options that every type of hook has."""
         if given.get("once"):
             self.warn(f"{path}.once", "once is ignored in a settings file")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypedDict
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, as_written, nearest
-from ..events import Row, Table
+from ..events import EventSpec, Table
 from ..handlers import Handler
 from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
 from ..matching import compile_condition, compile_matcher
@@ -255,7 +255,7 @@ def _matches(dialect: str, matcher: str | None) -> Callable[[str], bool] | None:
     return compile_matcher(matcher)
 
 
-def _matcher(row: Row, matcher: str | None, suffix: str | None) -> str | None:
+def _matcher(row: EventSpec, matcher: str | None, suffix: str | None) -> str | None:
     matcher = _text("matcher", matcher)
     if suffix is not None:
         if matcher not in (None, "", suffix):

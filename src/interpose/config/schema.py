@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..dialects import NAMES as DIALECTS
-from ..events import TABLE, Row, Table
+from ..events import TABLE, EventSpec, Table
 from ..handlers.command import ISOLATIONS
 from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS
@@ -165,7 +165,7 @@ def _section(table: Table, *, shared: bool) -> dict[str, Any]:
     }
 
 
-def _about(row: Row) -> str:
+def _about(row: EventSpec) -> str:
     may = ", ".join([*sorted(row.can), *(f"modify {name}" for name in sorted(row.modifies))]) or "only look"
     compared = f" A matcher is compared with {row.subject}." if row.subject else ""
     return f"{row.meaning[:1].upper()}{row.meaning[1:]}. A hook may {may}.{compared}"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..event import Event
-from ..events import Row
+from ..events import EventSpec
 from ..replies import Failure, Reply
 
 __all__ = ["NAMES", "Dialect", "dialect"]
@@ -17,7 +17,7 @@ class Dialect(NamedTuple):
     """The pure functions of a wire format."""
 
     write: Callable[[Event], Mapping[str, Any]]
-    read: Callable[[Row, object], Reply | Failure]
+    read: Callable[[EventSpec, object], Reply | Failure]
     variables: Callable[[Event], Mapping[str, str]]
     withheld: tuple[str, ...] = ()
     """Prefixes of the host's variables that a command never gets."""

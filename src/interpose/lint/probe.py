@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..events import Row
+from ..events import EventSpec
 from ..matching.names import is_glob
 from ..model import Hook, Outcome, Result
 
@@ -73,7 +73,7 @@ def probe_fields(hook: Hook) -> dict[str, Any]:
     return {**fields, "session_id": "interpose-doctor"}
 
 
-def _sample(row: Row, name: str) -> Any:
+def _sample(row: EventSpec, name: str) -> Any:
     value = _SAMPLES[name]
     return value if row.fields[name].fits(value) else row.defaults()[name]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from ..errors import BadHook, ConfigError, Problem, UnknownEvent, nearest
-from ..events import Row, Table
+from ..events import EventSpec, Table
 from ..matching import compile_matcher
 from ..replies import clean
 from .commands import Commands, ScriptCommand
@@ -127,7 +127,7 @@ class _LineReader:
         line = Line(event, command.name, arguments, self.number, begin + 1, self.text.strip(" \t"), self.script.source)
         self.script.lines.append(line)
 
-    def row(self, event: str, column: int) -> Row | None:
+    def row(self, event: str, column: int) -> EventSpec | None:
         try:
             row, subject = self.script.table.find(event)
         except UnknownEvent as error:
@@ -166,13 +166,13 @@ class _LineReader:
                        nearest(name, known_names) or f"there are {', '.join(known_names)}")  # fmt: skip
         return None
 
-    def references(self, row: Row, words: list[Argument]) -> None:
+    def references(self, row: EventSpec, words: list[Argument]) -> None:
         for word in words:
             for part in word.template:
                 if isinstance(part, Reference):
                     self.reference(row, part)
 
-    def reference(self, row: Row, reference: Reference) -> None:
+    def reference(self, row: EventSpec, reference: Reference) -> None:
         if reference.name not in row.known:
             self.wrong(reference.column, f"{row.name} has no field {_short(reference.name)}",
                        nearest(reference.name, row.known) or f"it has {', '.join(row.fields)}")  # fmt: skip

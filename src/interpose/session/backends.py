@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from ..engine import Engine
 from ..errors import UsageError
+from ..executors.blocking import blocking_executor
 from ..model import Outcome
 
 __all__ = ["AsyncBackend", "AsyncFunction", "Backend", "HookEngine", "SyncBackend"]
@@ -23,24 +25,13 @@ class AsyncFunction(UsageError):
 class HookEngine(Protocol):
     """What a session uses of ``Hooks``."""
 
-    @property
-    def hook_set(self) -> object:
-        """The hooks as they are now: another object after every change."""
+    engine: Engine
 
     def fire(self, event: str, /, **fields: Any) -> Awaitable[Outcome]:
         """Fire an event."""
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire an event, without an event loop."""
-
-    def fire_guards(self, event: str, /, **fields: Any) -> Awaitable[Outcome]:
-        """Fire an event for the guards only."""
-
-    def fire_guards_sync(self, event: str, /, **fields: Any) -> Outcome:
-        """Fire an event for the guards only, without an event loop."""
-
-    def take_late(self, session_id: str) -> tuple[list[str], list[str]]:
-        """Return what background hooks have said since the last call: texts for the model, texts for the person."""
 
     def scope(
         self, scope: str, hooks: Mapping[str, Any], parent: str | None = None, like: str | None = None
@@ -69,7 +60,7 @@ class AsyncBackend:
 
     def __init__(self, engine: HookEngine) -> None:
         self.fire: Callable[..., Awaitable[Outcome]] = engine.fire
-        self.fire_guards: Callable[..., Awaitable[Outcome]] = engine.fire_guards
+        self.fire_guards: Callable[..., Awaitable[Outcome]] = engine.engine.fire_guards
 
     async def fire_shielded(self, event: str, /, **fields: Any) -> Outcome:
         """Fire in a new task and wait for it; a cancellation of the caller is raised afterwards."""
@@ -108,7 +99,7 @@ class SyncBackend:
 
     async def fire_guards(self, event: str, /, **fields: Any) -> Outcome:
         """Fire an event for the guards only."""
-        return self._engine.fire_guards_sync(event, **fields)
+        return await self._engine.engine.fire_guards(event, blocking_executor, **fields)
 
     fire_shielded = fire
 

@@ -96,7 +96,7 @@ class Session:
         self._continues = 0
         self._stopped = False
         self._turn = TurnState()
-        self._permission_cache = PermissionCache(lambda: engine.hook_set)
+        self._permission_cache = PermissionCache(lambda: engine.engine.registry.snapshot)
         self._state = "new" if parent is None else "running"
         self._active_agents: set[str] = {self.agent_id} if parent is None else parent._active_agents
         """The agents that are running in the whole session."""
@@ -328,7 +328,7 @@ class Session:
 
     def _take_background_output(self) -> None:
         """Keep the context and show the messages of background hooks."""
-        late, messages = self._engine.take_late(self.session_id)
+        late, messages = self._engine.engine.take_late(self.session_id)
         self._turn.add(late)
         for text in messages:
             self._show(text)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..decide import HookRun
-from ..events import Row
+from ..events import EventSpec
 from ..model import Outcome
 from ..replies import clean
 from ..routes import Step
@@ -66,7 +66,7 @@ class Words:
         return known
 
 
-def of_firing(row: Row, fields: Mapping[str, Any], words: Words) -> Attributes:
+def of_firing(row: EventSpec, fields: Mapping[str, Any], words: Words) -> Attributes:
     """Return what is known when an event is fired."""
     said: Attributes = {"interpose.event": row.name}
     for attribute, field in _GEN_AI:

@@ -20,7 +20,7 @@ from ..config.files import read
 from ..config.positions import kind
 from ..config.text import Parsed, parse
 from ..errors import ConfigError, InterposeError, Problem, nearest
-from ..events import TABLE, Row, Table
+from ..events import TABLE, EventSpec, Table
 from ..model import Decision
 
 __all__ = ["ABSENT", "SUFFIXES", "Case", "load_cases"]
@@ -161,7 +161,7 @@ class _CaseFileReader:
         self.check_fields(row, fields, at)
         return str(event), fields
 
-    def check_fields(self, row: Row, fields: Mapping[str, Any], at: Path) -> None:
+    def check_fields(self, row: EventSpec, fields: Mapping[str, Any], at: Path) -> None:
         """Report fields that are probably misspelt; a host may have fields of its own."""
         for name, value in fields.items():
             if name not in row.known and (close := get_close_matches(name, row.known, n=1, cutoff=0.8)):

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from ...errors import BadEvent, Problem, UnknownEvent, nearest
-from ...events import BASE_FIELDS, TABLE, Row, Table
+from ...events import BASE_FIELDS, TABLE, EventSpec, Table
 from ...strict_json import BadJson, decode
 
 __all__ = ["EventOptions", "read_event", "unknown_fields"]
@@ -46,7 +46,7 @@ class EventOptions:
         self.cwd = cwd
 
 
-def read_event(options: EventOptions, table: Table = TABLE) -> tuple[Row, dict[str, Any]]:
+def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, dict[str, Any]]:
     """Return the event's row and its fields; raise BadEvent or UnknownEvent if the options are wrong."""
     fields = _input(options.input) if options.input is not None else {}
     named = fields.pop("hook_event_name", None)
@@ -79,7 +79,7 @@ def read_event(options: EventOptions, table: Table = TABLE) -> tuple[Row, dict[s
     return row, fields
 
 
-def unknown_fields(options: EventOptions, row: Row) -> list[Problem]:
+def unknown_fields(options: EventOptions, row: EventSpec) -> list[Problem]:
     """Return a warning for each field that looks misspelt. It is no error: a host may have fields of its own."""
     names = [pair.partition("=")[0] for pair in options.fields]
     strange = [(name, nearest(name, row.known)) for name in names if name not in row.known]
@@ -121,14 +121,14 @@ def _decoded(data: bytes, what: str) -> Any:
         raise BadEvent(f"{what}: not JSON: {error}", hint=hint) from None
 
 
-def _require_tool_event(row: Row, option: str) -> None:
+def _require_tool_event(row: EventSpec, option: str) -> None:
     if "tool_name" not in row.fields:
         shared = {field.name for field in BASE_FIELDS}
         fields = ", ".join(name for name in row.fields if name not in shared) or "none of its own"
         raise BadEvent(f"{option}: {row.name} is not about a tool", hint=f"its fields: {fields}; use --field")
 
 
-def _pair(row: Row, pair: str) -> tuple[str, Any]:
+def _pair(row: EventSpec, pair: str) -> tuple[str, Any]:
     """Parse ``key=value``: a text field takes the text, any other field takes JSON."""
     key, equals, text = pair.partition("=")
     if not equals or not key:

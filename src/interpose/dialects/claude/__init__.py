@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from ... import strict_json
 from ...event import Event
-from ...events import Row
+from ...events import EventSpec
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from .. import native
@@ -29,7 +29,7 @@ _FILE_IS_MISSING = re.compile(r"no such file|can't open file|cannot find module|
 _NOTHING = ParsedAnswer(Reply(), is_answer=False)
 
 
-def read(row: Row, answer: object, *, blocks: bool = False) -> Reply | Failure:
+def read(row: EventSpec, answer: object, *, blocks: bool = False) -> Reply | Failure:
     """Read the end of a command, or the return value of a callable.
 
     ``blocks`` is ``onFailure: block``. A command's ``evidence`` has the ``tool_name``: ``updatedMCPToolOutput`` applies
@@ -51,7 +51,7 @@ def read(row: Row, answer: object, *, blocks: bool = False) -> Reply | Failure:
 # The exit status.
 
 
-def _read_command(row: Row, ended: Ended, blocks: bool) -> Reply | Failure:
+def _read_command(row: EventSpec, ended: Ended, blocks: bool) -> Reply | Failure:
     status, stderr, failure = ended.status, ended.stderr.strip(), ended.failure
     if failure is not None and (status != 2 or failure.code == "timeout"):
         return _failed(row, failure, blocks, stderr)
@@ -67,7 +67,7 @@ def _read_command(row: Row, ended: Ended, blocks: bool) -> Reply | Failure:
     return _settle(row, said)
 
 
-def _exit_2(row: Row, ended: Ended, said: ParsedAnswer | Failure, stderr: str) -> Reply | Failure:
+def _exit_2(row: EventSpec, ended: Ended, said: ParsedAnswer | Failure, stderr: str) -> Reply | Failure:
     if row.name in _MISSING_FILE_IS_NO_BLOCK and not ended.stdout.strip() and _FILE_IS_MISSING.search(stderr):
         # An interpreter that does not find its script exits with 2 too; that must not keep an agent going.
         return Failure("launch_error", f"exit status 2, and a file is missing: {stderr[:300]}")
@@ -79,14 +79,14 @@ def _exit_2(row: Row, ended: Ended, said: ParsedAnswer | Failure, stderr: str) -
     return _block(row, _word(row), heard.reply, reason, problem)
 
 
-def _exit_failure(row: Row, ended: Ended) -> Failure:
+def _exit_failure(row: EventSpec, ended: Ended) -> Failure:
     """Return the failure of an exit status, the same as in the native dialect."""
     failure = native.read(row, replace(ended, stdout=b""))
     return failure if isinstance(failure, Failure) else Failure("hook_crash", f"exit status {ended.status}")
 
 
 def _failed(
-    row: Row, failure: Failure, blocks: bool, stderr: str = "", said: ParsedAnswer = _NOTHING
+    row: EventSpec, failure: Failure, blocks: bool, stderr: str = "", said: ParsedAnswer = _NOTHING
 ) -> Reply | Failure:
     """Return the failure, or a block if this hook or this event demands one."""
     if failure.kind == "misstated":
@@ -103,7 +103,7 @@ def _failed(
     return failure
 
 
-def _word(row: Row) -> str:
+def _word(row: EventSpec) -> str:
     """Return what exit status 2 means at an event."""
     word = row.claude.exit2
     if word == "ignored" and row.name not in OUTPUTS:
@@ -112,7 +112,7 @@ def _word(row: Row) -> str:
     return word
 
 
-def _block(row: Row, word: str, said: Reply, reason: str, problem: Failure | None = None) -> Reply:
+def _block(row: EventSpec, word: str, said: Reply, reason: str, problem: Failure | None = None) -> Reply:
     """Add a block to a reply; no other part of the reply removes it."""
     ignored = said.ignored
     if said.decision == "allow":
@@ -132,7 +132,7 @@ def _block(row: Row, word: str, said: Reply, reason: str, problem: Failure | Non
             return replace(kept, ignored=(*ignored, f"block: {row.name} cannot be blocked so"))
 
 
-def _settle(row: Row, said: ParsedAnswer) -> Reply:
+def _settle(row: EventSpec, said: ParsedAnswer) -> Reply:
     """Return the reply of an answer whose exit status adds nothing."""
     reply = said.reply
     if said.block is not None:
@@ -148,7 +148,7 @@ def _settle(row: Row, said: ParsedAnswer) -> Reply:
 # Standard output.
 
 
-def _read_stdout(row: Row, ended: Ended) -> ParsedAnswer | Failure:
+def _read_stdout(row: EventSpec, ended: Ended) -> ParsedAnswer | Failure:
     data = ended.stdout.removeprefix(b"\xef\xbb\xbf").strip()
     if data.startswith(b"{") and data.endswith(b"}"):
         try:
@@ -213,7 +213,7 @@ def _is_only_lines(data: bytes) -> bool:
     return len(lines) > 1
 
 
-def _read_value(row: Row, answer: object) -> ParsedAnswer | Failure:
+def _read_value(row: EventSpec, answer: object) -> ParsedAnswer | Failure:
     """Read the return value of a callable."""
     if type(answer) is Reply:
         checked = native.read(row, answer)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...events import Row
+from ...events import EventSpec
 from ...records import Record, replace
 from ...replies import Failure, Reply, clean
 
@@ -86,7 +86,7 @@ class ParsedAnswer(Record, kw_only=False):
         return self.block or (self.reply.reason if self.reply.decision == "deny" else "")
 
 
-def read_answer(row: Row, given: dict[str, Any], tool_name: str, status: int) -> ParsedAnswer | Failure:
+def read_answer(row: EventSpec, given: dict[str, Any], tool_name: str, status: int) -> ParsedAnswer | Failure:
     """Read an answer. A field of a wrong type makes the whole answer unreadable, as in the client."""
     if given.get("async") is True:
         return ParsedAnswer(Reply(ignored=("async: the run is over, so there is nothing to wait for",)))
@@ -164,7 +164,9 @@ def _behavior(said: dict[str, Any]) -> Reply:
     )
 
 
-def _specific(row: Row, said: dict[str, Any], status: int, wrong: list[str], ignored: list[str]) -> dict[str, Any]:
+def _specific(
+    row: EventSpec, said: dict[str, Any], status: int, wrong: list[str], ignored: list[str]
+) -> dict[str, Any]:
     """Return the fields of hookSpecificOutput that are known and valid."""
     given = said.get("hookSpecificOutput")
     if given is None:
@@ -208,11 +210,11 @@ def _checked(given: dict[str, Any], known: Mapping[str, str], wrong: list[str], 
     return sound
 
 
-def _outputs(row: Row) -> dict[str, str]:
+def _outputs(row: EventSpec) -> dict[str, str]:
     return OUTPUTS.get(row.name, _OUTPUTS_ELSEWHERE)
 
 
-def is_discarded(row: Row, name: str) -> bool:
+def is_discarded(row: EventSpec, name: str) -> bool:
     """Return whether the client drops this field at this event."""
     if row.claude.discards == "all":
         return not (name == "terminalSequence" and row.name == "StopFailure")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...event import Event
-from ...events import Row
+from ...events import EventSpec
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from ...strict_json import BadJson, decode
@@ -72,7 +72,7 @@ def variables(event: Event) -> dict[str, str]:
     return said
 
 
-def read(row: Row, answer: object) -> Reply | Failure:
+def read(row: EventSpec, answer: object) -> Reply | Failure:
     """Read the return value of a callable, or the end of a command."""
     if type(answer) is not Ended:
         return read_answer(row, answer)
@@ -93,7 +93,7 @@ def read(row: Row, answer: object) -> Reply | Failure:
     return said if isinstance(said, Failure) else replace(said, evidence=answer.evidence)
 
 
-def _said(row: Row, answer: Ended) -> Reply | Failure:
+def _said(row: EventSpec, answer: Ended) -> Reply | Failure:
     """Read standard output; an empty one has no decision."""
     if not answer.stdout.strip():
         return Reply()
@@ -109,7 +109,7 @@ def _said(row: Row, answer: Ended) -> Reply | Failure:
     return _failed(answer, reply.code, reply.text) if isinstance(reply, Failure) else reply
 
 
-def _denied(row: Row, answer: Ended) -> Reply | Failure:
+def _denied(row: EventSpec, answer: Ended) -> Reply | Failure:
     """Read exit status 2: a deny, whatever is on standard output."""
     message = answer.stderr.strip()
     if not answer.stdout.strip() and _NOT_LAUNCHED.search(message):
@@ -121,7 +121,7 @@ def _denied(row: Row, answer: Ended) -> Reply | Failure:
     return Reply(decision="deny", reason=message or f"{name} exited with status 2", evidence=answer.evidence)
 
 
-def _broken(row: Row, answer: Ended) -> Reply | Failure:
+def _broken(row: EventSpec, answer: Ended) -> Reply | Failure:
     """Read any other status: a failure, but a deny or an ask on standard output still counts."""
     number = -answer.status if answer.status < 0 else answer.status - 128
     if number > 0 and number in set(map(int, signal.valid_signals())):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from ...events import Row
+from ...events import EventSpec
 from ...model import STRICTNESS, Injection
 from ...replies import STRATEGIES, Failure, Reply
 
@@ -21,7 +21,7 @@ _DECISIONS = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "de
 _MOST_KEYS = 10_000
 
 
-def read(row: Row, answer: object) -> Reply | Failure:
+def read(row: EventSpec, answer: object) -> Reply | Failure:
     """Read the return value of a callable, or a decoded JSON answer."""
     if type(answer) is Reply:
         return _check(row, answer)
@@ -37,7 +37,7 @@ def read(row: Row, answer: object) -> Reply | Failure:
     return _AnswerReader(row, said).reply()
 
 
-def _check(row: Row, reply: Reply) -> Reply | Failure:
+def _check(row: EventSpec, reply: Reply) -> Reply | Failure:
     """Check a Reply that was returned by a callable."""
     decision = reply.decision
     if decision is not None and (type(decision) is not str or not STRICTNESS.get(decision)):
@@ -102,7 +102,7 @@ _SOUND: dict[str, Callable[[object], bool]] = {
 class _AnswerReader:
     """Reads one answer; collects its parts and its problems."""
 
-    def __init__(self, row: Row, said: dict[str, Any]) -> None:
+    def __init__(self, row: EventSpec, said: dict[str, Any]) -> None:
         self.row = row
         self.said = said
         self.decisions: list[tuple[str, str]] = []  # decision and reason
@@ -350,7 +350,7 @@ def _exact(value: Mapping[Any, Any]) -> dict[str, Any]:
     return said
 
 
-def _misfit(row: Row, changes: Mapping[str, Any]) -> str:
+def _misfit(row: EventSpec, changes: Mapping[str, Any]) -> str:
     for name, value in changes.items():
         field = row.words.get(name, name) if isinstance(name, str) else name
         if field in row.modifies and not row.fields[field].fits(value):
