@@ -755,9 +755,7 @@ def test_a_host_that_is_cancelled_leaves_no_span_open(telemetry: Telemetry, hook
 PROGRAM = """
     import os
     from interpose import Hooks, deny
-    from interpose.driver import drive
-from interpose.executors.blocking import blocking_executor
-from interpose.telemetry.configure import configure_from_environment
+    from interpose.telemetry.configure import configure_from_environment
 
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: deny("no"), name="guard")
