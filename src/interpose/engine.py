@@ -165,8 +165,9 @@ class Engine:
         """Forget every route: what they were made from has changed."""
         self._routes: dict[tuple[str, str, str | None], Route] = {}
         self._templates: dict[str, Template] = {}
-        self.quick: dict[str, tuple[str, dict[str, Route]]] = {}
-        """By event: the field that its matchers look at, and routes by the value of that field."""
+        self.quick: dict[str, tuple[str, dict[str, Any]]] = {}
+        """By event: the field that its matchers look at, and by the value of that field the route, or its template if
+        no hook is on it."""
         self.wanted: dict[str, dict[str, bool]] = {}
         """By event and subject: whether any hook would be looked at."""
 
@@ -191,7 +192,7 @@ class Engine:
         if subject and plain and (route.steps or not self.observed):
             routes = quick.setdefault(event, (row.subject or "", {}))[1]
             if len(routes) < _MOST_ROUTES:
-                routes[subject] = route
+                routes[subject] = route if route.steps else route.template
         return route
 
     def wants(self, event: str, subject: str, agent_id: str | None) -> bool:

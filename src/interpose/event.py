@@ -199,13 +199,15 @@ _process = f"{os.getpid():x}"
 class Template:
     """A row as one engine fires it: fills in what the host did not give."""
 
-    __slots__ = ("_base", "_changeable", "_rest", "event_type", "row")
+    __slots__ = ("_base", "_changeable", "_rest", "event_type", "row", "steps")
 
     def __init__(self, row: EventSpec, session_id: str) -> None:
         defaults = row.defaults()
         defaults["session_id"] = session_id
         defaults["hook_event_name"] = row.name
         self.row = row
+        self.steps = ()
+        """None: it stands for the route of an event that no hook matches."""
         self.event_type = event_type(row)
         self._rest = tuple(name for name in FILLED_WHEN_READ if name in defaults)
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]

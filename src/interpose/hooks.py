@@ -194,7 +194,7 @@ class Hooks:
             return await self.engine.fire_event(event, **fields)
         if route.steps:
             return await self.engine.fire(route, fields)
-        return make_outcome(route.template, fields)
+        return make_outcome(route, fields)  # the template of a route that no hook is on
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
