@@ -74,7 +74,8 @@ Copiers = list[tuple[str, Copier, Any]]
 def copiers(fields: Mapping[str, Any]) -> Copiers:
     """Look at the shape of an input once; say how each field that needs a copy is copied."""
     found: Copiers = []
-    for name, value in fields.items():
+    for name in fields:
+        value = fields[name]
         kind = type(value)
         if kind is str or kind in _ATOMS:
             continue
