@@ -113,7 +113,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def as_written(value: object) -> str:
-    """Return a value in the words of whoever wrote it in a file: ``5``, ``'yes'``, ``a list``, ``nothing``."""
+    """Return a value as it stands in a configuration file: ``5``, ``'yes'``, ``a list``, ``nothing``."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

@@ -8,7 +8,7 @@ __all__ = ["new_id"]
 
 
 def new_id() -> str:
-    """Return an identifier that nobody else has."""
+    """Return a new random identifier."""
     digits = bytearray(os.urandom(16))
     digits[6] = digits[6] & 0x0F | 0x40  # version 4
     digits[8] = digits[8] & 0x3F | 0x80

@@ -86,7 +86,7 @@ class Ended(Record):
 
 
 class Reply(Record):
-    """What one handler answered, whatever dialect it spoke. Make one with ``deny()`` and its kin."""
+    """What one handler answered, whatever dialect it spoke. Made by ``deny()``, ``ask()``, ``allow()`` and the others."""
 
     decision: Literal["deny", "ask", "allow"] | None = None
     grants: bool = False
@@ -169,7 +169,7 @@ def ask(reason: str = "") -> Reply:
 
 
 def allow(reason: str = "") -> Reply:
-    """Say that the action may run and that nobody needs to be asked."""
+    """Say that the action may run without a question."""
     return Reply(decision="allow", grants=True, reason=_text("allow", reason))
 
 

@@ -51,7 +51,7 @@ class Words:
             return f"[{len(text)} characters]"
         try:
             text = clean(self._redact(text))  # one lone surrogate, and an exporter could not send anything
-        except Exception:  # rules that somebody has added
+        except Exception:  # the host's own rules
             return f"[{len(text)} characters that cannot be redacted]"
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 

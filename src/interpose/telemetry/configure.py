@@ -46,8 +46,8 @@ def configure_from_environment(
     """Trace to where the environment says; return what sends the rest and ends it, within ``closing`` seconds.
 
     ``OTEL_EXPORTER_OTLP_ENDPOINT``, or one for traces or metrics alone, asks for it; without any, nothing is traced.
-    Firings for which there is no span belong to the one that ``TRACEPARENT`` names: the program was started by somebody
-    who traces. What is asked for and cannot be done is a UsageError.
+    Firings for which there is no span belong to the span that ``TRACEPARENT`` names: that of the program which started
+    this one. A request that cannot be met raises UsageError.
     """
     traces, metrics = asked_for(environ)
     if not (traces or metrics):
@@ -98,7 +98,7 @@ def _tracer_provider(environ: Mapping[str, str]) -> Any:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    # The end of the program waits for nobody: whoever wants to wait calls the closer.
+    # The end of the program does not wait for exporters; the function that is returned does.
     provider = TracerProvider(resource=_resource(environ), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=_endpoint("TRACES", environ))))
     return provider
@@ -139,7 +139,7 @@ def _resource(environ: Mapping[str, str]) -> Resource:
 
 
 def _shut_down(providers: list[Any], seconds: float) -> None:
-    """Send what is left, for so long; a receiver that does not answer keeps nobody."""
+    """Send what is left, for so many seconds at most."""
 
     def shut_down(provider: Any) -> None:
         try:

@@ -17,7 +17,7 @@ def current_variables() -> dict[str, str]:
     carrier: dict[str, str] = {}
     try:
         _w3c.inject(carrier)
-    except Exception:  # a span of somebody else's making
+    except Exception:  # a span of another library
         return {}
     return {name.upper(): value for name, value in carrier.items()}
 
