@@ -86,7 +86,7 @@ class Ended(Record):
 
 
 class Reply(Record):
-    """What one handler answered, whatever dialect it spoke. Made by ``deny()``, ``ask()``, ``allow()`` and the others."""
+    """What one handler answered, in any dialect. Made by ``deny()``, ``ask()``, ``allow()`` and the others."""
 
     decision: Literal["deny", "ask", "allow"] | None = None
     grants: bool = False
