@@ -148,7 +148,7 @@ class Hooks:
     ) -> Hooks:
         """Return the hooks that are found for a directory: the person's, the project's, the local ones.
 
-        ConfigFiles that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
+        Files that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
         """
         from .config.reload import ConfigFiles
 

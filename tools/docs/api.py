@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from dataclasses import is_dataclass
 from enum import Enum
 from importlib import import_module
-from typing import Any
+from itertools import pairwise
+from typing import Any, is_typeddict
 
 from interpose.records import Record
 
@@ -18,6 +21,8 @@ MODULES = ("interpose", "interpose.testing", "interpose.compat.armament", "inter
            "interpose.compat.goat")  # fmt: skip
 """Where public names are; what is in no ``__all__`` of these is nobody's business."""
 
+_INTERNAL = {"Hook": ("matches", "judge", "rewrites_in_group", "binding", "sequence", "health")}
+"""Parts of a public class that only the engine uses."""
 _SHORT = (str, int, float, bool, type(None), tuple)
 _MARKS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
@@ -56,7 +61,8 @@ def _first_paragraph(value: Any) -> str:
 
 def _members(value: type) -> str:
     """Return a table of what a class offers beyond being made: attributes, then what can be called."""
-    rows = [(code(f"{name}: {kind}"), "") for name, kind in _attributes(value).items()]
+    said = _attribute_docstrings(value)
+    rows = [(code(f"{name}: {kind}"), said.get(name, "")) for name, kind in _attributes(value).items()]
     if issubclass(value, Enum):
         rows += [(code(f"{one.name} = {one.value!r}"), "") for one in value]
     for name, member in sorted(_public(value).items()):
@@ -70,12 +76,34 @@ def _members(value: type) -> str:
 
 def _attributes(value: type) -> dict[str, str]:
     """Return attributes with their types; those that are arguments of the class are in its signature already."""
-    if is_dataclass(value) or issubclass(value, dict):
+    if is_dataclass(value) or (issubclass(value, dict) and not is_typeddict(value)):
         return {}
     found: dict[str, str] = {}
     for base in _own_bases(value):
         found |= {name: str(kind) for name, kind in vars(base).get("__annotations__", {}).items()}
-    return {name: kind for name, kind in found.items() if not name.startswith("_") and "ClassVar" not in kind}
+    hidden = _INTERNAL.get(value.__name__, ())
+    return {
+        name: kind
+        for name, kind in found.items()
+        if not name.startswith("_") and name not in hidden and "ClassVar" not in kind
+    }
+
+
+def _attribute_docstrings(value: type) -> dict[str, str]:
+    """Return the text below each attribute in a class's source."""
+    found: dict[str, str] = {}
+    for base in _own_bases(value):
+        try:
+            body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0].body  # type: ignore[attr-defined]
+        except (OSError, TypeError, IndexError):  # a class that was made while the program ran
+            continue
+        for one, following in pairwise(body):
+            match one, following:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    found[name] = plain(" ".join(text.replace("``", "`").split()))
+                case _:
+                    pass
+    return found
 
 
 def _public(value: type) -> dict[str, Any]:
