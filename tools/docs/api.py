@@ -80,7 +80,10 @@ def _attributes(value: type) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     for base in _own_bases(value):
-        found |= {name: str(kind) for name, kind in vars(base).get("__annotations__", {}).items()}
+        found |= {
+            name: getattr(kind, "__forward_arg__", None) or str(kind)
+            for name, kind in vars(base).get("__annotations__", {}).items()
+        }
     hidden = _INTERNAL.get(value.__name__, ())
     return {
         name: kind
