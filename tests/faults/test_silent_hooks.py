@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import sys
 import time
 import warnings
 import weakref
@@ -170,6 +171,47 @@ def test_a_hook_that_cancels_its_task_and_lets_that_pass_answers() -> None:
     assert [outcome.context for outcome in outcomes] == [["still here"]] * 3
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="no task stands by")
+def test_a_hook_that_cancels_its_task_and_returns_leaves_the_next_firing_a_task_that_can_wait() -> None:
+    calls = iter(["returns", "cancels", "waits"])
+
+    async def hook(event: Any) -> Any:
+        call = next(calls)
+        if call == "waits":
+            await asyncio.sleep(0)
+            return context("has waited")
+        task = asyncio.current_task()
+        assert task is not None
+        if call == "cancels":
+            task.cancel()
+        return None
+
+    outcomes = fired(hook, timeout=1)
+
+    assert statuses(outcomes) == ["ok"] * 3
+    assert outcomes[2].context == ["has waited"]
+
+
+def test_a_host_that_is_cancelled_during_an_inline_hook_counts_one_cancellation() -> None:
+    hooks = Hooks()
+
+    async def main() -> tuple[bool, int]:
+        begun = asyncio.Event()
+
+        async def hook(event: Any) -> None:
+            begun.set()
+            await asyncio.sleep(30)
+
+        hooks.register("PreToolUse", hook, inline=True)
+        firing = asyncio.ensure_future(hooks.fire("PreToolUse", **CALL))
+        await begun.wait()
+        firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled(), firing.cancelling()
+
+    assert asyncio.run(main()) == (True, 1)
+
+
 def test_a_hook_past_its_deadline_is_ended_in_every_firing() -> None:
     async def hook(event: Any) -> None:
         await asyncio.sleep(30)
@@ -214,6 +256,7 @@ def test_a_loop_that_is_closed_leaves_no_complaint_behind() -> None:
             loop.run_until_complete(hooks.fire("PreToolUse", **CALL))
         loop.close()
         del loop
+        asyncio.run(hooks.fire("PreToolUse", **CALL))  # lets go of what the closed loop had
         gc.collect()
 
     assert (said, [str(warning.message) for warning in caught]) == ([], [])
