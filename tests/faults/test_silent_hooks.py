@@ -2,21 +2,24 @@
 
 import asyncio
 import gc
+import logging
 import os
 import sys
+import threading
 import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from tests.faults.hosts import CALL, eventually
+from tests.faults.hosts import CALL, eventually, until
 
 from interpose import AuditStore, Hooks, Outcome, context, deny, modify
 from interpose.audit.reader import open_store
+from interpose.executors.threads import workers
 
 Hook = Callable[[Any], Coroutine[Any, Any, Any]]
 
@@ -584,3 +587,89 @@ def test_the_store_has_the_runs_of_hooks_that_keep_silent(tmp_path: Path) -> Non
 
     with open_store(str(tmp_path / "audit.db")) as reader:
         assert [[run["hook"] for run in firing.runs] for firing in reader.firings()] == [["silent"]] * 3
+
+
+# Threads and the background loop, when something else breaks off.
+
+
+def test_no_hook_begins_in_a_thread_after_the_host_was_cancelled_between_two_hooks() -> None:
+    hooks, ran = Hooks(), []
+    between, go_on = threading.Event(), threading.Event()
+    idle = len(workers._idle)
+
+    class Blocks(logging.Handler):
+        """Blocks the thread when the first hook has ended."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            between.set()
+            go_on.wait(5)
+
+    def fails(event: Any) -> None:
+        raise ValueError
+
+    def second(event: Any) -> None:
+        ran.append("second")
+
+    async def main() -> bool:
+        firing = asyncio.ensure_future(hooks.fire("PreToolUse", **CALL))
+        await until(between.is_set)
+        firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled()
+
+    hooks.register("PreToolUse", fails)
+    hooks.register("PreToolUse", second)
+    logger, handler = logging.getLogger("interpose"), Blocks()
+    logger.addHandler(handler)
+    try:
+        assert asyncio.run(main())
+    finally:
+        go_on.set()
+        logger.removeHandler(handler)
+
+    assert eventually(lambda: len(workers._idle) >= max(idle, 1))
+    assert ran == []
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["without a loop", "with a loop"])
+def test_what_breaks_the_chain_of_a_thread_is_raised_in_the_host(loop: bool) -> None:
+    hooks = Hooks()
+
+    class Breaks:
+        def run_begins(self, run: Any) -> Any:
+            return self
+
+        def hook_begins(self, step: Any) -> None:
+            return None
+
+        def hook_ends(self, step: Any, run: Any, ended: Any) -> None:
+            raise ZeroDivisionError
+
+        def run_breaks_off(self) -> None:
+            return None
+
+        def run_ends(self, outcome: Any) -> None:
+            return None
+
+    hooks.register("PreToolUse", lambda event: None)
+    hooks.engine.listen(cast("Any", Breaks()), True)
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(hooks.fire("PreToolUse", **CALL)) if loop else hooks.fire_sync("PreToolUse", **CALL)
+
+
+def test_hooks_after_one_that_cancels_everything_on_the_background_loop_still_run() -> None:
+    hooks = Hooks()
+
+    async def cancels_everything(event: Any) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+        await asyncio.sleep(30)
+
+    async def second(event: Any) -> Any:
+        return context("second")
+
+    hooks.register("PreToolUse", cancels_everything)
+    hooks.register("PreToolUse", second)
+
+    assert hooks.fire_sync("PreToolUse", **CALL).context == ["second"]
