@@ -673,3 +673,66 @@ def test_hooks_after_one_that_cancels_everything_on_the_background_loop_still_ru
     hooks.register("PreToolUse", second)
 
     assert hooks.fire_sync("PreToolUse", **CALL).context == ["second"]
+
+
+# Firings without hooks, and with guards only.
+
+
+def test_a_firing_without_hooks_reads_the_same_when_it_comes_again() -> None:
+    hooks = Hooks()
+
+    async def main() -> list[Outcome]:
+        return [await hooks.fire("PreToolUse", **CALL, tool_use_id="one") for _ in range(3)]
+
+    first, *others = asyncio.run(main())
+
+    for outcome in others:
+        assert (outcome.event, outcome.allowed, outcome.results) == (first.event, True, ())
+        assert dict(outcome.input) == dict(first.input)
+
+
+def test_a_listener_is_told_of_every_firing_without_hooks() -> None:
+    hooks, told = Hooks(), []
+
+    class Listens:
+        def run_begins(self, run: Any) -> Any:
+            return self
+
+        def run_ends(self, outcome: Outcome) -> None:
+            told.append(outcome.event)
+
+    async def main() -> None:
+        for _ in range(3):
+            await hooks.fire("PreToolUse", **CALL)
+
+    hooks.engine.listen(cast("Any", Listens()), True)
+
+    asyncio.run(main())
+
+    assert told == ["PreToolUse"] * 3
+
+
+def test_a_guard_in_a_group_is_asked_where_only_guards_are() -> None:
+    hooks = Hooks()
+
+    async def plain(event: Any) -> Any:
+        return deny("not asked")
+
+    async def guard(event: Any) -> Any:
+        return deny("no")
+
+    hooks.register("PreToolUse", plain, name="plain", parallel=True)
+    hooks.register("PreToolUse", guard, name="guard", parallel=True, on_error="abort")
+
+    outcome = asyncio.run(hooks.engine.fire_guards("PreToolUse", **CALL))
+
+    assert outcome.denied
+    assert [result.hook for result in outcome.results] == ["guard"]
+
+
+def test_an_outcome_says_why_enforcement_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTERPOSE_OFF", "an incident")
+
+    outcome = asyncio.run(Hooks().fire("PreToolUse", **CALL))
+
+    assert outcome.extra["off"] == "an incident"
