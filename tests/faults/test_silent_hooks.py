@@ -2,20 +2,24 @@
 
 import asyncio
 import gc
+import logging
 import os
+import sys
+import threading
 import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from tests.faults.hosts import CALL, eventually
+from tests.faults.hosts import CALL, eventually, until
 
 from interpose import AuditStore, Hooks, Outcome, context, deny, modify
 from interpose.audit.reader import open_store
+from interpose.executors.threads import workers
 
 Hook = Callable[[Any], Coroutine[Any, Any, Any]]
 
@@ -170,6 +174,66 @@ def test_a_hook_that_cancels_its_task_and_lets_that_pass_answers() -> None:
     assert [outcome.context for outcome in outcomes] == [["still here"]] * 3
 
 
+@pytest.mark.xfail(strict=True, reason="the cancellation of the hook's task is raised in the host")
+@pytest.mark.parametrize("parallel", [False, True], ids=["one after another", "side by side"])
+def test_a_hook_that_cancels_its_task_and_returns_does_not_cancel_the_host(parallel: bool) -> None:
+    hooks = Hooks()
+
+    async def hook(event: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    async def main() -> list[Outcome]:
+        return [await hooks.fire("PreToolUse", **CALL) for _ in range(3)]
+
+    for name in ("a", "b"):
+        hooks.register("PreToolUse", hook, name=name, parallel=parallel)
+
+    assert statuses(asyncio.run(main())) == ["ok"] * 6
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="no task stands by")
+def test_a_hook_that_cancels_its_task_and_returns_leaves_the_next_firing_a_task_that_can_wait() -> None:
+    calls = iter(["returns", "cancels", "waits"])
+
+    async def hook(event: Any) -> Any:
+        call = next(calls)
+        if call == "waits":
+            await asyncio.sleep(0)
+            return context("has waited")
+        task = asyncio.current_task()
+        assert task is not None
+        if call == "cancels":
+            task.cancel()
+        return None
+
+    outcomes = fired(hook, timeout=1)
+
+    assert statuses(outcomes) == ["ok"] * 3
+    assert outcomes[2].context == ["has waited"]
+
+
+def test_a_host_that_is_cancelled_during_an_inline_hook_counts_one_cancellation() -> None:
+    hooks = Hooks()
+
+    async def main() -> tuple[bool, int]:
+        begun = asyncio.Event()
+
+        async def hook(event: Any) -> None:
+            begun.set()
+            await asyncio.sleep(30)
+
+        hooks.register("PreToolUse", hook, inline=True)
+        firing = asyncio.ensure_future(hooks.fire("PreToolUse", **CALL))
+        await begun.wait()
+        firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled(), firing.cancelling()
+
+    assert asyncio.run(main()) == (True, 1)
+
+
 def test_a_hook_past_its_deadline_is_ended_in_every_firing() -> None:
     async def hook(event: Any) -> None:
         await asyncio.sleep(30)
@@ -214,6 +278,7 @@ def test_a_loop_that_is_closed_leaves_no_complaint_behind() -> None:
             loop.run_until_complete(hooks.fire("PreToolUse", **CALL))
         loop.close()
         del loop
+        asyncio.run(hooks.fire("PreToolUse", **CALL))  # lets go of what the closed loop had
         gc.collect()
 
     assert (said, [str(warning.message) for warning in caught]) == ([], [])
@@ -541,3 +606,152 @@ def test_the_store_has_the_runs_of_hooks_that_keep_silent(tmp_path: Path) -> Non
 
     with open_store(str(tmp_path / "audit.db")) as reader:
         assert [[run["hook"] for run in firing.runs] for firing in reader.firings()] == [["silent"]] * 3
+
+
+# Threads and the background loop, when something else breaks off.
+
+
+def test_no_hook_begins_in_a_thread_after_the_host_was_cancelled_between_two_hooks() -> None:
+    hooks, ran = Hooks(), []
+    between, go_on = threading.Event(), threading.Event()
+    idle = len(workers._idle)
+
+    class Blocks(logging.Handler):
+        """Blocks the thread when the first hook has ended."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            between.set()
+            go_on.wait(5)
+
+    def fails(event: Any) -> None:
+        raise ValueError
+
+    def second(event: Any) -> None:
+        ran.append("second")
+
+    async def main() -> bool:
+        firing = asyncio.ensure_future(hooks.fire("PreToolUse", **CALL))
+        await until(between.is_set)
+        firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled()
+
+    hooks.register("PreToolUse", fails)
+    hooks.register("PreToolUse", second)
+    logger, handler = logging.getLogger("interpose"), Blocks()
+    logger.addHandler(handler)
+    try:
+        assert asyncio.run(main())
+    finally:
+        go_on.set()
+        logger.removeHandler(handler)
+
+    assert eventually(lambda: len(workers._idle) >= max(idle, 1))
+    assert ran == []
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["without a loop", "with a loop"])
+def test_what_breaks_the_chain_of_a_thread_is_raised_in_the_host(loop: bool) -> None:
+    hooks = Hooks()
+
+    class Breaks:
+        def run_begins(self, run: Any) -> Any:
+            return self
+
+        def hook_begins(self, step: Any) -> None:
+            return None
+
+        def hook_ends(self, step: Any, run: Any, ended: Any) -> None:
+            raise ZeroDivisionError
+
+        def run_breaks_off(self) -> None:
+            return None
+
+        def run_ends(self, outcome: Any) -> None:
+            return None
+
+    hooks.register("PreToolUse", lambda event: None)
+    hooks.engine.listen(cast("Any", Breaks()), True)
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(hooks.fire("PreToolUse", **CALL)) if loop else hooks.fire_sync("PreToolUse", **CALL)
+
+
+def test_hooks_after_one_that_cancels_everything_on_the_background_loop_still_run() -> None:
+    hooks = Hooks()
+
+    async def cancels_everything(event: Any) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+        await asyncio.sleep(30)
+
+    async def second(event: Any) -> Any:
+        return context("second")
+
+    hooks.register("PreToolUse", cancels_everything)
+    hooks.register("PreToolUse", second)
+
+    assert hooks.fire_sync("PreToolUse", **CALL).context == ["second"]
+
+
+# Firings without hooks, and with guards only.
+
+
+def test_a_firing_without_hooks_reads_the_same_when_it_comes_again() -> None:
+    hooks = Hooks()
+
+    async def main() -> list[Outcome]:
+        return [await hooks.fire("PreToolUse", **CALL, tool_use_id="one") for _ in range(3)]
+
+    first, *others = asyncio.run(main())
+
+    for outcome in others:
+        assert (outcome.event, outcome.allowed, outcome.results) == (first.event, True, ())
+        assert dict(outcome.input) == dict(first.input)
+
+
+def test_a_listener_is_told_of_every_firing_without_hooks() -> None:
+    hooks, told = Hooks(), []
+
+    class Listens:
+        def run_begins(self, run: Any) -> Any:
+            return self
+
+        def run_ends(self, outcome: Outcome) -> None:
+            told.append(outcome.event)
+
+    async def main() -> None:
+        for _ in range(3):
+            await hooks.fire("PreToolUse", **CALL)
+
+    hooks.engine.listen(cast("Any", Listens()), True)
+
+    asyncio.run(main())
+
+    assert told == ["PreToolUse"] * 3
+
+
+def test_a_guard_in_a_group_is_asked_where_only_guards_are() -> None:
+    hooks = Hooks()
+
+    async def plain(event: Any) -> Any:
+        return deny("not asked")
+
+    async def guard(event: Any) -> Any:
+        return deny("no")
+
+    hooks.register("PreToolUse", plain, name="plain", parallel=True)
+    hooks.register("PreToolUse", guard, name="guard", parallel=True, on_error="abort")
+
+    outcome = asyncio.run(hooks.engine.fire_guards("PreToolUse", **CALL))
+
+    assert outcome.denied
+    assert [result.hook for result in outcome.results] == ["guard"]
+
+
+def test_an_outcome_says_why_enforcement_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTERPOSE_OFF", "an incident")
+
+    outcome = asyncio.run(Hooks().fire("PreToolUse", **CALL))
+
+    assert outcome.extra["off"] == "an incident"
