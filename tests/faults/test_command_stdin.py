@@ -5,15 +5,16 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.faults.commands import DENY, HOSTS, SHORT, Host, nothing_lives, on_both_hosts, register, warm_up
-from tests.faults.hosts import BUSY, CALL, PROMISE, program, within
+from tests.faults.hosts import CALL, PROMISE, program
 
 from interpose import Hooks
+from interpose.strict_json import encode
 
 LARGE: dict[str, Any] = {**CALL, "tool_input": {"content": "x" * 20_000_000}}
 """Far more than a pipe holds."""
@@ -212,17 +213,17 @@ def test_brackets_in_a_text_are_no_levels(host: Host) -> None:
     assert host.outcome(f"cat > /dev/null; {DENY}", fields=fields).reason == "not here"
 
 
-@on_both_hosts
-def test_levels_are_counted_in_time(host: Host) -> None:
+def test_levels_are_counted_in_time() -> None:
     """Fault 39: a large file that is written, with more brackets than levels are allowed, is no reason to be late."""
-    fields = {**CALL, "tool_input": {"content": "x" * 40_000_000, "edits": [{}] * 200}}
-    hooks = Hooks()
-    register(hooks, "sleep 30", timeout=SHORT)
+    value = {"content": "x" * 10_000_000, "edits": [{}] * 200}
 
-    with within(SHORT + 2 * BUSY):
-        outcome = host.fire(hooks, **fields)
+    def seconds(write: Callable[[Any], object]) -> float:
+        began = time.process_time()
+        write(value)
+        return time.process_time() - began
 
-    assert outcome.results[0].status == "timeout"
+    # A look at each character takes twenty times as long as writing it.
+    assert min(seconds(encode) for _ in range(3)) < 8 * min(seconds(json.dumps) for _ in range(3))
 
 
 def test_an_event_of_more_than_50_megabytes_fails(tmp_path: Path) -> None:

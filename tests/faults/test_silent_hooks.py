@@ -174,7 +174,6 @@ def test_a_hook_that_cancels_its_task_and_lets_that_pass_answers() -> None:
     assert [outcome.context for outcome in outcomes] == [["still here"]] * 3
 
 
-@pytest.mark.xfail(strict=True, reason="the cancellation of the hook's task is raised in the host")
 @pytest.mark.parametrize("parallel", [False, True], ids=["one after another", "side by side"])
 def test_a_hook_that_cancels_its_task_and_returns_does_not_cancel_the_host(parallel: bool) -> None:
     hooks = Hooks()

@@ -153,7 +153,8 @@ def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         task = Task(chain, loop=loop, eager_start=True)
         if not task.done():
             return task
-        task.result()
+        if not task.cancelled():  # a hook may have cancelled the task itself
+            task.result()
         return None
     waiting = _watch_of(loop).standing_by
     if not (waiting and waiting[-1].ready):
@@ -348,8 +349,8 @@ class LoopExecutor:
         except CancelledError:
             await _end(task)
             raise
-        if task.done():
-            task.result()  # raises what broke the chain itself
+        if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
+            task.result()  # raises what broke the chain
 
     def _in_thread(self, work: Work) -> Awaitable[None] | None:
         chain, step, began = ThreadChain(work), work.step(), monotonic()
