@@ -21,6 +21,7 @@ import _socket
 import atexit
 import fcntl
 import gc
+import io
 import marshal
 import os
 import select
@@ -326,7 +327,12 @@ def runs_code_when_destroyed(thing: object) -> bool:
     """Return whether an object has a finaliser, or is a weak reference with a callback in Python."""
     if isinstance(thing, ref):
         return type(thing.__callback__) not in {type(None), BuiltinFunctionType}
+    if type(thing) in _FILES:
+        return not thing.closed  # type: ignore[attr-defined] # one that is closed has nothing left to write
     return hasattr(type(thing), "__del__")
+
+
+_FILES = (io.FileIO, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.TextIOWrapper)
 
 
 def forget_file() -> None:
