@@ -16,7 +16,7 @@ from tests.faults.commands import living, zombies
 from tests.faults.hosts import BUSY, PROMISE, Program, eventually, within
 
 if sys.platform != "linux":
-    pytest.skip("warm warm_pool need Linux", allow_module_level=True)
+    pytest.skip("warm scripts need Linux", allow_module_level=True)
 
 from interpose import BadHook, Hooks
 from interpose.handlers import _warm_pool
