@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from .config.armed import Armed
-from .config.declare import HookOptions, declare
+from .config.declare import HookOptions, declare, doubt_about
 from .config.mapping import SettingOptions, read_mapping, read_scope, settings_from
 from .driver import drive
 from .engine import Engine, Recorder
@@ -219,6 +220,8 @@ class Hooks:
         and its arguments; ``command=`` is a line for the shell instead. ``HookOptions`` says what the options mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
+        if doubt := doubt_about(hook):
+            warnings.warn(str(doubt), stacklevel=2)
         return self.engine.registry.add([hook])[0]
 
     def on(self, event: str, **options: Unpack[HookOptions]) -> Callable[[_F], _F]:

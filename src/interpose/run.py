@@ -7,7 +7,7 @@ every action waits for them: for a plain hook that does so in time, the loop wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from types import CoroutineType
@@ -70,9 +70,9 @@ class RunListener(Protocol):
 class Run:
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("_allowance", "_copiers", "_listeners", "_pending", "_phase", "_position", "_rest", "_shared",
-                 "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given", "now", "over",
-                 "ran", "round", "route", "steps")  # fmt: skip
+    __slots__ = ("_allowance", "_copiers", "_listeners", "_match", "_pending", "_phase", "_position", "_rest",
+                 "_shared", "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given",
+                 "now", "over", "ran", "round", "route", "steps")  # fmt: skip
 
     def __init__(self, route: Route, given: Mapping[str, Any], executor: Executor, round: int = 1) -> None:
         self.route = route
@@ -89,6 +89,8 @@ class Run:
         self._position = 0
         self._phase = 1
         """2 during the second call of a hook that answered async."""
+        self._match = ""
+        """How sure the current hook's ``if`` is; empty for one without."""
         self._allowance = 0.0
         """Seconds that a hook has for its second call, or for what is left of it in another place."""
         self.over = self._spoken = self.background = False
@@ -190,7 +192,7 @@ class Run:
         self._step_began = self.now
         if self.now >= self.began + self.route.total:
             self.time_out(self.now, "the firing's total time was used up before its turn")
-        elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
+        elif hook.judge is not None and not self._matches(hook.judge):
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self._break_off(step)
@@ -207,6 +209,11 @@ class Run:
             return True
         return False
 
+    def _matches(self, judge: Callable[[Mapping[str, Any]], str | None]) -> bool:
+        """Judge a hook's ``if`` on the input as it stands."""
+        self._match = judge({**self.fields, **self.rest()}) or ""
+        return bool(self._match)
+
     def _call(self, step: Step, has_loop: bool) -> Any:
         """Call a hook with its own copy of the input, or go on with what it has returned elsewhere."""
         for listener in self._listeners:
@@ -218,7 +225,7 @@ class Run:
         if handler is None:
             return step.call(self._event())
         progress.set(partial(self._report, step) if self._listeners else None)
-        if not getattr(handler, "only_reads", False) or self._phase == 2:
+        if not getattr(handler, "only_reads", False) or self._phase == 2 or self._match:
             event = self._event()
         elif self._shared is not None and self._shared[0] is self.fields:
             event = self._shared[1]  # so that it is encoded once per firing
@@ -236,6 +243,8 @@ class Run:
             event[name] = copy(value)
         if self._phase == 2:
             event["async_phase"] = 2
+        if self._match:
+            event["match"] = self._match
         return event
 
     def _report(self, step: Step, stream: str, text: str) -> None:
@@ -336,6 +345,8 @@ class Run:
     ) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
         duration = self.now - self._step_began
+        if self._match:
+            what["evidence"] = {**(what.get("evidence") or {}), "match": self._match}
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
         if silent:
             self.ran.append((step, run))
@@ -360,7 +371,7 @@ class Run:
 
     def _next(self) -> None:
         self._position += 1
-        self._phase, self._allowance = 1, 0.0
+        self._phase, self._allowance, self._match = 1, 0.0, ""
 
     # What an executor asks and says.
 
@@ -446,7 +457,7 @@ class Run:
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
         part = Run(self.route, self.fields, self.executor, self.round)
-        part.steps, part.depth, part.background = (step,), self.depth, background
+        part.steps, part.depth, part.background, part._match = (step,), self.depth, background, self._match
         part.began = self.now if background else self.began
         part._rest = self.rest()  # the same call id for all of them
         if self._shared is None and step.handler is not None:
@@ -532,15 +543,6 @@ class Run:
         """Tell listeners that the host was interrupted."""
         for listener in self._listeners:
             listener.run_breaks_off()
-
-
-def _judged(hook: Hook, fields: dict[str, Any]) -> bool:
-    """Judge a hook's ``if``; what cannot be judged counts as true."""
-    try:
-        return hook.judge is None or bool(hook.judge(fields))
-    except Exception as error:
-        log("warning", "if %s of hook %s cannot be judged: %s", hook.condition, hook.label, type(error).__name__)
-        return True
 
 
 def _void_grants(runs: Sequence[HookRun]) -> None:

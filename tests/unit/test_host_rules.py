@@ -64,20 +64,33 @@ def test_an_address_is_seen_however_its_number_is_written(url: str) -> None:
     assert condition("WebFetch(domain:2130706433)")(fields({"url": url}))
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.2/", "http://10.127.0.0.1.org/", "http://[::1]/", "http://1.127.0.0.1.nip.io/"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.2/", "http://10.127.0.0.1.org/", "http://[::1]/", "http://1.127.0.0.1.nip.io/"]
+)
 def test_another_address_is_not_meant(url: str) -> None:
     assert condition("WebFetch(domain:127.0.0.1)").grade(fields({"url": url})) is None
 
 
 def test_an_address_of_the_sixth_version_has_many_spellings() -> None:
-    for url in ("http://[::1]/", "http://[0:0:0:0:0:0:0:1]:80/", "http://[0000::0001]", "http://[::1%25eth0]/", "http://[0:0::0.0.0.1]"):
+    for url in (
+        "http://[::1]/",
+        "http://[0:0:0:0:0:0:0:1]:80/",
+        "http://[0000::0001]",
+        "http://[::1%25eth0]/",
+        "http://[0:0::0.0.0.1]",
+    ):
         assert condition("WebFetch(domain:[::1])")(fields({"url": url})), url
         assert condition("WebFetch(domain:::1)")(fields({"url": url})), url
 
 
 def test_names_in_other_scripts_are_compared_as_the_name_system_writes_them() -> None:
     for rule in ("bücher.example", "BÜCHER.example", "xn--bcher-kva.example", "bu\u0308cher.example"):
-        for url in ("https://bücher.example/", "https://XN--BCHER-KVA.example./", "https://b%C3%BCcher.example", "https://www.BU\u0308CHER.EXAMPLE"):
+        for url in (
+            "https://bücher.example/",
+            "https://XN--BCHER-KVA.example./",
+            "https://b%C3%BCcher.example",
+            "https://www.BU\u0308CHER.EXAMPLE",
+        ):
             assert condition(f"WebFetch(domain:{rule})")(fields({"url": url})), (rule, url)
 
 
@@ -114,11 +127,26 @@ def test_a_url_is_found_where_tools_have_it(given: Any, grade: str | None) -> No
 
 
 class TestAllow:
-    @pytest.mark.parametrize("url", ["https://good.org/", "https://good.org/a?b#c", "http://GOOD.org:8080/", "good.org", "https://good.org."])
+    @pytest.mark.parametrize(
+        "url", ["https://good.org/", "https://good.org/a?b#c", "http://GOOD.org:8080/", "good.org", "https://good.org."]
+    )
     def test_the_host_itself_is_covered(self, url: str) -> None:
         assert condition("WebFetch(domain:good.org)").covers(fields({"url": url, "prompt": "read it"}))
 
-    @pytest.mark.parametrize("url", [*EVIL, "https://sub.good.org/", "https://good.org\\@good.org", "http:good.org", "ftp://x", "https://good.org\u3002/", "https://go%6fd.org", " https://good.org"], ids=ascii)
+    @pytest.mark.parametrize(
+        "url",
+        [
+            *EVIL,
+            "https://sub.good.org/",
+            "https://good.org\\@good.org",
+            "http:good.org",
+            "ftp://x",
+            "https://good.org\u3002/",
+            "https://go%6fd.org",
+            " https://good.org",
+        ],
+        ids=ascii,
+    )
     def test_nothing_else_is(self, url: str) -> None:
         assert not condition("WebFetch(domain:good.org)").covers(fields({"url": url}))
 
@@ -158,7 +186,9 @@ def test_a_rule_with_a_url_is_compared_as_written_and_in_its_plain_spelling(url:
         assert condition(rule)(fields({"url": url})) is expected
 
 
-@pytest.mark.parametrize("rule", ["WebFetch(domain:)", "WebFetch(domain: )", "WebFetch(domain:http://)", "WebFetch(domain:a b)"])
+@pytest.mark.parametrize(
+    "rule", ["WebFetch(domain:)", "WebFetch(domain: )", "WebFetch(domain:http://)", "WebFetch(domain:a b)"]
+)
 def test_a_rule_that_names_no_host_is_refused(rule: str) -> None:
     with pytest.raises(BadHook, match="host"):
         compile_condition(rule)

@@ -175,7 +175,12 @@ def test_another_file_is_none_of_the_rules_business(project: Path, rule: str, gi
 def test_a_directory_that_is_entered_through_a_link_is_the_same_directory(project: Path) -> None:
     way_in = project.parent / "way_in"
 
-    for rule in ("Read(secrets/**)", "Read(./secrets/key)", f"Read(/{project}/secrets/**)", f"Read(/{way_in}/secrets/**)"):
+    for rule in (
+        "Read(secrets/**)",
+        "Read(./secrets/key)",
+        f"Read(/{project}/secrets/**)",
+        f"Read(/{way_in}/secrets/**)",
+    ):
         for cwd in (project, way_in):
             for path in ("secrets/key", f"{project}/secrets/key", f"{way_in}/secrets/key"):
                 assert condition(rule).grade(fields({"file_path": path}, cwd)) == "certain", (rule, cwd, path)

@@ -173,7 +173,8 @@ class _SettingsReader:
             self.warn(f"{path}.once", "once is ignored in a settings file")
         condition = given.get("if")
         try:
-            compile_condition(condition if isinstance(condition, str) else None)
+            # The client reads no list.
+            compile_condition([condition] if isinstance(condition, list) else condition, family=False)
         except BadHook as error:
             # If its condition is unknown, a guard runs.
             self.warn(f"{path}.if", f"{error.problem.what}; the hook runs without it", error.problem.hint)

@@ -13,10 +13,11 @@ from typing import Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
+from ..matching import compile_condition
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
-from .declare import ERROR_BEHAVIORS, declare, seconds
+from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
 from .script_hooks import PRIORITY, ScriptReader
 
 __all__ = [
@@ -124,9 +125,12 @@ class _ConfigurationReader:
             self.wrong("permissions", f"{as_written(given)} where names and answers are expected")
             return
         for name, answer in (given or {}).items():
+            before = len(self.problems)
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
             else:
+                self.attempt(f"permissions.{name}", partial(_check_rule, name))
+            if len(self.problems) == before:
                 self.found.permissions[name] = answer
 
     def scripts(self, given: Any) -> None:
@@ -137,7 +141,8 @@ class _ConfigurationReader:
             path = os.path.join(self.directory, name)
             self.found.scripts.append(os.path.realpath(path))
             try:
-                self.found.hooks.extend(self.script_reader.hooks_of_file(path, self.layer))
+                for hook in self.script_reader.hooks_of_file(path, self.layer):
+                    self.add(hook, hook.source)
             except ConfigError as error:
                 self.problems.extend(error.problems)
 
@@ -267,7 +272,12 @@ class _ConfigurationReader:
             options.setdefault("priority", PRIORITY)
         made = self.declared(event, handler, path, scope, options)
         if made is not None and len(self.problems) == before:
-            self.found.hooks.append(made)
+            self.add(made, f"{path}.matcher")
+
+    def add(self, hook: Hook, matcher_at: str) -> None:
+        self.found.hooks.append(hook)
+        if doubt := doubt_about(hook, matcher_at):
+            self.found.warnings.append(doubt)
 
     def declared(self, event: str, handler: Any, path: str, scope: str | None, options: dict[str, Any]) -> Hook | None:
         """Make a hook; if an option is wrong, note that and check the others without it."""
@@ -295,6 +305,14 @@ class _ConfigurationReader:
         made = self.attempt(path, lambda: _setting(key, value))
         if made is not None:
             self.found.settings.update(made)
+
+
+def _check_rule(rule: str) -> None:
+    """Refuse the name of a permission that is not a rule, which a session could not apply."""
+    try:
+        compile_condition([rule])
+    except BadHook as error:
+        raise BadHook(error.problem.what.removeprefix("if: "), hint=error.problem.hint) from None
 
 
 def _setting(key: str, value: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..errors import BadHook, as_written
 from .grades import Grade, surest
@@ -47,7 +47,7 @@ _FAMILIES = {
     "Read": _SEARCHES | {"Read", "NotebookRead"},
     "Edit": frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"}),
 }
-"""A rule with a pattern for the first tool is about all of these, if it denies, asks or selects."""
+"""A rule with a pattern for one of these tools is about all of its family, if it denies, asks or selects."""
 
 
 class Condition:
@@ -75,6 +75,11 @@ class Condition:
                 self._text_matches("")
         except ValueError as error:
             raise BadHook(f"if: {text!a} cannot be compiled: {error}") from None
+
+    @property
+    def rules(self) -> tuple[Condition, ...]:
+        """The rule itself, as a list of rules has several."""
+        return (self,)
 
     def __call__(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the rule matches a call in any grade."""
@@ -116,6 +121,11 @@ class Condition:
         ]
         return any(judged) and False not in judged
 
+    def tools(self) -> frozenset[str]:
+        """Return the tools that the rule names, with their family."""
+        names = frozenset({self.tool})
+        return names | _FAMILIES.get(self.tool, frozenset()) if self.pattern is not None and self.family else names
+
     def files(self, tool_name: str, cwd: str) -> Callable[[str], bool] | None:
         """Return a function that says whether the rule is about a file that a tool may find; None if about none."""
         if self.pattern is None or self._host is not None or not self._is_about(tool_name):
@@ -143,18 +153,14 @@ class Condition:
             kind = _kind(key)
             if kind is None:
                 others.append(self._grade_other(value, cwd))
-            elif kind != "inert":
+            elif kind != "inert" and (self._host is None or kind == "url"):
                 grade = self._grade_value(kind, value, cwd)
                 known.append(grade if grade or not listed or kind == "name" else "opaque")
-        known += self._grade_arguments(given)
-        if all(grade == "nothing" for grade in known):  # nothing that the rule is about
-            known = ["opaque"]
-        return surest(grade for grade in (*known, *others) if grade != "nothing")
+        known += self._grade_arguments(given) if self._host is None else ()
+        return surest((*(known or ["opaque"]), *others))  # opaque if there is nothing that the rule is about
 
-    def _grade_value(self, kind: str, value: object, cwd: str) -> Any:
-        """Judge a value by what its key says it is; ``nothing`` if the rule is not about such values."""
-        if self._host is not None and kind != "url":
-            return "nothing"
+    def _grade_value(self, kind: str, value: object, cwd: str) -> Grade | None:
+        """Judge a value by what its key says it is."""
         if not isinstance(value, str) or len(value) > _LONGEST:
             return "opaque"
         if kind == "command":
@@ -370,6 +376,10 @@ _TOOL = re.compile(r"""(?:\[[^\]\s]*\]|[^\s!&|,;(){}<>"'`\[\]])+""")
 _HINT = "write it like Bash(git push *) or Write(src/**); several as a list, of which one has to match"
 
 
+@overload
+def compile_condition(text: str | None, *, family: bool = True) -> Condition | None: ...
+@overload
+def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCondition | None: ...
 def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCondition | None:
     """Compile ``Tool`` or ``Tool(pattern)``, or a list of such rules. Without ``family`` a rule is about one tool."""
     if isinstance(text, (list, tuple)):
@@ -383,7 +393,7 @@ def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCo
 
 
 def _compile_rule(text: object, family: bool) -> Condition:
-    if not isinstance(text, str):
+    if not isinstance(text, str) or not text.strip():
         raise BadHook(f"if: {as_written(text)} where a rule is expected", hint=_HINT)
     rule = text.strip()
     tool, parenthesis, _ = rule.partition("(")

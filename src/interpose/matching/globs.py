@@ -98,8 +98,8 @@ class _Automaton:
         self.edges: list[list[tuple[str, int]]] = []
         self.skips: list[list[int]] = []
         state = self._state()
-        for token in _TOKEN.finditer(glob):
-            state = self._add(token[0], state)
+        for found in _TOKEN.finditer(glob):
+            state = self._add(found[0], state)
         self.end = state
 
     def _state(self) -> int:
@@ -107,19 +107,19 @@ class _Automaton:
         self.skips.append([])
         return len(self.edges) - 1
 
-    def _add(self, token: str, state: int) -> int:
+    def _add(self, mark: str, state: int) -> int:
         following = self._state()
-        if token in ("*", "**"):
-            self.edges[state].append((_ANY if token == "**" else _IN_A_NAME, state))
+        if mark in ("*", "**"):
+            self.edges[state].append((_ANY if mark == "**" else _IN_A_NAME, state))
             self.skips[state].append(following)
-        elif token == "**/":
+        elif mark == "**/":
             within = self._state()
             self.skips[state].append(following)
             for inside in (state, within):
                 self.edges[inside] += [(_IN_A_NAME, within), ("/", state)]
         else:
             # A class of characters counts as any character: rather one path too many than one too few.
-            self.edges[state].append((_IN_A_NAME if token == "?" or len(token) > 1 else token, following))
+            self.edges[state].append((_IN_A_NAME if mark == "?" or len(mark) > 1 else mark, following))
         return following
 
 

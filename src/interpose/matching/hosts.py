@@ -34,8 +34,9 @@ class HostPattern:
             self._matches = linear(glob_to_regex(text.strip(".").lower(), across="."))
         else:
             is_address = text.count(":") > 1 and not text.startswith("[") and "/" not in text
-            self._hosts = frozenset(_hosts(f"[{text}]" if is_address else text))
-            if not self._hosts or None in self._hosts:
+            hosts = _hosts(f"[{text}]" if is_address else text)
+            self._hosts = frozenset(host for host in hosts if host is not None)
+            if not self._hosts or None in hosts:
                 raise ValueError(f"domain:{text} names no host")
 
     def grade(self, url: str) -> Grade | None:

@@ -91,8 +91,11 @@ class PathPattern:
         forms = self._forms(cwd)
 
         def means(path: str) -> bool:
-            names = {path, _resolved(path, cwd)} if os.path.islink(path) else {path}
-            return any(self._means(name, forms) for name in names)
+            try:
+                names = {path, _resolved(path, cwd)} if os.path.islink(path) else {path}
+                return any(self._means(name, forms) for name in names)
+            except (Unreadable, OSError, ValueError):
+                return True
 
         return means
 
@@ -124,9 +127,11 @@ class PathPattern:
         last = whole.rpartition("/")[2]
         if last == "**":
             yield whole.removesuffix("/**")
-        elif self._is_folder or ("." not in last and not has_wildcards(last)):
-            yield f"{whole}/**"
-        elif os.path.isdir(head if not tail else os.path.join(cwd, self._text)):
+        elif (
+            self._is_folder
+            or ("." not in last and not has_wildcards(last))
+            or os.path.isdir(head if not tail else os.path.join(cwd, self._text))
+        ):
             yield f"{whole}/**"
 
     def _means(self, path: str, forms: Iterable[tuple[str, str]]) -> bool:
@@ -163,11 +168,10 @@ def _named(base: str, pattern: str, cwd: str) -> list[tuple[str, str]]:
     head, tail = _split(base, pattern)
     forms = [(head, tail)]
     try:
-        for real in (_resolved(os.path.join(base, *_literal_parts(pattern)), cwd), _resolved(head, cwd)):
-            forms.append((real, tail))
+        reals = _resolved(os.path.join(base, *_literal_parts(pattern)), cwd), _resolved(head, cwd)
     except (Unreadable, OSError, ValueError):  # then it is known by one name only
-        pass
-    return list(dict.fromkeys(forms))
+        return forms
+    return list(dict.fromkeys((*forms, *((real, tail) for real in reals))))
 
 
 def _literal_parts(pattern: str) -> list[str]:
@@ -203,13 +207,13 @@ def _literal(path: str) -> str:
 def _spellings(path: str, cwd: str) -> Iterator[tuple[str, Grade]]:
     """Yield the absolute paths that a text may stand for; raise Unreadable at the end if there may be others."""
     base = cwd or os.sep
-    text, _, hidden = path.partition("\0")
-    if "\0" not in path:
-        yield from ((spelling, "certain") for spelling in _names(path, base))
-    readings = _other_readings(text) if "\0" not in path else [text, *_other_readings(text)]
-    for reading in readings:
-        yield from ((spelling, "possible") for spelling in _names(reading, base))
-    if "\0" in path:  # which ends a text for some programs
+    text, ended, _ = path.partition("\0")  # which ends a text for some programs
+    for spelling in _names(text, base):
+        yield spelling, "possible" if ended else "certain"
+    for reading in _other_readings(text):
+        for spelling in _names(reading, base):
+            yield spelling, "possible"
+    if ended:
         raise Unreadable
 
 
@@ -340,8 +344,10 @@ def _is_same(one: str, other: str) -> bool:
         return False
 
 
-def _is_hard_link(path: str, others: Iterable[str]) -> bool:
+def _is_hard_link(path: str, others: Sequence[str]) -> bool:
     """Return whether an existing file with several names is one of these files."""
+    if not others:
+        return False
     try:
         found = os.stat(path)
     except (OSError, ValueError):
