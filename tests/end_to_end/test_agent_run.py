@@ -88,7 +88,7 @@ def test_a_search_finds_nothing_that_a_rule_denies(tmp_path: Path) -> None:
     turns: list[dict[str, Any]] = [
         {"call": {"Grep": {"pattern": "token"}}},
         {"call": {"Grep": {"pattern": "token", "output_mode": "content", "path": "."}}},
-        {"call": {"Grep": {"pattern": "token", "output_mode": "count", "glob": "**/*{y,v,t}"}}},
+        {"call": {"Grep": {"pattern": "token", "output_mode": "count", "glob": "**/*{key,v,t}"}}},
         {"call": {"Glob": {"pattern": "**/*"}}},
         {"call": {"Grep": {"pattern": "token", "path": "secrets"}}},
         {"call": {"Grep": {"pattern": "token", "path": "src/innocent.txt"}}},

@@ -78,6 +78,11 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": "/proc/self/task/1/cwd/secrets/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/proc/../proc/./self/cwd/shortcut/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "by_cwd"}, "certain"),
+    ("Read(secrets/**)", {"file_path": f"/proc/{os.getpid()}/root{{root}}/secrets/key"}, "certain"),
+    ("Read(//**)", {"file_path": f"/proc/{os.getpid()}/cwd/x"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "/proc/999999999/cwd/src"}, "opaque"),
+    ("Read(secrets/**)", {"file_path": "/System/Volumes/Data{root}/secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "/.vol/16777220/5"}, "opaque"),
     ("Read(secrets/**)", {"file_path": "/dev/fd/3"}, "opaque"),
     ("Read(secrets/**)", {"file_path": "/proc/self/fd/3"}, "opaque"),
     ("Read(secrets/**)", {"file_path": "/dev/stdin"}, "opaque"),
@@ -112,6 +117,8 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": b"src/app.py"}, "opaque"),
     ("Read(secrets/**)", {"path": "src/app.py", "second_file": "secrets/key"}, "possible"),
     ("Read(secrets/**)", {"uri": "file://{root}/secrets/key"}, "possible"),
+    ("Read(secrets/**)", {"file_path": Path("secrets/key")}, "certain"),
+    ("Read|Edit(secrets/**)", {"file_path": "secrets/key"}, "certain"),
     # folders
     ("Read(secrets/**)", {"file_path": "secrets"}, "certain"),
     ("Read(secrets)", {"file_path": "secrets/deep/key"}, "certain"),
@@ -170,6 +177,23 @@ def test_what_is_not_certain_is_never_allowed(project: Path, rule: str, given: A
 )
 def test_another_file_is_none_of_the_rules_business(project: Path, rule: str, given: Any) -> None:
     assert condition(rule).grade(fields(given, project)) is None
+
+
+def test_a_directory_may_be_any_kind_of_path(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.parent)
+
+    for cwd in (project, str(project), os.fsencode(project), "project", "./project/", project / "src/.."):
+        call = {"tool_name": "Read", "tool_input": {"file_path": f"{project}/secrets/key"}, "cwd": cwd}
+        assert condition("Read(secrets/**)").grade(call) == "certain", cwd
+
+
+def test_a_process_that_works_elsewhere_leads_elsewhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project / "secrets")
+
+    assert (
+        condition("Read(secrets/**)").grade(fields({"file_path": f"/proc/{os.getpid()}/cwd/key"}, project)) == "certain"
+    )
+    assert condition("Read(secrets/**)").grade(fields({"file_path": "/proc/self/cwd/src/app.py"}, project)) is None
 
 
 def test_a_directory_that_is_entered_through_a_link_is_the_same_directory(project: Path) -> None:
@@ -308,7 +332,7 @@ class TestSearch:
             ("Read(secrets/**)", "Grep", {"pattern": "x", "glob": "secrets/*"}, "certain"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "glob": "/secrets/*"}, "certain"),
             ("Read(*.pem)", "Grep", {"pattern": "x", "glob": "*.pem"}, "certain"),
-            ("Read(*.pem)", "Grep", {"pattern": "x", "glob": "*.{pem,key}"}, "opaque"),
+            ("Read(*.pem)", "Grep", {"pattern": "x", "glob": "*.{pem,key}"}, "certain"),
             ("Read(*.pem)", "Grep", {"pattern": "x", "glob": "a*.pem"}, "certain"),
             ("Read(secrets/**)", "Glob", {"pattern": "secrets/**/*.txt"}, "certain"),
             ("Read(secrets/**)", "Glob", {"pattern": "shortcut/*"}, "certain"),
@@ -332,6 +356,8 @@ class TestSearch:
             ("Read(secrets/**)", "Glob", {"pattern": "**/key"}, "opaque"),
             ("Read(secrets/**)", "Glob", {"pattern": "*/*"}, "opaque"),
             ("Read(secrets/**)", "Glob", {"pattern": "s[a-f]crets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "s[e]crets/*"}, "certain"),
+            ("Read(secrets/**)", "Glob", {"pattern": "{src,secrets}/*"}, "certain"),
             ("Read(secrets/**)", "Glob", {"pattern": "*/../secrets/*"}, "opaque"),
             ("Read(.env)", "Glob", {"pattern": "**/.e*"}, "opaque"),
             ("Read(.env)", "Grep", {"pattern": "KEY", "path": "src"}, "opaque"),

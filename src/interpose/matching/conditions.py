@@ -5,6 +5,7 @@ A rule is judged in three grades. What cannot be read is ``opaque``, never no ma
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AnyCondition", "Condition", "compile_condition"]
 
-_MOST_VALUES = 10_000
+_MOST_VALUES = 1_000
 _DEEPEST = 50
 _LONGEST = 100_000
 
@@ -112,7 +113,7 @@ class Condition:
         if not isinstance(given, Mapping):
             return False
         # A model may add a key that the rule allows: every key that the tool may use has to match.
-        values = list(_values(given))
+        values = list(_limited(given))
         kinds = {_kind(key) for key, _, _ in values}
         naming = any(_plain_key(key) in _NAMES | _URLS for key, _, _ in values)
         judged = [
@@ -123,8 +124,8 @@ class Condition:
 
     def tools(self) -> frozenset[str]:
         """Return the tools that the rule names, with their family."""
-        names = frozenset({self.tool})
-        return names | _FAMILIES.get(self.tool, frozenset()) if self.pattern is not None and self.family else names
+        names = frozenset(self.tool.split("|"))
+        return names.union(*(_FAMILIES.get(name, ()) for name in names)) if self.pattern and self.family else names
 
     def files(self, tool_name: str, cwd: str) -> Callable[[str], bool] | None:
         """Return a function that says whether the rule is about a file that a tool may find; None if about none."""
@@ -137,7 +138,7 @@ class Condition:
     def _is_about(self, name: object) -> bool:
         if not isinstance(name, str) or not name or _same_tool(self.tool, name):
             return True
-        return self.pattern is not None and self.family and name in _FAMILIES.get(self.tool, ())
+        return self.pattern is not None and name in self.tools()
 
     def _grade_input(self, name: object, fields: Mapping[str, Any]) -> Grade | None:
         given, cwd = fields.get("tool_input"), _cwd(fields)
@@ -148,8 +149,9 @@ class Condition:
             if name == self.tool and isinstance(given.get("pattern"), str):
                 grades.append("certain" if self._text_matches(given["pattern"]) else None)
             return surest(grades)
-        known, others = list[Grade | None](), list[Grade | None]()
-        for key, value, listed in _values(given):
+        known: list[Grade | None] = []
+        others: list[Grade | None] = []
+        for key, value, listed in _limited(given):
             kind = _kind(key)
             if kind is None:
                 others.append(self._grade_other(value, cwd))
@@ -192,10 +194,13 @@ class Condition:
 
     def _grade_arguments(self, given: Mapping[str, Any]) -> Iterator[Grade | None]:
         """Judge a command whose words are in a list, or in two keys."""
+        keys = {_plain_key(key): value for key, value in given.items()}
+        commands = [keys[key] for key in _COMMANDS & keys.keys()]
+        if all(isinstance(command, str) for command in commands) and not _ARGUMENTS & keys.keys():
+            return
         import shlex
 
-        keys = {_plain_key(key): value for key, value in given.items()}
-        for command in (keys[key] for key in _COMMANDS & keys.keys()):
+        for command in commands:
             first = command if isinstance(command, list) else [command]
             more = [keys[key] for key in _ARGUMENTS & keys.keys()]
             words = [*first, *(word for one in more for word in (one if isinstance(one, list) else [one]))]
@@ -298,7 +303,16 @@ class AnyCondition:
 
 def _cwd(fields: Mapping[str, Any]) -> str:
     cwd = fields.get("cwd")
-    return cwd if isinstance(cwd, str) else ""
+    given = os.fsdecode(cwd) if isinstance(cwd, str | bytes | os.PathLike) else ""
+    return os.path.abspath(given) if given else ""
+
+
+def _limited(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the values of an input; raise if they are so many that a rule would take long."""
+    for number, found in enumerate(_values(given)):
+        if number > _MOST_VALUES:
+            raise ValueError("too many")
+        yield found
 
 
 def _values(given: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any, bool]]:
@@ -315,7 +329,7 @@ def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str
         if _kind(key) not in (None, "inert"):
             yield key, value, True
     elif isinstance(value, (list, tuple)):
-        if depth > _DEEPEST or len(value) > _MOST_VALUES:
+        if depth > _DEEPEST:
             raise ValueError("too deep")
         for item in value:
             if isinstance(item, Mapping) and _plain_key(key) in _LISTS:
@@ -325,20 +339,23 @@ def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str
         if not value and _kind(key) not in (None, "inert"):
             yield key, None, True
     else:
-        yield key, value, listed
+        yield key, os.fsdecode(value) if isinstance(value, os.PathLike) else value, listed
 
 
 def _plain_key(key: object) -> str:
     return str(key).replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
+_KINDS = {
+    key: kind
+    for kind, keys in (("inert", _INERT), ("name", _TEXTS), ("url", _URLS), ("path", _PATHS), ("command", _COMMANDS))
+    for key in keys
+}
+
+
 def _kind(key: str) -> str | None:
     """Return what the key of an input holds; None if that is unknown."""
-    plain = _plain_key(key)
-    for kind, keys in (("command", _COMMANDS), ("path", _PATHS), ("url", _URLS), ("name", _TEXTS), ("inert", _INERT)):
-        if plain in keys:
-            return kind
-    return None
+    return _KINDS.get(key) or _KINDS.get(_plain_key(key))
 
 
 def _listed(value: Any) -> list[Any]:

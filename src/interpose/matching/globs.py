@@ -53,14 +53,26 @@ def glob_to_regex(glob: str, across: str = "") -> str:
 
 _WILDCARD = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]")
 _FRESH = "\ue000"
+_DEEP = f"{_FRESH}/{_FRESH}/"
 
 
-def samples(glob: str) -> Iterator[str]:
-    """Yield paths that a glob matches, each wildcard filled with nothing, one or two names that no pattern mentions."""
+def samples(glob: str) -> Iterator[list[str]]:
+    """Yield for each glob that ``{a,b}`` stands for some paths that it matches.
+
+    Each wildcard is filled with nothing, with one and with two names that no pattern mentions.
+    """
     for variant in without_braces(glob) or ():
-        for deep, star in (("", ""), (f"{_FRESH}/", _FRESH), (f"{_FRESH}/{_FRESH}/", _FRESH * 2)):
-            fillings = {"**/": deep, "**": deep + star, "*": star}
-            yield _WILDCARD.sub(lambda found, fillings=fillings: fillings.get(found[0], _FRESH), variant)  # type: ignore[misc]
+        yield [_filled(variant, deep, star) for deep, star in (("", ""), (f"{_FRESH}/", _FRESH), (_DEEP, _FRESH * 2))]
+
+
+def _filled(glob: str, deep: str, star: str) -> str:
+    fillings = {"**/": deep, "**": deep + star, "*": star}
+
+    def fill(found: re.Match[str]) -> str:
+        one = found[0]
+        return one[1] if len(one) == 3 and one[0] == "[" else fillings.get(one, _FRESH)
+
+    return _WILDCARD.sub(fill, glob)
 
 
 def without_braces(glob: str) -> list[str] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from unicodedata import normalize
 
 from .globs import glob_to_regex, has_wildcards, overlap, samples
@@ -79,9 +79,8 @@ class PathPattern:
         if any(self._means(root, forms) for root in found):
             return "certain"
         wholes = [_literal(head) + ("/" + tail if tail else "") for head, tail in searched]
-        for whole in dict.fromkeys(wholes):
-            paths = list(samples(whole))
-            if paths and all(self._means(os.path.normpath(path), forms) for path in paths):
+        for paths in (paths for whole in dict.fromkeys(wholes) for paths in samples(whole)):
+            if all(self._means(os.path.normpath(path), forms) for path in paths):
                 return "certain"
         meant = [_folded(one) for head, tail in forms for one in self._wholes(head, tail, cwd)]
         return "opaque" if any(overlap(_folded(whole), one) for whole in wholes for one in meant) else None
@@ -103,6 +102,9 @@ class PathPattern:
 
     def _forms(self, cwd: str) -> list[tuple[str, str]]:
         """Return the pattern as a directory and a glob below it, by each name of the directory."""
+        return [(_composed(head), _composed(tail)) for head, tail in self._names(cwd)]
+
+    def _names(self, cwd: str) -> list[tuple[str, str]]:
         text, base = self._text, cwd or os.sep
         if text.startswith("//"):
             return _named("/", text, cwd)
@@ -134,10 +136,9 @@ class PathPattern:
         ):
             yield f"{whole}/**"
 
-    def _means(self, path: str, forms: Iterable[tuple[str, str]]) -> bool:
+    def _means(self, path: str, forms: Sequence[tuple[str, str]]) -> bool:
         """Return whether one form matches; where the file system ignores case, in any case."""
         path = _composed(path)
-        forms = [(_composed(head), _composed(tail)) for head, tail in forms]
         if any(self._predicate(head, tail, below=True)(path) for head, tail in forms):
             return True
         if any(self._predicate(head, tail, "(?i)", below=True)(path) for head, tail in forms) and _ignores_case(path):
@@ -166,12 +167,12 @@ class PathPattern:
 def _named(base: str, pattern: str, cwd: str) -> list[tuple[str, str]]:
     """Return the literal directories that a pattern begins with, as written and as resolved, and the rest."""
     head, tail = _split(base, pattern)
-    forms = [(head, tail)]
+    whole = os.path.join(base, *_literal_parts(pattern))
     try:
-        reals = _resolved(os.path.join(base, *_literal_parts(pattern)), cwd), _resolved(head, cwd)
+        names = [head, _resolved(whole, cwd), *([_resolved(head, cwd)] if ".." in whole else [])]
     except (Unreadable, OSError, ValueError):  # then it is known by one name only
-        return forms
-    return list(dict.fromkeys((*forms, *((real, tail) for real in reals))))
+        names = [head]
+    return [(name, tail) for name in dict.fromkeys(names)]
 
 
 def _literal_parts(pattern: str) -> list[str]:
@@ -231,6 +232,10 @@ def _other_readings(path: str) -> list[str]:
     return [one for one in dict.fromkeys(found) if one != path]
 
 
+_SAME_AS_ROOT = "/System/Volumes/Data/"  # on macOS
+_BY_NUMBER = "/.vol/"  # on macOS a file by its number
+
+
 def _names(path: str, base: str) -> Iterator[str]:
     """Yield a path without ``.`` and ``..``, and the paths that it leads to if links are followed first or last."""
     whole = os.path.join(base, path)
@@ -239,7 +244,12 @@ def _names(path: str, base: str) -> Iterator[str]:
     real = _resolved(whole, base)
     if real != written:
         yield real
+    if ".." in whole:
         yield _resolved(written, base)
+    if written.startswith(_SAME_AS_ROOT):
+        yield from _names(written.removeprefix(_SAME_AS_ROOT), "/")
+    if written.startswith(_BY_NUMBER):
+        raise Unreadable
 
 
 def _plain(path: str) -> str:
@@ -247,7 +257,7 @@ def _plain(path: str) -> str:
     return os.path.normpath("/" + path.lstrip("/"))
 
 
-_OWN_PROCESS = re.compile(r"/proc/(?:self|thread-self)")
+_OWN_PROCESS = re.compile(r"/proc/(?:self|thread-self)(?![^/])")
 _OF_PROCESS = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(cwd|root|fd|map_files)(?:/.*)?")
 
 
@@ -289,20 +299,27 @@ def _target(path: str, cwd: str) -> str | None:
         # What these lead to depends on the process that opens them, and that is not this one.
         if _OWN_PROCESS.fullmatch(path):
             return None
-        if found := _OF_PROCESS.fullmatch(path):
-            if found[1] == "root":
-                return "/"
-            if found[1] != "cwd" or not cwd:
-                raise Unreadable
-            return cwd
         if path.startswith("/dev/fd/"):
             raise Unreadable
+        if found := _OF_PROCESS.fullmatch(path):
+            return _target_of_process(path, found[1], cwd)
     try:
-        return os.readlink(path)
+        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else None
     except FileNotFoundError:
         return None if path.startswith("/proc/") else ""
-    except OSError:  # no link, or not to be looked at
+    except OSError:  # not to be looked at
         return None
+
+
+def _target_of_process(path: str, what: str, cwd: str) -> str:
+    if what not in ("cwd", "root"):
+        raise Unreadable
+    if _OWN_PROCESS.match(path):
+        return "/" if what == "root" else cwd or "/"
+    try:
+        return os.readlink(path)
+    except OSError:
+        raise Unreadable from None
 
 
 # File systems.
