@@ -67,6 +67,8 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": "src/../shortcut/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "shortcut/deep/../key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "{way_in}/secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "nowhere/../shortcut/deep/../key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "nowhere/../shortcut/../secrets/x/../key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "shortcut/new"}, "certain"),
     ("Read(secrets/**)", {"file_path": "shortcut/new/newer"}, "certain"),
     ("Read(./secret.txt)", {"file_path": "src/hard.txt"}, "certain"),

@@ -264,12 +264,12 @@ _OF_PROCESS = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(cwd|root|fd|map_files)(?
 def _resolved(path: str, cwd: str) -> str:
     """Return the path that a path leads to, as for a program that runs in ``cwd``.
 
-    A part that is missing ends the search: what is below it cannot be a link.
+    A part that is missing counts as a directory: ``missing/../link`` leads where the link does, as for most libraries.
     """
     ahead = [part for part in reversed(path.split("/")) if part not in ("", ".")]
     if len(ahead) > _MOST_PARTS:
         raise Unreadable
-    done, links = "", 0
+    done, links, missing = "", 0, None
     while ahead:
         name = ahead.pop()
         if name in ("", "."):
@@ -278,37 +278,36 @@ def _resolved(path: str, cwd: str) -> str:
             done = done.rpartition("/")[0]
             continue
         here = f"{done}/{name}"
-        target = _target(here, cwd)
-        if target is None:
-            done = here
-            continue
-        if target == "":
-            return _plain("/".join([here, *reversed(ahead)]))
-        links += 1
-        if links > _MOST_LINKS:
-            raise Unreadable
-        if target.startswith("/"):
-            done = ""
-        ahead += reversed(target.split("/"))
+        if missing is None or not here.startswith(f"{missing}/"):  # what is below a missing part is missing too
+            target = _target(here, cwd)
+            if target:
+                links += 1
+                if links > _MOST_LINKS:
+                    raise Unreadable
+                done = "" if target.startswith("/") else done
+                ahead += reversed(target.split("/"))
+                continue
+            missing = here if target is None else missing
+        done = here
     return done or "/"
 
 
 def _target(path: str, cwd: str) -> str | None:
-    """Return what a link leads to, None for what is no link, and an empty text for what is not there."""
+    """Return what a link leads to, an empty text for what is no link, and None for what is not there."""
     if path.startswith(("/proc/", "/dev/fd/")):
         # What these lead to depends on the process that opens them, and that is not this one.
         if _OWN_PROCESS.fullmatch(path):
-            return None
+            return ""
         if path.startswith("/dev/fd/"):
             raise Unreadable
         if found := _OF_PROCESS.fullmatch(path):
             return _target_of_process(path, found[1], cwd)
     try:
-        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else None
+        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else ""
     except FileNotFoundError:
-        return None if path.startswith("/proc/") else ""
+        return "" if path.startswith("/proc/") else None
     except OSError:  # not to be looked at
-        return None
+        return ""
 
 
 def _target_of_process(path: str, what: str, cwd: str) -> str:
