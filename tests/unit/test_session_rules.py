@@ -356,7 +356,10 @@ class TestGrades:
 
         assert reason("secret") == "denied by the rule Read(./secret)"
         assert reason("file:///p/secret") == "denied by the rule Read(./secret), which this call may match"
-        assert reason("/dev/fd/3") == "this call cannot be read, and the rule Read(./secret) may match it"
+        assert (
+            reason("/dev/fd/3")
+            == "its input does not tell all that this call does, and the rule Read(./secret) may match it"
+        )
         assert reason("secret", "ask") == "the rule Read(./secret) asks"
         assert reason("file:///p/secret", "ask") == "the rule Read(./secret) asks, which this call may match"
 

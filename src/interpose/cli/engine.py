@@ -182,7 +182,7 @@ def _condition(hook: Hook, fields: Mapping[str, Any]) -> Predicate:
 _GRADES = {
     "certain": "holds for this input",
     "possible": "may hold for this input (match: possible)",
-    "opaque": "cannot be judged, since this input cannot be read, so it counts as true (match: opaque)",
+    "opaque": "cannot be judged from this input, so it counts as true (match: opaque)",
 }
 
 

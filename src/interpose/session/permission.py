@@ -41,7 +41,11 @@ class RuleAnswer(Record, kw_only=False):
         says = {"deny": f"denied by the rule {self.rule}", "ask": f"the rule {self.rule} asks"}.get(self.answer, "")
         if self.grade == "possible":
             return f"{says}, which this call may match"
-        return f"this call cannot be read, and the rule {self.rule} may match it" if self.grade == "opaque" else says
+        return (
+            f"its input does not tell all that this call does, and the rule {self.rule} may match it"
+            if self.grade == "opaque"
+            else says
+        )
 
 
 def mode_of(word: str) -> str:
