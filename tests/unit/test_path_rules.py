@@ -81,6 +81,7 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": "/proc/../proc/./self/cwd/shortcut/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "by_cwd"}, "certain"),
     ("Read(secrets/**)", {"file_path": f"/proc/{os.getpid()}/root{{root}}/secrets/key"}, "certain"),
+    ("Read(//)", {"file_path": "/etc/passwd"}, "certain"),
     ("Read(//**)", {"file_path": f"/proc/{os.getpid()}/cwd/x"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/proc/999999999/cwd/src"}, "opaque"),
     ("Read(secrets/**)", {"file_path": "/System/Volumes/Data{root}/secrets/key"}, "certain"),

@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
-from ..matching import compile_condition
+from ..matching import compile_rule
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
@@ -129,7 +129,7 @@ class _ConfigurationReader:
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
             else:
-                self.attempt(f"permissions.{name}", partial(_check_rule, name))
+                self.attempt(f"permissions.{name}", partial(compile_rule, name))
             if len(self.problems) == before:
                 self.found.permissions[name] = answer
 
@@ -305,14 +305,6 @@ class _ConfigurationReader:
         made = self.attempt(path, lambda: _setting(key, value))
         if made is not None:
             self.found.settings.update(made)
-
-
-def _check_rule(rule: str) -> None:
-    """Refuse the name of a permission that is not a rule, which a session could not apply."""
-    try:
-        compile_condition([rule])
-    except BadHook as error:
-        raise BadHook(error.problem.what.removeprefix("if: "), hint=error.problem.hint) from None
 
 
 def _setting(key: str, value: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .paths import PathPattern
     from .shell import CommandPattern
 
-__all__ = ["AnyCondition", "Condition", "compile_condition"]
+__all__ = ["AnyCondition", "Condition", "compile_condition", "compile_rule"]
 
 _MOST_VALUES = 1_000
 _DEEPEST = 50
@@ -75,7 +75,7 @@ class Condition:
                 self._path_pattern()
                 self._text_matches("")
         except ValueError as error:
-            raise BadHook(f"if: {text!a} cannot be compiled: {error}") from None
+            raise BadHook(f"{text!a} cannot be compiled: {error}", hint=_HINT) from None
 
     @property
     def rules(self) -> tuple[Condition, ...]:
@@ -390,7 +390,7 @@ def _leads_up(pattern: str) -> bool:
 
 
 _TOOL = re.compile(r"""(?:\[[^\]\s]*\]|[^\s!&|,;(){}<>"'`\[\]])+""")
-_HINT = "write it like Bash(git push *) or Write(src/**); several as a list, of which one has to match"
+_HINT = "write it like Bash(git push *) or Write(src/**)"
 
 
 @overload
@@ -398,29 +398,36 @@ def compile_condition(text: str | None, *, family: bool = True) -> Condition | N
 @overload
 def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCondition | None: ...
 def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCondition | None:
-    """Compile ``Tool`` or ``Tool(pattern)``, or a list of such rules. Without ``family`` a rule is about one tool."""
-    if isinstance(text, (list, tuple)):
-        if not text:
-            raise BadHook("if: a list without rules", hint="leave it out, or name a rule")
-        rules = [_compile_rule(rule, family) for rule in text]
-        return rules[0] if len(rules) == 1 else AnyCondition(rules)
+    """Compile an ``if``: a rule, or a list of rules. Without ``family`` a rule is about one tool."""
     if text is None or (isinstance(text, str) and not text.strip()):
         return None
-    return _compile_rule(text, family)
+    given = text if isinstance(text, (list, tuple)) else [text]
+    if not given:
+        raise BadHook("if: a list without rules", hint="leave it out, or name a rule")
+    try:
+        rules = [compile_rule(rule, family=family) for rule in given]
+    except BadHook as error:
+        hint = f"{error.problem.hint}; several as a list, of which one has to match"
+        raise BadHook(f"if: {error.problem.what}", hint=hint) from None
+    return rules[0] if len(rules) == 1 else AnyCondition(rules)
 
 
-def _compile_rule(text: object, family: bool) -> Condition:
+def compile_rule(text: object, *, family: bool = True) -> Condition:
+    """Compile ``Tool`` or ``Tool(pattern)``."""
     if not isinstance(text, str) or not text.strip():
-        raise BadHook(f"if: {as_written(text)} where a rule is expected", hint=_HINT)
+        raise BadHook(f"{as_written(text)} where a rule is expected", hint=_HINT)
     rule = text.strip()
     tool, parenthesis, _ = rule.partition("(")
     names = [name.strip() for name in tool.split("|")]
     end = _end_of_pattern(rule, len(tool)) if parenthesis else len(rule)
     if end is None:
-        raise BadHook(f"if: {text!r} has no closing parenthesis", hint=_HINT)
+        raise BadHook(f"{text!r} has no closing parenthesis", hint=_HINT)
     if end != len(rule) or not all(_TOOL.fullmatch(name) for name in names):
-        raise BadHook(f"if: {text!r} is not one rule", hint=_HINT if parenthesis else f"{_HINT}: Bash({rule})")
+        hint = _HINT if parenthesis else f"did you mean Bash({rule})? {_HINT}"
+        raise BadHook(f"{text!r} is not one rule", hint=hint)
     pattern = re.sub(r"\\([()])", r"\1", rule[len(tool) + 1 : -1]).strip() if parenthesis else None
+    if pattern == "":
+        raise BadHook(f"{text!r} has no pattern in its parentheses", hint=f"{tool} alone means every call of it")
     return Condition(rule, "|".join(names), pattern, family=family)
 
 

@@ -37,7 +37,7 @@ class PathPattern:
 
     def __init__(self, text: str) -> None:
         self._is_folder = text.endswith("/")
-        self._text = text.rstrip("/") or "/"
+        self._text = text.rstrip("/") or text[:2]
         self._compiled: dict[tuple[str, ...], Predicate] = {}
         if any(mark in text for mark in "[{\\"):
             self._predicate("/", self._text)  # raises ValueError if it cannot be compiled
@@ -108,8 +108,8 @@ class PathPattern:
         text, base = self._text, cwd or os.sep
         if text.startswith("//"):
             return _named("/", text, cwd)
-        if text.startswith("~"):
-            home, _, rest = text.partition("/")
+        home, _, rest = text.partition("/")
+        if home.startswith("~") and os.path.expanduser(home) != home:
             return _named(os.path.expanduser(home), rest, cwd)
         if text.startswith("**/"):
             return [("", text)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from ..errors import BadHook, UsageError, nearest
-from ..matching import Condition, compile_condition
+from ..matching import Condition, compile_rule
 from ..matching.grades import GRADES, Grade
 from ..model import Outcome, strictest
 from ..records import Record
@@ -134,12 +134,9 @@ def _condition(text: str, answer: str) -> Condition:
     if answer not in ("deny", "ask", "allow"):
         raise UsageError(f"rules: {answer!r} for {text} is not an answer", hint="allow, ask or deny")
     try:
-        condition = compile_condition(text)
+        return compile_rule(text)
     except BadHook as error:
-        raise UsageError(f"rules: {error.problem.what.removeprefix('if: ')}", hint=error.problem.hint) from None
-    if not isinstance(condition, Condition):
-        raise UsageError("rules: a rule without text", hint="write it like Bash(git push *)")
-    return condition
+        raise UsageError(f"rules: {error.problem.what}", hint=error.problem.hint) from None
 
 
 def judge(
