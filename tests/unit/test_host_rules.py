@@ -126,6 +126,17 @@ def test_a_url_is_found_where_tools_have_it(given: Any, grade: str | None) -> No
     assert condition("WebFetch(domain:evil.org)").grade(fields(given)) == grade
 
 
+def test_a_name_that_ends_in_a_digit_has_subdomains() -> None:
+    assert condition("WebFetch(domain:host1)").grade(fields({"url": "http://a.host1/"})) == "certain"
+
+
+def test_a_long_url_is_judged_by_its_host() -> None:
+    long = "https://good.org/?" + "x" * 90_000
+
+    assert condition("WebFetch(domain:evil.org)").grade(fields({"url": long})) is None
+    assert condition("WebFetch(domain:good.org)").grade(fields({"url": long})) == "certain"
+
+
 class TestAllow:
     @pytest.mark.parametrize(
         "url", ["https://good.org/", "https://good.org/a?b#c", "http://GOOD.org:8080/", "good.org", "https://good.org."]
@@ -157,6 +168,21 @@ class TestAllow:
         assert not wide.covers(fields({"url": "https://good.org/"}))
         assert not wide.covers(fields({"url": "https://evil.org/.good.org"}))
         assert wide.grade(fields({"url": "https://A.GOOD.org./"})) == "certain"
+
+    def test_wildcards_stand_beside_names_in_other_scripts(self) -> None:
+        assert (
+            condition("WebFetch(domain:*.bücher.example)").grade(fields({"url": "https://a.BÜCHER.example"}))
+            == "certain"
+        )
+
+    def test_a_host_that_can_be_read_in_two_ways_is_not_covered(self) -> None:
+        for rule, url in (
+            ("straße.example", "https://strasse.example"),
+            ("010.0.0.1", "http://10.0.0.1"),
+            ("010.0.0.1", "http://8.0.0.1"),
+        ):
+            assert condition(f"WebFetch(domain:{rule})").grade(fields({"url": url})) is not None
+            assert not condition(f"WebFetch(domain:{rule})").covers(fields({"url": url}))
 
     def test_every_url_has_to_be(self) -> None:
         good = condition("WebFetch(domain:good.org)")

@@ -13,10 +13,11 @@ from .names import Predicate, linear
 
 __all__ = ["HostPattern", "plain_urls"]
 
-_LONGEST = 10_000
+_LONGEST_HOST = 1_000
 _NO_HOST = frozenset(" \t\n\r\0#/:<>?@[\\]^|%")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _WEB = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
+_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _PLAIN_URL = re.compile(r"(?:https?://)?[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?")
 
@@ -31,7 +32,9 @@ class HostPattern:
         self._matches: Predicate | None = None
         if "*" in text:
             self._hosts = frozenset[str]()
-            self._matches = linear(glob_to_regex(text.strip(".").lower(), across="."))
+            labels = normalize("NFKC", text).lower().strip(".").split(".")
+            glob = ".".join(label if "*" in label else _as_browsers_do(label) for label in labels)
+            self._matches = linear(glob_to_regex(glob, across="."))
         else:
             is_address = text.count(":") > 1 and not text.startswith("[") and "/" not in text
             hosts = _hosts(f"[{text}]" if is_address else text)
@@ -53,17 +56,16 @@ class HostPattern:
         if not _PLAIN_URL.fullmatch(url):
             return False
         hosts = _hosts(url)
-        return bool(hosts) and all(
-            host is not None and (host in self._hosts or (self._matches is not None and self._matches(host)))
-            for host in hosts
-        )
+        if self._matches is not None:
+            return bool(hosts) and all(host is not None and self._matches(host) for host in hosts)
+        return len(self._hosts) == 1 and hosts == self._hosts  # a rule that can be read in two ways allows nothing
 
     def _means(self, host: str) -> bool:
-        if self._matches is not None and self._matches(host):
-            return True
-        # A number has no subdomains.
+        if self._matches is not None:
+            return self._matches(host)
+        # An address has no subdomains.
         return host in self._hosts or any(
-            host.endswith(f".{one}") for one in self._hosts if one and not one[-1].isdigit() and ":" not in one
+            host.endswith(f".{one}") for one in self._hosts if not _ADDRESS.fullmatch(one)
         )
 
 
@@ -79,8 +81,6 @@ def plain_urls(url: str) -> list[str]:
 
 def _hosts(url: str) -> set[str | None]:
     """Return the hosts that programs may read in a URL; None among them stands for one that cannot be read."""
-    if len(url) > _LONGEST:
-        return {None}
     return {host for authority, _, _ in _readings(url) for host in _hosts_of_authority(authority)}
 
 
@@ -112,6 +112,8 @@ def _cut(text: str, scheme: str) -> tuple[str, str, str]:
 
 def _hosts_of_authority(authority: str) -> set[str | None]:
     host = authority.rpartition("@")[2]
+    if len(host) > _LONGEST_HOST:
+        return {None}
     if host.startswith("["):
         inside, closed, _ = host[1:].partition("]")
         return _address_of_version_6(inside) if closed else {None}
