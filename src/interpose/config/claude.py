@@ -6,8 +6,6 @@ every option without effect, is a warning.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +16,7 @@ from ..matching import compile_condition
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
+from .commands import PLACEHOLDER, PLUGIN_VARIABLE
 from .declare import declare
 from .mapping import Configuration
 
@@ -33,7 +32,6 @@ _SHOWN = {
     "prompt": ("prompt",),
     "agent": ("prompt",),
 }
-_PLACEHOLDER = re.compile(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)\}")
 
 
 def read_settings(
@@ -104,10 +102,7 @@ class _SettingsReader:
         self.source = source
         self.directory = directory
         self.project_dir = project_dir
-        self.places = {
-            "CLAUDE_PROJECT_DIR": project_dir or os.path.abspath(directory or os.getcwd()),
-            "CLAUDE_PLUGIN_ROOT": plugin_root,
-        }
+        self.plugin_root = plugin_root
         self.found = Configuration()
 
     def warn(self, path: str, what: str, hint: str = "") -> None:
@@ -195,26 +190,18 @@ class _SettingsReader:
             if shell != "powershell":
                 raise BadHook(f"shell: {shell!r} is not a shell", hint="bash or powershell")
             return {"type": "powershell"}
-        if isinstance(args, list) and all(isinstance(arg, str) for arg in args):
-            line, *args = [self.filled_in(word, path) for word in (line, *args)]
-        root = self.places["CLAUDE_PLUGIN_ROOT"]
+        root = self.plugin_root
+        if isinstance(args, list) and not root:
+            for found in PLACEHOLDER.findall(" ".join(map(str, (line, *args)))):
+                if found == PLUGIN_VARIABLE:
+                    self.warn(path, f"${{{found}}} is not set: this is not a plugin")
         return {
             "type": "command",
             "command": line,
             "args": args,
             "shell": shell if args is None else None,
-            "env": {"CLAUDE_PLUGIN_ROOT": root} if root else None,
+            "env": {PLUGIN_VARIABLE: root} if root else None,
         }
-
-    def filled_in(self, word: str, path: str) -> str:
-        """Replace the placeholders of directories, as text that is not parsed again."""
-
-        def place(found: re.Match[str]) -> str:
-            if not self.places[found[1]]:
-                self.warn(path, f"{found[0]} is not set: this is not a plugin")
-            return self.places[found[1]] or found[0]
-
-        return _PLACEHOLDER.sub(place, word)
 
 
 def _text(given: Mapping[str, Any], key: str) -> str:

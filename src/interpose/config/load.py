@@ -23,6 +23,7 @@ from .files import FileRead, check_owner, sha256
 from .files import read as read_file
 from .integrity import sealed
 from .mapping import Configuration, read_mapping
+from .projects import own_project
 from .references import references_of
 from .state import user_directory
 from .trust import TrustStore
@@ -262,8 +263,9 @@ def _read(
 
 
 def _claude(table: Table, given: Any, source: Source, directory: str) -> Configuration:
-    project = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
-    return read_settings(table, given, layer=source.layer, source=source.path, directory=project, project_dir=project)
+    around = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
+    return read_settings(table, given, layer=source.layer, source=source.path, directory=around,
+                         project_dir=own_project(directory, source.layer))  # fmt: skip
 
 
 def _located(problem: Problem, where: Callable[..., str]) -> Problem:

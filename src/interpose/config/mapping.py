@@ -17,6 +17,7 @@ from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, seconds
+from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
 __all__ = [
@@ -81,8 +82,7 @@ class _ConfigurationReader:
         self.layer = layer
         self.locate = locate or (lambda path: source)
         self.directory = directory
-        # A project's own files stand in a folder of ours.
-        self.project = os.path.dirname(directory) if os.path.basename(directory) == ".interpose" else directory
+        self.project = own_project(directory, layer)
         self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
         self.found = Configuration()
