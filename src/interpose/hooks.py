@@ -311,7 +311,9 @@ class Hooks:
         return SyncSession(self, **self._session_options(options))
 
     def _session_options(self, options: SessionOptions) -> Any:
-        return {"rules": self.permissions, "show": self._show_later, **options}
+        from .session.configured_rules import ConfiguredRules
+
+        return {"rules": ConfiguredRules(lambda: self.permissions), "show": self._show_later, **options}
 
     # Being told.
 

@@ -18,7 +18,7 @@ from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
 from ..routes import deadline
 from . import parse_cache
-from .claude import read_settings, without_copies
+from .claude import read_settings, with_unique_names, without_copies
 from .files import FileRead, check_owner, sha256
 from .files import read as read_file
 from .integrity import sealed
@@ -152,7 +152,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
     for source in sources:
         try:
             file = read_file(source.path, found=source.found)
-            found, permissions = _read(table, source, file, commands, lines)
+            found = _read(table, source, file, commands, lines)
         except ConfigError as error:
             problems.extend(error.problems)
             continue
@@ -173,10 +173,10 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         loaded.origins.append(origin)
         if source.found and references:
             found.hooks = sealed(found.hooks, references)
-        _add(loaded, source, found, permissions)
+        _add(loaded, source, found)
     if problems:
         raise ConfigError(problems)
-    loaded.hooks = without_copies(loaded.hooks)
+    loaded.hooks = with_unique_names(without_copies(loaded.hooks))
     return loaded
 
 
@@ -202,7 +202,7 @@ def _distrust(store: TrustStore, origin: Origin) -> str:
         return f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
 
 
-def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapping[str, str]) -> None:
+def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
     """Add the content of a file; what files of higher layers say wins."""
     enforced = found.settings.pop("enforce", True)
     hooks = found.hooks
@@ -221,7 +221,7 @@ def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapp
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
-    for name, answer in permissions.items():
+    for name, answer in found.permissions.items():
         loaded.permissions[name] = strictest((answer, loaded.permissions.get(name, "none")))
 
 
@@ -238,9 +238,7 @@ def _with_own_timeouts(loaded: Loaded, found: Configuration, source: Source) -> 
     return [replace(hook, timeout=deadline(hook, settings)) for hook in found.hooks] if times else found.hooks
 
 
-def _read(
-    table: Table, source: Source, file: FileRead, commands: Any, lines: bool
-) -> tuple[Configuration, dict[str, str]]:
+def _read(table: Table, source: Source, file: FileRead, commands: Any, lines: bool) -> Configuration:
     parsed = parse_cache.parse(file, source.path, found=source.found)
     given = parsed.value
     directory = os.path.dirname(file.real_path)
@@ -250,22 +248,20 @@ def _read(
     if spoken not in ("native", "claude"):
         raise ConfigError([Problem(f"there is no dialect {spoken!r}", where=parsed.where("dialect", value=True),
                                    hint="native or claude")])  # fmt: skip
+    locate = (lambda path: f"{source.path}:{parsed.place(path)[0]}") if lines else None
     try:
         if spoken == "claude":
-            return _claude(table, given, source, directory), {}
-        locate = (lambda path: f"{source.path}:{parsed.place(path)[0]}") if lines else None
-        found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
-                             locate=locate, commands=commands, found=source.found)  # fmt: skip
+            around = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
+            found = read_settings(table, given, layer=source.layer, source=source.path, directory=around,
+                                  folder=directory, project_dir=own_project(directory, source.layer),
+                                  locate=locate)  # fmt: skip
+        else:
+            found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
+                                 locate=locate, commands=commands, found=source.found)  # fmt: skip
     except ConfigError as error:
         raise ConfigError([_located(problem, parsed.where) for problem in error.problems]) from None
     found.warnings = [_located(problem, parsed.where) for problem in found.warnings]
-    return found, found.permissions
-
-
-def _claude(table: Table, given: Any, source: Source, directory: str) -> Configuration:
-    around = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
-    return read_settings(table, given, layer=source.layer, source=source.path, directory=around,
-                         project_dir=own_project(directory, source.layer))  # fmt: skip
+    return found
 
 
 def _located(problem: Problem, where: Callable[..., str]) -> Problem:

@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
+from ..matching import compile_condition
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
@@ -126,6 +127,12 @@ class _ConfigurationReader:
         for name, answer in (given or {}).items():
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
+                continue
+            try:
+                if compile_condition(name) is None:
+                    raise BadHook("a rule without text", hint="write it like Bash(git push *)")
+            except BadHook as error:
+                self.wrong(f"permissions.{name}", error.problem.what.removeprefix("if: "), error.problem.hint)
             else:
                 self.found.permissions[name] = answer
 

@@ -160,7 +160,7 @@ def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
     """Find names that two hooks have: within a layer the last one replaces the first, in two layers both run."""
     seen: dict[tuple[str, str, str | None], Hook] = {}
     for hook in sorted(hooks, key=lambda hook: -LAYERS.index(hook.layer)):
-        if not hook.name:
+        if not hook.name or hook.dialect == "claude":  # whose names are made of their scripts
             continue
         key = (hook.event, hook.name, hook.scope)
         first = seen.setdefault(key, hook)
