@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from interpose import ConfigError, Hooks, Session, allow
-from interpose.session import Question
 from interpose.config.load import find_sources, load_sources
 from interpose.config.trust import TrustStore
 from interpose.events import TABLE
+from interpose.session import Question
 
 
 def settings(folder: Path, permissions: dict[str, Any], name: str = "settings.json", **more: Any) -> Path:

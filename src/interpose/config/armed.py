@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..engine import Engine, Recorder
 from ..errors import InterposeError, Problem
 from ..model import Hook
-from ..records import replace
 from .mapping import Configuration, SettingOptions, settings_from
+from .switches import switched
 
 if TYPE_CHECKING:
     from ..scripts import Commands
@@ -61,13 +61,8 @@ class Armed:
         """Put what files say in the place of what they said before, all of it or nothing."""
         settings = settings_from(**{**loaded.settings, **self._given})
         store = self._store_of(loaded.audit)
-        engine, files, switches = self.engine, self._files, loaded.switches
-        hooks = [
-            replace(hook, enabled=switches[hook.name])
-            if hook.name in switches and hook.layer != "code"  # a person at a terminal is above all files
-            else hook
-            for hook in loaded.hooks
-        ]
+        engine, files = self.engine, self._files
+        hooks = switched(loaded.hooks, loaded.switches)
         before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
         if any(hook.type == "script" for hook in hooks):
             self._add_scripts(loaded.permissions)

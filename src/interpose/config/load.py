@@ -25,6 +25,7 @@ from .integrity import sealed
 from .mapping import Configuration, read_mapping
 from .projects import own_project
 from .references import references_of
+from .replaced import find_refused, find_replaced
 from .state import user_directory
 from .trust import TrustStore
 
@@ -174,9 +175,11 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         if source.found and references:
             found.hooks = sealed(found.hooks, references)
         _add(loaded, source, found)
+    loaded.hooks = with_unique_names(without_copies(loaded.hooks))
+    problems += find_refused(loaded.hooks)
     if problems:
         raise ConfigError(problems)
-    loaded.hooks = with_unique_names(without_copies(loaded.hooks))
+    loaded.warnings += find_replaced(loaded.hooks)
     return loaded
 
 

@@ -129,12 +129,13 @@ class _ConfigurationReader:
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
                 continue
             try:
-                if compile_condition(name) is None:
-                    raise BadHook("a rule without text", hint="write it like Bash(git push *)")
+                rule = compile_condition(name)
             except BadHook as error:
                 self.wrong(f"permissions.{name}", error.problem.what.removeprefix("if: "), error.problem.hint)
-            else:
-                self.found.permissions[name] = answer
+                continue
+            if rule is None:
+                self.wrong("permissions", "a rule without text", "write it like Bash(git push *)")
+            self.found.permissions[name] = answer
 
     def scripts(self, given: Any) -> None:
         if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
