@@ -80,6 +80,8 @@ class Loaded:
         """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
         """The options of the audit store, from the first file that has any."""
+        self.parts: list[tuple[str, Configuration]] = []
+        """The content of each armed file, by its path."""
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
@@ -174,6 +176,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         loaded.origins.append(origin)
         if source.found and references:
             found.hooks = sealed(found.hooks, references)
+        loaded.parts.append((source.path, found))
         _add(loaded, source, found)
     loaded.hooks = with_unique_names(without_copies(loaded.hooks))
     problems += find_refused(loaded.hooks)

@@ -91,6 +91,9 @@ class _ConfigurationReader:
     def wrong(self, path: str, what: str, hint: str = "") -> None:
         self.problems.append(Problem(what, where=path, hint=hint))
 
+    def warn(self, path: str, what: str, hint: str = "") -> None:
+        self.found.warnings.append(Problem(what, where=path, hint=hint))
+
     def attempt(self, path: str, action: Callable[[], Any]) -> Any:
         try:
             return action()
@@ -109,8 +112,12 @@ class _ConfigurationReader:
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         for key in given:
-            if isinstance(key, str) and key not in TOP_LEVEL and (meant := nearest(key, TOP_LEVEL)):
-                self.found.warnings.append(Problem(f"{key} is not read", where=key, hint=meant))
+            if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
+                continue
+            if key in self.table:
+                self.warn(key, f"{key} is not read: an event belongs below hooks:", "move it below hooks:")
+            elif meant := nearest(key, TOP_LEVEL):
+                self.warn(key, f"{key} is not read", meant)
         agents = given.get("agents")
         if agents is None:
             return
@@ -239,6 +246,8 @@ class _ConfigurationReader:
             else:
                 self.item(event, member, f"{path}.hooks[{index}]", scope, inherited)
         commands = group.get("commands") or []
+        if not members and not commands:
+            self.warn(path, "a group without hooks", "add a hook, or remove the group")
         if not isinstance(commands, (list, tuple)):
             self.wrong(f"{path}.commands", f"{as_written(commands)} where a list of shell lines is expected")
             return
