@@ -109,8 +109,8 @@ def test_what_cannot_be_taken_over_is_named_with_its_place(tmp_path: Path) -> No
     file.write_text('{"permissions": {\n  "deny": ["Bash(ls)", "Agent(model:opus)"],\n  "defaultMode": "plan"\n}}')
 
     assert [str(problem) for problem in Hooks.load(file).warnings] == [
-        f"{file}:3:3: defaultMode is not taken over (give the session its mode, such as `interpose run --mode plan`)",
         f"{file}:2:24: Agent(model:opus) cannot be judged here: it is about the parameter model {OPUS}",
+        f"{file}:3:3: defaultMode is not taken over (give the session its mode, such as `interpose run --mode plan`)",
     ]
 
 

@@ -266,8 +266,13 @@ def _read(table: Table, source: Source, file: FileRead, commands: Any, lines: bo
                                  locate=locate, commands=commands, found=source.found)  # fmt: skip
     except ConfigError as error:
         raise ConfigError([_located(problem, parsed.where) for problem in error.problems]) from None
-    found.warnings = [_located(problem, parsed.where) for problem in found.warnings]
+    found.warnings = sorted((_located(problem, parsed.where) for problem in found.warnings), key=_position)
     return found
+
+
+def _position(problem: Problem) -> tuple[int, ...]:
+    """Return the line and column of a problem, to sort by."""
+    return tuple(int(part) for part in problem.where.rsplit(":", 2)[1:] if part.isdecimal())
 
 
 def _located(problem: Problem, where: Callable[..., str]) -> Problem:
