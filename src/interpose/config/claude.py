@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import EventSpec, Table
 from ..handlers.command import command_of
-from ..matching import compile_condition
+from ..matching import compile_claude_matcher, compile_condition
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
@@ -200,6 +200,12 @@ class _SettingsReader:
             return
         if matcher and matcher != "*" and row.subject is None:
             self.warn(f"{path}.matcher", f"{row.name} has nothing to compare it with; it is ignored")
+            matcher = None
+        try:
+            compile_claude_matcher(matcher)
+        except BadHook as error:
+            # The client may know what it means: a guard runs at every subject rather than at none.
+            self.warn(f"{path}.matcher", f"{error.problem.what}; its hooks always run", error.problem.hint)
             matcher = None
         for index, handler in enumerate(handlers):
             place = f"{path}.hooks[{index}]"

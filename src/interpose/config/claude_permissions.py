@@ -168,8 +168,8 @@ class _RuleReader:
             relative = pattern.removeprefix("./")
             if re.fullmatch(r"[^/~*][^/*]*/\*\*", relative):
                 pattern = f"**/{relative}"  # one directory, at any depth
-            if not pattern.endswith("**"):
-                yield f"{pattern}/**"  # it may be a directory
+            if not pattern.endswith("**"):  # it may be a directory; a bare name is found at any depth
+                yield f"{pattern}/**" if "/" in pattern else f"**/{pattern}/**"
         yield pattern
 
 
