@@ -168,9 +168,10 @@ class _RuleReader:
             relative = pattern.removeprefix("./")
             if re.fullmatch(r"[^/~*][^/*]*/\*\*", relative):
                 pattern = f"**/{relative}"  # one directory, at any depth
-            if not pattern.endswith("**"):  # it may be a directory; a bare name is found at any depth
-                yield f"{pattern}/**" if "/" in pattern else f"**/{pattern}/**"
         yield pattern
+        if answer != "allow" and not pattern.endswith("**"):
+            # It may be a directory; a bare name is found at any depth.
+            yield f"{pattern}/**" if "/" in pattern else f"**/{pattern}/**"
 
 
 def _check_specifier(tool: str, inside: str) -> None:

@@ -266,7 +266,9 @@ def _read(table: Table, source: Source, file: FileRead, commands: Any, lines: bo
                                  locate=locate, commands=commands, found=source.found)  # fmt: skip
     except ConfigError as error:
         raise ConfigError([_located(problem, parsed.where) for problem in error.problems]) from None
-    found.warnings = sorted((_located(problem, parsed.where) for problem in found.warnings), key=_position)
+    found.warnings = [_located(problem, parsed.where) for problem in found.warnings]
+    if spoken == "claude":
+        found.warnings.sort(key=_position)
     return found
 
 
