@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interpose import ConfigError, Hooks, Session, allow
+from interpose import ConfigError, Hooks, Session, allow, ask
 from interpose.config.load import find_sources, load_sources
 from interpose.config.trust import TrustStore
 from interpose.events import TABLE
@@ -70,6 +70,24 @@ def test_an_allow_answers_the_question_of_a_session_that_asks(tmp_path: Path) ->
           "this call needs approval (there is no approver)"]  # fmt: skip
 
 
+def test_an_allow_does_not_answer_the_question_of_a_hook(tmp_path: Path) -> None:
+    """As in the client, where a hook that asks forces the question."""
+    hooks = Hooks.load(settings(tmp_path, {"allow": ["Bash", "Write"]}))
+    hooks.register("PreToolUse", lambda event: ask("really?"), matcher="Bash")
+
+    for default in ("allow", "ask"):
+        assert calls(hooks, PUSH, ("Write", {"file_path": "x", "content": ""}), default=default) == [
+            "really? (there is no approver)",
+            "ran",
+        ]
+
+
+def test_an_allow_of_one_file_does_not_answer_the_ask_of_another(tmp_path: Path) -> None:
+    files = [settings(tmp_path, {"allow": ["Bash"]}), settings(tmp_path, {"ask": ["Bash"]}, "settings.local.json")]
+
+    assert calls(Hooks.load(*files), PUSH) == ["the rule Bash asks (there is no approver)"]
+
+
 def test_they_hold_although_all_hooks_are_switched_off(tmp_path: Path) -> None:
     hooks = Hooks.load(settings(tmp_path, {"deny": ["Bash"]}, disableAllHooks=True))
 
@@ -99,8 +117,9 @@ def test_rules_of_a_file_that_is_found_hold_when_it_is_trusted(tmp_path: Path, m
     TrustStore().trust(origin)
     after = Hooks.discover(project, dialect="claude")
 
-    assert (before.permissions, after.permissions) == ({}, {"Bash": "deny", "Write": "allow"})
-    assert calls(after, PUSH) == ["denied by the rule Bash"]
+    write = ("Write", {"file_path": "x", "content": ""})
+    assert calls(before, PUSH, write, default="ask") == ["this call needs approval (there is no approver)"] * 2
+    assert calls(after, PUSH, write, default="ask") == ["denied by the rule Bash", "ran"]
 
 
 def test_what_cannot_be_taken_over_is_named_with_its_place(tmp_path: Path) -> None:

@@ -124,7 +124,8 @@ def _review(source: Source) -> _Review:
     changes = store.difference(origin) if isinstance(before, dict) else []
     known = before if isinstance(before, dict) else {}
     audit = str(loaded.audit.get("path", "")) if loaded.audit else ""
-    return _Review(origin, loaded.hooks, changes, known, origin.trusted, loaded.permissions, audit)
+    rules = {**dict.fromkeys(loaded.harmless, "allow"), **loaded.permissions}
+    return _Review(origin, loaded.hooks, changes, known, origin.trusted, rules, audit)
 
 
 def _decide(reviews: list[_Review], *, yes: bool, quiet: bool) -> None:

@@ -31,6 +31,7 @@ class Armed:
     ) -> None:
         self.engine = engine
         self.permissions: dict[str, str] = {}
+        self.harmless: tuple[str, ...] = ()
         self.store: Any = None
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
@@ -74,7 +75,7 @@ class Armed:
             engine.handlers = before
             raise
         engine.settings = settings
-        self.permissions = dict(loaded.permissions)
+        self.permissions, self.harmless = dict(loaded.permissions), tuple(loaded.harmless)
         if files is not None:
             files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)

@@ -70,7 +70,10 @@ def read_settings(
         from .claude_permissions import read_permissions
 
         anchor = project_dir or folder or directory
-        reader.found.permissions = read_permissions(rules, anchor=anchor, project=project_dir, warn=reader.warn)
+        answers = read_permissions(rules, anchor=anchor, project=project_dir, warn=reader.warn)
+        # In the client a rule that allows does not answer the question of a hook.
+        reader.found.harmless = [rule for rule, answer in answers.items() if answer == "allow"]
+        reader.found.permissions = {rule: answer for rule, answer in answers.items() if answer != "allow"}
     if given.get("disableAllHooks") is True:
         reader.warn("disableAllHooks", "all hooks of this file are switched off", "remove it to switch them on")
         return reader.found

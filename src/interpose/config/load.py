@@ -74,6 +74,7 @@ class Loaded:
         self.scopes: dict[str, Scope] = {}
         self.settings: dict[str, Any] = {}
         self.permissions: dict[str, str] = {}
+        self.harmless: list[str] = []
         self.warnings: list[Problem] = []
         self.origins: list[Origin] = list(origins)
         self.switches: dict[str, bool] = {}
@@ -227,6 +228,7 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
+    loaded.harmless.extend(found.harmless)
     for name, answer in found.permissions.items():
         loaded.permissions[name] = strictest((answer, loaded.permissions.get(name, "none")))
 

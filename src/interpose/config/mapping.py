@@ -55,7 +55,7 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
+    __slots__ = ("audit", "harmless", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -63,6 +63,8 @@ class Configuration:
         self.settings: dict[str, Any] = {}
         self.warnings: list[Problem] = []
         self.permissions: dict[str, str] = {}
+        self.harmless: list[str] = []
+        """Rules for calls that are not asked about, unless a hook or another rule asks."""
         self.scripts: list[str] = []
         """The files of script lines that it names."""
         self.audit: dict[str, Any] | None = None

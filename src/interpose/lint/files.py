@@ -103,7 +103,7 @@ def _find_idle(loaded: Loaded) -> Iterator[Finding]:
     """Find files that arm nothing."""
     for path, found in loaded.parts:
         overrides = any(scope.overrides for scope in found.scopes.values())
-        if any(hook.enabled for hook in found.hooks) or found.permissions or overrides:
+        if any(hook.enabled for hook in found.hooks) or found.permissions or found.harmless or overrides:
             continue
         if len(loaded.parts) > 1 and (found.settings or found.audit):
             continue  # they hold for the hooks of the other files

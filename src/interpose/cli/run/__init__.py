@@ -12,7 +12,6 @@ import typer
 
 from ...errors import Problem
 from ...lint.rules import suggest_rule
-from ...session.configured_rules import ConfiguredRules
 from ...session.permission import merge_rules
 from ..loading import current_directory, load_hooks, refuse_changed_files
 from ..options import AsJson, Config, Cwd, Dialect
@@ -93,10 +92,8 @@ def run(
         max_turns=max_turns,
         options={
             "mode": mode, "default": "ask",
-            "rules": ConfiguredRules(
-                lambda: hooks.permissions,
-                more=merge_rules(dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")),
-                harmless=HARMLESS,
+            "rules": hooks.rules(
+                merge_rules(dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")), HARMLESS
             ),
         },
     )  # fmt: skip
