@@ -39,7 +39,11 @@ def _receive(requests: BinaryIO) -> Any:
     header = requests.read(4)
     if len(header) < 4:
         return None
-    return pickle.loads(requests.read(int.from_bytes(header, "little")))  # noqa: S301 - our host has written it
+    data = requests.read(int.from_bytes(header, "little"))
+    try:
+        return pickle.loads(data)  # noqa: S301 - our host has written it
+    except Exception as error:  # a class of the host that is not found here
+        return {"unreadable": f"the input cannot be read by a worker: {type(error).__name__}"}
 
 
 class Worker:
@@ -59,6 +63,8 @@ class Worker:
     def answer(self, request: dict[str, Any]) -> bytes:
         """Call the callable for one event; return the answer or the failure as bytes."""
         try:
+            if "unreadable" in request:
+                raise self._replies.HookFailed("payload", request["unreadable"])
             if self._call is None:
                 self._call = self._load()
             if "row" in request:
@@ -100,7 +106,9 @@ class Worker:
             if value.continue_ is not None:
                 said["continue_"] = value.continue_
             return {"reply": said}
-        return {"answer": value} if isinstance(value, dict) else {"other": self._faults.type_name(value)}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in dict.keys(value)):
+            return {"answer": value}
+        return {"other": self._faults.type_name(value)}
 
     def _load(self) -> Any:
         from interpose.errors import BadHook

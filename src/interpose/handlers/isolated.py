@@ -141,9 +141,9 @@ class _WorkerProcess:
 def _framed(value: Any) -> bytes:
     try:
         data = pickle.dumps(value)
-    except Exception as error:  # whatever the event is made of
+        return len(data).to_bytes(4, "little") + data
+    except Exception as error:  # whatever the event is made of, or more than 4 GiB of it
         raise HookFailed("payload", f"the input cannot be sent to a worker: {type(error).__name__}") from None
-    return len(data).to_bytes(4, "little") + data
 
 
 class _Exchange:
@@ -201,7 +201,7 @@ class _Exchange:
         self._received += data
         size = int.from_bytes(self._received[:4], "little") + 4
         if size > _LONGEST_ANSWER:
-            self._fail(Failure("bad_output", "its answer is too long"))
+            self._fail(Failure("bad_reply", "its answer is too long"))
         elif len(self._received) >= max(size, 4):
             self.answer = self._received[4:size]
             self.worker.fit = len(self._received) == size
@@ -328,7 +328,7 @@ def _read(data: bytes) -> Any:
     try:
         said = decode(data)
     except BadJson as error:
-        return Failure("bad_output", f"the worker's answer is not JSON: {error}")
+        return Failure("bad_reply", f"the worker's answer is not JSON: {error}")
     if "failed" in said:
         code, text, trace = said["failed"]
         return Failure(code, text, trace=trace)
