@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import Any, Literal
 
 from .event import Template
-from .events import EventSpec
 from .model import Binding, Hook, Result, Settings
 from .records import replace
 from .replies import Failure, Reply

@@ -55,7 +55,9 @@ def environment(
         try:
             made[word.encode()] = encoded(text)
         except UnicodeEncodeError:
-            raise HookFailed("bad_input", f"{word}: the event's value does not fit a variable: {text[:200]!a}") from None
+            raise HookFailed(
+                "bad_input", f"{word}: the event's value does not fit a variable: {text[:200]!a}"
+            ) from None
     return made
 
 

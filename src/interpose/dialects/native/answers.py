@@ -334,15 +334,10 @@ class _AnswerReader:
         said.pop("permissionDecisionReason", None)
         for name, item in said.items():
             match name:
-                case "permissionDecision":
-                    self._decide(name, item, reason, grants=True, in_place=in_place)
-                case "decision":
-                    if isinstance(item, Mapping):
-                        self._behavior_of(item, in_place=in_place)
-                    else:
-                        self._decide(name, item, reason, grants=False, in_place=in_place)
-                case "behavior":
-                    self._decide(name, item, reason, grants=True, in_place=in_place)
+                case "decision" if isinstance(item, Mapping):
+                    self._behavior_of(item, in_place=in_place)
+                case "permissionDecision" | "decision" | "behavior":
+                    self._decide(name, item, reason, grants=name != "decision", in_place=in_place)
                 case "updatedInput":
                     self._replace_input(name, item)
                 case "updatedToolOutput" | "updatedMCPToolOutput":

@@ -15,20 +15,21 @@ __all__ = ["doubt"]
 _DECIDING = {key.lower(): key for key in (
     "decision", "permissionDecision", "behavior", "abort", "allowed", "continue", "hookSpecificOutput",
 )}  # fmt: skip
-_TRUE_REFUSES = frozenset(
-    "abort aborted block blocked deny denied disallow disallowed forbid forbidden refuse refused reject rejected".split()
-)
-_FALSE_REFUSES = frozenset("allow allowed approve approved continue ok permit permitted".split())
-_WORD_REFUSES = _FALSE_REFUSES | frozenset("action decide permission result status verdict".split())
+_TRUE_REFUSES = frozenset({
+    "abort", "aborted", "block", "blocked", "deny", "denied", "disallow", "disallowed", "forbid", "forbidden",
+    "refuse", "refused", "reject", "rejected",
+})  # fmt: skip
+_FALSE_REFUSES = frozenset({"allow", "allowed", "approve", "approved", "continue", "ok", "permit", "permitted"})
+_WORD_REFUSES = _FALSE_REFUSES | {"action", "decide", "permission", "result", "status", "verdict"}
 """Words that are no key of an answer. A value decides whether they refuse: true, false, or a word such as ``deny``."""
 
-_REFUSALS = frozenset(
-    "abort aborted block blocked cancel decline declined denied deny disallow disallowed false forbid forbidden halt n "
-    "no notallowed prevent prevented prohibited refuse refused reject rejected stop".split()
-)
-_FIRST_WORDS = frozenset("blocked denied deny forbidden refused reject rejected".split())
+_REFUSALS = _TRUE_REFUSES | {
+    "cancel", "decline", "declined", "false", "halt", "n", "no", "notallowed", "prevent", "prevented", "prohibited",
+    "stop",
+}  # fmt: skip
+_FIRST_WORDS = frozenset({"blocked", "denied", "deny", "forbidden", "refused", "reject", "rejected"})
 """Words that refuse also as the beginning of a text: ``blocked by policy``."""
-_ACCEPTED = frozenset("0 allow allowed f false n never no none nothing null off".split())
+_ACCEPTED = frozenset({"0", "allow", "allowed", "f", "false", "n", "never", "no", "none", "nothing", "null", "off"})
 
 _ENGLISH = frozenset({"about"})
 """Words one letter from a deciding key, which are near misses only if they are true."""
