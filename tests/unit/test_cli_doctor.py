@@ -105,7 +105,10 @@ def only_if_dangerous(answer: Any) -> Any:
         ({"command": """echo '{"denied": true}'""", "dialect": "claude"}, [("warning", "unknown key")]),
         ({"handler": only_if_dangerous({"decison": "deny"})}, [("wrong", "bad reply")]),
         ({"handler": only_if_dangerous({"denied": True})}, [("wrong", "bad reply")]),
-        ({"handler": only_if_dangerous({"decision": "ask", "score": 1}), "on_error": "abort"}, [("warning", "unknown key")]),
+        (
+            {"handler": only_if_dangerous({"decision": "ask", "score": 1}), "on_error": "abort"},
+            [("warning", "unknown key")],
+        ),
         ({"handler": only_if_dangerous({"decision": "deny"}), "on_error": "abort"}, []),
         ({"handler": lambda event: print("hello")}, [("warning", "prints")]),
         ({"command": "echo hello"}, [("wrong", "bad output")]),
