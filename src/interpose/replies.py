@@ -23,7 +23,7 @@ FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 """Cannot be loaded; its decision cannot be understood; could not be asked because of the event; broke; was late."""
 
 _CODES_THAT_CANNOT_LOAD = frozenset({
-    "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "launch_error",
+    "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "spawn_busy", "launch_error",
     "handler_type", "isolation_unavailable", "changed",
 })  # fmt: skip
 _CODES_MISSTATED = frozenset({"bad_decision", "bad_reply"})

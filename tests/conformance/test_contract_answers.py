@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from interpose import Hooks, Outcome
+from interpose import Hooks, Outcome, Reply
+from interpose.dialects import native
 from interpose.events import TABLE
+from interpose.replies import Ended
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -258,8 +260,28 @@ def test_text_before_an_answer_that_refuses_is_pointed_at(tmp_path: Path) -> Non
         assert result.error is not None
         assert "line 2 refuses, and is not read" in str(result.error)
         assert refusal in result.evidence["stdout"]
+    pretty = by_command('loading rules\n{\n  "decision": "deny"\n}\ndone\n', tmp_path, None)
+    assert "line 2 refuses, and is not read" in str(pretty.results[0].error)
     harmless = by_command('loading rules\n{"decision": "allow"}\n', tmp_path, None)
     assert "refuses" not in str(harmless.results[0].error)
+
+
+LAUNCH_ERRORS = [
+    "python3: can't open file '/x.py': [Errno 2] No such file or directory", "can't open file", "Cannot find module 'x'",
+    'Can\'t open perl script "x": No such file or directory', "sh: 0: cannot open x: No such file", "(LoadError)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", LAUNCH_ERRORS)
+@pytest.mark.parametrize("reason", ["blocked: {}", "{} is blocked", "no\n{}", "{}\nno"])
+def test_what_a_model_writes_does_not_turn_a_deny_into_a_hook_that_was_not_started(reason: str, written: str) -> None:
+    """A hook with onError log would then be passed over."""
+    ended = Ended(status=2, stderr=reason.format(written))
+
+    found = native.read(TABLE["PreToolUse"], ended)
+
+    assert isinstance(found, Reply)
+    assert (found.decision, found.reason) == ("deny", reason.format(written))
 
 
 # Other rows.

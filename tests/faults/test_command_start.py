@@ -602,7 +602,7 @@ def test_a_program_that_is_being_written_fails_after_a_second_attempt(host: Host
     path = script(tmp_path, "#!/bin/sh\nexit 2\n")
     with open(path, "a"):
         began = time.monotonic()
-        host.fails(handler=[path], code="spawn_busy")
+        host.fails(handler=[path], code="spawn_busy", loads=False)
         assert time.monotonic() - began > 0.1, "two firings with a second attempt each"
 
     assert host.outcome(handler=[path]).denied

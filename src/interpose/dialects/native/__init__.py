@@ -24,11 +24,11 @@ _SHOWN = 300
 _MOST_LINES = 100
 """How many lines of a text are searched for an answer."""
 
-# An interpreter that does not find its script exits with 2, which would look like a deny.
+# Python, Perl and the shell exit with 2 if they do not find their script, which would look like a deny. It must be all
+# that was written: a hook that denies may repeat what the model wrote.
 _NOT_LAUNCHED = re.compile(
-    r"can't open file|Can't open perl script|Cannot find module|Could not open input file|\(LoadError\)"
-    r"|^\S*sh: (0: )?(cannot|can't) open",
-    re.MULTILINE,
+    r"(\S*(python|pypy)[\w.-]*: can't open file '.*': \[Errno \d+\]|Can't open perl script \".*\":"
+    r"|\S*sh: (\d+: )?(cannot|can't) open .*:) (No such file( or directory)?|Permission denied|(Is|Not) a directory)"
 )
 
 
@@ -121,15 +121,18 @@ def _begins_an_object(stdout: bytes) -> bool:
 
 def _unread_answer(row: EventSpec, stdout: bytes) -> str:
     """Return a hint if a line of a text is an answer that refuses: text before it keeps it from being read."""
-    for number, line in enumerate(stdout.splitlines()[:_MOST_LINES], 1):
+    lines = stdout.splitlines(keepends=True)[:_MOST_LINES]
+    for number, line in enumerate(lines):
         if not line.lstrip().startswith(b"{"):
             continue
-        try:
-            found = read_answer(row, decode(line))
-        except BadJson:
-            continue
-        if found.kind == "misstated" if isinstance(found, Failure) else found.decision in ("deny", "ask"):
-            return f"; line {number} refuses, and is not read: print nothing but the answer to standard output"
+        rest = b"".join(lines[number:])
+        for text in (line, rest[: rest.rfind(b"}") + 1]):
+            try:
+                found = read_answer(row, decode(text))
+            except BadJson:
+                continue
+            if found.kind == "misstated" if isinstance(found, Failure) else found.decision in ("deny", "ask"):
+                return f"; line {number + 1} refuses, and is not read: print nothing but the answer to standard output"
     return ""
 
 
@@ -142,7 +145,7 @@ def _unfinished(answer: Ended, failure: Failure) -> Failure:
 def _denied(row: EventSpec, answer: Ended) -> Reply | Failure:
     """Read exit status 2: a deny, whatever is on standard output."""
     message = answer.stderr.strip()
-    if not answer.stdout.strip() and _NOT_LAUNCHED.search(message):
+    if not answer.stdout.strip() and _NOT_LAUNCHED.fullmatch(message):
         return _failed(answer, "launch_error", f"exit status 2: {_first_line(message)}")
     if not message:
         said = _said(row, answer)

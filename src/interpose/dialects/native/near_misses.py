@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from unicodedata import normalize
 
 __all__ = ["doubt"]
@@ -128,9 +129,11 @@ def _refuses_inside(value: object, levels: int) -> bool:
     """Say whether an object, or one in it, has a deciding key that refuses."""
     if isinstance(value, (list, tuple)):
         return levels > 0 and any(_refuses_inside(item, levels - 1) for item in value[:_LONGEST])
-    if not isinstance(value, dict) or not levels:
+    if not isinstance(value, Mapping) or not levels:
         return False
-    for key, item in dict.items(value):
+    for key, item in (
+        dict.items(value) if isinstance(value, dict) else [(key, value[key]) for key in islice(value, 200)]
+    ):
         match key:
             case "decision" | "permissionDecision" | "behavior" if isinstance(item, str) and _is_refusal(item):
                 return True
