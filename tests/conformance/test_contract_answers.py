@@ -1,6 +1,7 @@
 """The contract on answers that mean no: what a hook says so that a person would read a deny never lets the action run."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,8 @@ REFUSALS: list[dict[str, Any]] = [
     {"status": "denied"}, {"status": "blocked"}, {"status": "DENIED"}, {"status": "blocked by policy"},
     {"result": "deny"}, {"result": False}, {"result": "rejected"}, {"result": {"decision": "deny"}},
     {"verdict": "deny"}, {"verdict": "block"}, {"verdict": "refused"}, {"verdict": False}, {"verdict": "deny "},
+    {"stop": True}, {"halt": True}, {"proceed": False}, {"shouldProceed": False}, {"canContinue": False},
+    {"outcome": "deny"}, {"response": "denied"}, {"hook_decision": "deny"}, {"should_deny": True},
     {"allow": False}, {"allow": "false"}, {"allow": 0}, {"permitted": False}, {"permission": "deny"},
     specific(deny=True), specific(allow=False), specific(status="denied"),
     # A deciding key with a value that is no decision.
@@ -227,6 +230,16 @@ def test_many_unknown_keys_are_reported_in_one_line_beyond_twenty(tmp_path: Path
 
     assert len(outcome.ignored) == 21
     assert outcome.ignored[-1].wish == "30 more keys: not known here"
+
+
+def test_an_answer_with_ten_thousand_unknown_keys_denies_in_time(tmp_path: Path) -> None:
+    """Each is compared with those that decide, which takes time; no one means so many."""
+    began = time.process_time()
+
+    outcome = by_callable({f"decide{number}": number for number in range(10_000)}, tmp_path, None)
+
+    assert outcome.reason == "hook failed: more than 1000 keys are not known here"
+    assert time.process_time() - began < 1
 
 
 # Other statuses, and text.

@@ -20,6 +20,7 @@ __all__ = ["read"]
 
 _DECISIONS = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask", "defer": "ask"}
 _MOST_KEYS = 10_000
+_MOST_UNKNOWN = 1000
 _MOST_REPORTED = 20
 _UNREAD = frozenset({"reason", "asyncTimeout", "hookEventName", "permissionDecisionReason"})
 """Keys at the top level that another key reads."""
@@ -114,7 +115,7 @@ class _AnswerReader:
         self.row = row
         self.said = said
         self.guard = guard
-        self.unknown: list[str] = []
+        self.unknown: dict[str, None] = {}
         self.stated = False
         """Whether a key that decides has said something, be it that there is no objection."""
         self.decisions: list[tuple[str, str]] = []  # decision and reason
@@ -151,7 +152,7 @@ class _AnswerReader:
         if self.wrong and decision not in ("deny", "ask"):
             return Failure("bad_output", "; ".join(self.wrong))
         if self.unknown and self.guard and not self.stated:
-            what = ", ".join(self.unknown[:_MOST_REPORTED])
+            what = ", ".join(islice(self.unknown, _MOST_REPORTED))
             return Failure("bad_output", f"{what}: not known here, and no key that is known decides; a guard's answer "
                                          "says what it decides, or nothing")  # fmt: skip
         return Reply(
@@ -173,7 +174,7 @@ class _AnswerReader:
         )
 
     def _unknown_wishes(self) -> list[str]:
-        wishes = [f"{key}: not known here" for key in self.unknown[:_MOST_REPORTED]]
+        wishes = [f"{key}: not known here" for key in islice(self.unknown, _MOST_REPORTED)]
         more = len(self.unknown) - len(wishes)
         return [*wishes, f"{more} more keys: not known here"] if more > 0 else wishes
 
@@ -185,16 +186,18 @@ class _AnswerReader:
         from ..claude.answers import OUTPUTS
 
         if key == "terminalSequence" or (key in OUTPUTS.get(self.row.name, ()) and key not in _SPECIFIC):
-            if key == "action" and value == "decline":
+            if key == "action" and type(value) is str and value == "decline":
                 self.decisions.append(("deny", ""))
             return
         from .near_misses import doubt
 
         shown = clean(key)[:60]
-        if why := doubt(key, value):
+        if len(self.unknown) == _MOST_UNKNOWN:
+            self.misstated[:] = [f"more than {_MOST_UNKNOWN} keys are not known here"]
+        elif why := doubt(key, value):
             self.misstated.append(f"{shown}: {why}")
-        elif shown not in self.unknown:
-            self.unknown.append(shown)
+        else:
+            self.unknown[shown] = None
 
     # One method for each key.
 

@@ -17,21 +17,23 @@ _DECIDING = {key.lower(): key for key in (
     "decision", "permissionDecision", "behavior", "abort", "allowed", "continue", "hookSpecificOutput",
 )}  # fmt: skip
 _TRUE_REFUSES = frozenset({
-    "abort", "aborted", "block", "blocked", "deny", "denied", "disallow", "disallowed", "forbid", "forbidden",
-    "refuse", "refused", "reject", "rejected",
+    "abort", "aborted", "block", "blocked", "cancel", "deny", "denied", "disallow", "disallowed", "forbid",
+    "forbidden", "halt", "prevent", "prevented", "refuse", "refused", "reject", "rejected", "stop",
 })  # fmt: skip
-_FALSE_REFUSES = frozenset({"allow", "allowed", "approve", "approved", "continue", "ok", "permit", "permitted"})
-_WORD_REFUSES = _FALSE_REFUSES | {"action", "decide", "permission", "result", "status", "verdict"}
+_FALSE_REFUSES = frozenset({
+    "allow", "allowed", "approve", "approved", "continue", "ok", "permit", "permitted", "proceed",
+})  # fmt: skip
+_WORD_REFUSES = _FALSE_REFUSES | {
+    "action", "answer", "decide", "outcome", "permission", "response", "result", "status", "verdict",
+}  # fmt: skip
 """Words that are no key of an answer. A value decides whether they refuse: true, false, or a word such as ``deny``."""
 
-_REFUSALS = _TRUE_REFUSES | {
-    "cancel", "decline", "declined", "false", "halt", "n", "no", "notallowed", "prevent", "prevented", "prohibited",
-    "stop",
-}  # fmt: skip
+_REFUSALS = _TRUE_REFUSES | {"decline", "declined", "false", "n", "no", "notallowed", "prohibited"}
 _FIRST_WORDS = frozenset({"blocked", "denied", "deny", "forbidden", "refused", "reject", "rejected"})
 """Words that refuse also as the beginning of a text: ``blocked by policy``."""
 _ACCEPTED = frozenset({"0", "allow", "allowed", "f", "false", "n", "never", "no", "none", "nothing", "null", "off"})
 
+_PREFIX = re.compile("^(is|can|may|must|should)")
 _ENGLISH = frozenset({"about"})
 """Words one letter from a deciding key, which are near misses only if they are true."""
 _SHORT, _LONG = 6, 12
@@ -48,7 +50,7 @@ def doubt(key: str, value: object) -> str:
     word = _folded(key)
     if key not in _DECIDING.values() and (meant := _nearest(word, value)):
         return f"did you mean {meant}?"
-    if _refuses(word.removeprefix("is").removeprefix("should"), value) or _refuses_inside(value, _LEVELS):
+    if _refuses(_PREFIX.sub("", word), value) or _refuses_inside(value, _LEVELS):
         return "it refuses, and is not read here; say decision: deny"
     return ""
 
