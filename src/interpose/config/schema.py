@@ -49,7 +49,7 @@ _HOOK: dict[str, dict[str, Any]] = {
     "enabled": {**_FLAG, "default": True, "description": "false switches it off."},
     "enforce": {**_FLAG, "default": True, "description": "false only records what it would have decided."},
     "locked": {**_FLAG, "default": False,
-               "description": "Nothing replaces it, and no other file switches it off or overrides it."},
+               "description": "Nothing replaces it, no other file switches it off, and it denies if it fails."},
     "parallel": {**_FLAG, "default": False, "description": "Run beside its neighbours of the same priority."},
     "async": {**_FLAG, "default": False, "description": "Run in the background; its context comes later."},
     "once": {**_FLAG, "default": False, "description": "Run once per process."},
