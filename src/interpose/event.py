@@ -102,8 +102,7 @@ class Event(dict[str, Any]):
 
     Fields that the row knows and this event lacks read as ``None``; the point words ``tool``, ``args`` and
     ``result`` read as ``tool_name``, ``tool_input`` and ``tool_response``. What costs a system call, such as ``cwd``,
-    is filled in when it is read, or when the event is read as a whole. ``match`` is how sure the hook's ``if`` is:
-    ``certain``, ``possible`` or ``opaque``, and empty for a hook without one.
+    is filled in when it is read, or when the event is read as a whole. ``match`` is the grade of the hook's ``if``.
     """
 
     __slots__ = ("completed_by", "encodings")
@@ -113,13 +112,13 @@ class Event(dict[str, Any]):
     completed_by: Completes | None
     """Gives the fields that are found out when they are read; None once they are filled in."""
 
+    match = property(lambda self: dict.get(self, "match", ""))
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
             pass
-        if name == "match":
-            return ""
         if name in self.row.optional:
             return None
         raise AttributeError(f"{self.row.name} has no field {name!r}; it has {', '.join(self)}")

@@ -79,7 +79,6 @@ class Hook(Record, eq=False):
     matches: Callable[[str], bool] | None = None
     condition: str | None = None
     judge: Callable[[Mapping[str, Any]], str | None] | None = None
-    """Grades how sure its ``if`` matches a call: ``certain``, ``possible``, ``opaque``; None if it does not."""
     priority: int = 100
     timeout: float | None = None
     on_error: str | None = None

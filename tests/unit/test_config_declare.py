@@ -90,7 +90,7 @@ def test_a_suffix_and_a_matcher_that_agree_are_one() -> None:
         ({"if_": 5}, "if: 5 where a rule is expected"),
         ({"if_": []}, "a list without rules"),
         ({"if_": ["Bash", 5]}, "if: 5 where a rule is expected"),
-        ({"if_": ["Bash", ""]}, "where a rule is expected"),
+        ({"if_": ["Bash", ""]}, "if: a rule without text"),
         ({"if_": ["Bash", "Bash(a) || Bash(b)"]}, "is not one rule"),
         ({"if_": "Bash("}, "no closing parenthesis"),
         ({"event": "Stop", "if_": "Bash"}, "has no tool to compare"),

@@ -19,7 +19,7 @@ from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, make_command
 
-__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "doubt_about", "seconds"]
+__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "doubt_about", "seconds", "warn_of_doubt"]
 
 _LONGEST = 10 * 365 * 24 * 3600.0
 
@@ -45,7 +45,7 @@ class HookOptions(TypedDict, total=False):
     enforce: bool
     """False records what the hook would have decided and applies nothing."""
     locked: bool
-    """Lower layers cannot switch it off or override it, and it must see the final input."""
+    """Nothing replaces it, lower layers cannot switch it off or override it, and it is a guard: its failure denies."""
     parallel: bool
     """Runs side by side with its parallel neighbours of the same priority."""
     async_: bool
@@ -196,6 +196,14 @@ def doubt_about(hook: Hook, where: str = "") -> Problem | None:
     """Return what is doubtful about a hook although it can be made; None if nothing is."""
     of_tools = hook.dialect != "claude" and hook.row.subject == "tool_name"
     return doubt_matcher(hook.matcher, where) if of_tools else None
+
+
+def warn_of_doubt(hook: Hook) -> None:
+    """Warn of what is doubtful about a hook that a program registers."""
+    if doubt := doubt_about(hook):
+        import warnings
+
+        warnings.warn(str(doubt), stacklevel=3)
 
 
 def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None, inline: bool) -> None:

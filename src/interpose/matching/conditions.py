@@ -414,9 +414,11 @@ def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCo
 
 def compile_rule(text: object, *, family: bool = True) -> Condition:
     """Compile ``Tool`` or ``Tool(pattern)``."""
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str):
         raise BadHook(f"{as_written(text)} where a rule is expected", hint=_HINT)
     rule = text.strip()
+    if not rule:
+        raise BadHook("a rule without text", hint=_HINT)
     tool, parenthesis, _ = rule.partition("(")
     names = [name.strip() for name in tool.split("|")]
     end = _end_of_pattern(rule, len(tool)) if parenthesis else len(rule)
