@@ -25,7 +25,7 @@ EVIL = [
     " https://evil.org/", "\x00https://evil.org", "ht\ntps://ev\til.org/", "https://evil.\norg/", "https://e%76il.org/", "https://%65%76%69%6c.org", "https://evil%2eorg/",
     "https://evil\u3002org/", "https://evil\uff0eorg/", "https://evil\uff61org/", "https://\uff45\uff56\uff49\uff4c.org/", "https://ev\u00adil.org/", "https://ev\u200bil.org/",
     "https://\u24d4vil.org/", "https://\U0001d41evil.org", "https://evil.org\\@good.org/", "https://good.org\\@evil.org/", "https://evil.org#@good.org/", "https://evil.org?@good.org",
-    "https://evil.org/@good.org", "ftp://evil.org/x", "ws://evil.org", "view-source:https://evil.org/", "evil.org:8080/x", "https://evil.org\\.good.org/", "https://xn--evil-.org/",
+    "https://evil.org/@good.org", "ftp://evil.org/x", "ws://evil.org", "view-source:https://evil.org/", "evil.org:8080/x", "https://evil.org\\.good.org/", "https://xn--evil-.org/", "EVIL.ORG://good.org", "evil.org://x",
 ]  # fmt: skip
 GOOD = [
     "https://good.org/", "https://evil.org.good.org/", "https://notevil.org/", "https://good.org/evil.org", "https://good.org/?u=https://evil.org", "https://good.org/#evil.org",

@@ -97,9 +97,12 @@ def _authorities(text: str, depth: int = 0) -> list[tuple[str, str, str]]:
     if found is None:
         return [_cut(text.lstrip("/"), "")]
     scheme, rest = found[1].lower(), found[2]
-    if scheme in _WEB or rest.startswith("//"):
-        return [_cut(rest.lstrip("/"), scheme)]
+    whole = [_cut(rest.lstrip("/"), scheme)]
+    if scheme in _WEB or (rest.startswith("//") and "." not in scheme):
+        return whole
     # A host and its port look like a scheme; and some schemes have a whole URL behind them.
+    if rest.startswith("//"):
+        return [_cut(text, ""), *whole]
     inner = _authorities(rest, depth + 1) if depth < 3 and ":" in rest else []
     return [_cut(text, ""), *inner]
 
@@ -144,7 +147,7 @@ def _names(host: str) -> set[str | None]:
         return {None}
     host = normalize("NFKC", "".join(mark for mark in host if category(mark) != "Cf" and mark != "\u034f"))
     host = host.replace("\u3002", ".").lower().strip()
-    labels = host.strip(".").split(".")
+    labels = host.rstrip(".").split(".")
     if not all(labels) or any(mark in _NO_HOST or ord(mark) < 33 for mark in host):
         return {None}
     if _NUMBER.fullmatch(labels[-1]):
