@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 __all__ = [
-    "COMMAND_VARIABLES", "FILE_VARIABLES", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN", "PRODUCERS",
+    "COMMAND_VARIABLES", "FILE_VARIABLES", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN", "OPTION_VARIABLES", "PRODUCERS",
     "READS_COMMANDS", "RUN_OPTIONS", "SHELLS", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS", "WRAPPERS", "Options",
     "Wrapper", "is_known_program", "is_sourced_safely", "options_of", "spellings_of",
 ]  # fmt: skip
@@ -52,7 +52,7 @@ SHELLS = frozenset("sh bash zsh dash ash ksh mksh rbash fish lksh pdksh yash pos
 
 INTERPRETERS: dict[str, str] = {
     # The options whose value is code.
-    "python": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep",
+    "python": "c", "py": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c", "perl": "eE", "ruby": "e", "node": "ep",
     "nodejs": "ep", "bun": "e", "deno": "", "php": "rBRE", "lua": "e", "luajit": "e", "Rscript": "e", "R": "e", "julia": "eE", "tclsh": "",
     "wish": "", "expect": "c", "osascript": "e", "pwsh": "cC", "powershell": "cC", "groovy": "e", "scala": "e", "ghc": "e", "guile": "c",
     "racket": "e", "elixir": "e", "erl": "", "jshell": "", "jrunscript": "e", "ipython": "c", "irb": "", "clojure": "e", "clj": "e",
@@ -254,7 +254,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "xargs": Wrapper("0a:d:eE:iI:J:lL:n:oP:prR:s:S:tx null arg-file= delimiter= replace max-args= max-procs= no-run-if-empty max-lines verbose interactive"),
     "fd": Wrapper(), "entr": Wrapper("acdnprsz"), "hyperfine": Wrapper("w:r:m:M:p:c:iN warmup= runs= min-runs= prepare= cleanup= ignore-failure export-markdown= export-json= shell= style="), "watchexec": Wrapper("e:w:rci:s:n exts= watch= restart clear ignore= signal= shell= no-shell"), "cmake -E env": Wrapper(assigns=True), "parallel": Wrapper("0j:kn:N:P:tuvX jobs= keep-order dry-run bar halt= joblog= progress eta retries= timeout= delay= will-cite pipe colsep= verbose"),
     "run-one": Wrapper(), "flatpak-spawn": Wrapper(" host"), "distrobox-enter": Wrapper(), "arch": Wrapper("e: x86_64 arm64 i386"), "jobs -x": Wrapper(), "pg_virtualenv": Wrapper("actv:o:"), "prlimit": Wrapper("p:vo: pid= output= noheadings raw verbose core nofile= nproc= as= cpu= fsize= stack= data="),
-    "supervise": Wrapper(), "daemonize": Wrapper("ap:l:c:e:o:E:u:v"), "daemon": Wrapper("n:u:D:r name= user= chdir= respawn"), "s6-setuidgid": Wrapper(skipped=1), "screen": Wrapper("dmDLS:s:t:T:c:e:h:RrxXUa"), "start-stop-daemon": Wrapper("Sbmx:p:u:c:d:n:o start exec= pidfile= chuid= background make-pidfile name= user= chdir= oknodo"),
+    "supervise": Wrapper(), "daemonize": Wrapper("ap:l:c:e:o:E:u:v"), "daemon": Wrapper("n:u:D:r name= user= chdir= respawn"), "s6-setuidgid": Wrapper(skipped=1), "screen": Wrapper("dmDLS:s:t:T:c:e:h:RrxXUa"), 
     "cgexec": Wrapper("g: sticky"), "schroot": Wrapper("c:u:d: chroot= user= directory= session= run-session"), "systemd-nspawn": Wrapper("D:M:u:bq directory= machine= user= boot quiet bind=", elsewhere=True), "machinectl shell": Wrapper(skipped=1, elsewhere=True), "toolbox run": Wrapper("c: container="), "nerdctl exec": Wrapper("ditu:w:e:", 1, elsewhere=True), "wsl": Wrapper("d:u: distribution= user= cd="), "tsp": Wrapper("nfmdL:"), "kubectl debug": Wrapper("itc: image= target=", 1, elsewhere=True), "msgexec": Wrapper("i:D: input= directory="), "msgfilter": Wrapper("i:o:D: input= output-file="),
 }  # fmt: skip
 """Programs after whose options and operands a command follows. A key is a program, or a program and its subcommand."""
@@ -294,6 +294,9 @@ FILE_VARIABLES = frozenset(
     "TAR_OPTIONS RSYNC_CONNECT_PROG VIMINIT EXINIT EMACSLOADPATH TCLLIBPATH AWKPATH AWKLIBPATH INPUTRC LESS MANOPT".split()
 )
 """Variables that make a program run or load what the line does not show."""
+
+OPTION_VARIABLES = frozenset("MAKEFLAGS GNUMAKEFLAGS MFLAGS TAR_OPTIONS RUBYOPT PERL5OPT LESS MANOPT PS1 PS2 PYTHONINSPECT PYTHONHOME".split())
+"""Those of them that hold options, which may be harmless."""
 
 SUBCOMMAND_WORDS = frozenset("test install time watch format find search link run start stop build update add clean deploy publish".split())
 """Names of programs that are also usual subcommands: after an unknown program they are a command only with arguments of one."""

@@ -70,8 +70,10 @@ class Line:
     pipes: tuple[Pipe, ...] = ()
     opaque: tuple[str, ...] = ()
     """What the line runs that cannot be read, or why it cannot be read."""
-    whole: bool = True
-    """Whether the commands are all that could be read; not, if the reader gave up."""
+    is_whole: bool = True
+    """Whether the line was read to its end; else there may be more commands."""
+    is_simple: bool = True
+    """Whether the line is only commands: no loop over words, no function, no coprocess."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as JSON."""

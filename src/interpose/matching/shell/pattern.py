@@ -24,6 +24,7 @@ _BLANK_IN_A_WORD = "\0"
 _PLAIN_LINE = re.compile(r"[\w ./:@%,+=^-]+", re.ASCII)
 _MARK = re.compile("[\0\1]")
 _SEPARATORS = r"[\s,;\"'()\[\]{}=|&!%\\]"
+_SUBCOMMAND = re.compile(r"[a-z][a-z-]+")
 _TEST = re.compile(r"-[a-zA-Z]|!|\(|.* (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) ")
 
 
@@ -73,7 +74,7 @@ class CommandPattern:
         if _MORE_THAN_WORDS.search(text):
             return False
         line = read_line(text)
-        return bool(line.commands) and not line.opaque and all(self._is(command) for command in line.commands)
+        return line.is_simple and bool(line.commands) and not line.opaque and all(self._is(command) for command in line.commands)
 
     def _is_elsewhere(self, text: str) -> bool:
         """Return at once for a plain line of a known program that does not have the rule's first word."""
@@ -116,7 +117,7 @@ class CommandPattern:
         if parts[0][:1] in (ONE, MANY) and not is_known(base_name(parts[0])):
             return self._compare_unnamed(parts)
         best: Grade | None = None
-        for one in dict.fromkeys(names):
+        for one in dict.fromkeys(names if is_known(parts[0]) else names[1:]):
             for spelling in self._spellings:
                 if all(_is_like(filled, *spelling) for filled in _filled(one)):
                     return "certain" if is_known(parts[0]) else "possible"
@@ -143,7 +144,7 @@ class CommandPattern:
         for at, word in enumerate(words):
             value = word.partition("=")[2] if "=" in word else word
             first = base_name(value)
-            if not is_known(first) or not self._may_be_first(first):
+            if not is_known(first) or not self._may_be_first(first) or (value != word and value[:1] == "."):
                 continue
             compared += 1
             candidate = (value, *words[at + 1 :])
@@ -273,7 +274,7 @@ def _read_suspect(text: str) -> Line:
     """Read a text that may be a command line; a text that cannot be read has no commands."""
     marked = text.replace(ONE, "$x").replace(MANY, "$x")
     line = read_line.__wrapped__(marked)
-    return line if line.whole else Line(text, line.commands)
+    return line if line.is_whole else Line(text, line.commands)
 
 
 def _is_run(candidate: Sequence[str], before: Sequence[str]) -> bool:
@@ -286,9 +287,7 @@ def _is_run(candidate: Sequence[str], before: Sequence[str]) -> bool:
     name, arguments = base_name(candidate[0]), " ".join(candidate[1:])
     if name == "test":
         return _TEST.match(arguments) is not None
-    if name in SUBCOMMAND_WORDS:
-        return False
-    return True
+    return name not in SUBCOMMAND_WORDS and not any(_SUBCOMMAND.fullmatch(word) for word in before)
 
 
 def _rough(words: list[str]) -> re.Pattern[str] | None:

@@ -74,6 +74,7 @@ class Parsed:
         self.assigned: set[str] = set()
         self.used: set[str] = set()
         """The variables of directories that begin a word."""
+        self.is_simple = True
         self.counted: set[str] = set()
         """The variables that arithmetic evaluates."""
 
@@ -448,8 +449,10 @@ class _Reader:
         """Read a word where a command may begin; return whether it is none of the command's words."""
         if source == word and not self.arithmetic:
             if word in _RESERVED:
+                self.parsed.is_simple &= word != "coproc"
                 line.reserved(word)
                 return True
+            self.parsed.is_simple &= word not in ("case", "for", "select", "function")
             if word == "case":
                 self._read_case(line)
                 return True

@@ -29,7 +29,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=", re.ASCII)
 _VERSIONED = re.compile(
     r"(python|pip|pypy|perl|ruby|gcc|g\+\+|clang|clang\+\+|php|lua|node|tclsh|wish|bash|ksh|vim|not|java)-?[0-9][0-9.]*"
 )
-_FILE_VALUE = re.compile(r"[\w=%:,.+ -]*\Z", re.ASCII)
+_FILE_VALUE = re.compile(r"(?!.*(?:eval|exec|-[rME]|command))[\w=%:,.+ -]*\Z", re.ASCII)
 _COMMAND_VARIABLE = re.compile(r"(?:PAGER|EDITOR|_COMMAND|_CMD|_SSH|_RSH|_ASKPASS|BROWSER)\Z")
 _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
 _BENIGN_GIT_KEYS = re.compile(
@@ -66,20 +66,22 @@ class _Context(NamedTuple):
 def read_line(text: str) -> Line:
     """Return every command that a command line runs or may run, and what in it cannot be read."""
     if len(text) > _LONGEST:
-        return Line(text, opaque=("longer than 100,000 characters",), whole=False)
+        return Line(text, opaque=("longer than 100,000 characters",), is_whole=False)
     control = _CONTROL.search(text)
     if control:
-        return Line(text, opaque=(f"a control character, {control.group()!a}",), whole=False)
+        return Line(text, opaque=(f"a control character, {control.group()!a}",), is_whole=False)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return Line(text, opaque=("text that is no Unicode",), whole=False)
+        return Line(text, opaque=("text that is no Unicode",), is_whole=False)
     resolver = _Resolver()
     try:
         resolver.read(text, None)
     except Unsure as error:
         reasons = dict.fromkeys([str(error), *resolver.opaque])
-        return Line(text, tuple(resolver.commands), tuple(resolver.suspects), (), tuple(reasons), whole=False)
+        return Line(
+            text, tuple(resolver.commands), tuple(resolver.suspects), (), tuple(reasons), is_whole=False, is_simple=False
+        )
     resolver.finish()
     return Line(
         text,
@@ -87,6 +89,7 @@ def read_line(text: str) -> Line:
         tuple(resolver.suspects),
         tuple(resolver.pipes),
         tuple(dict.fromkeys(resolver.opaque)),
+        is_simple=resolver.is_simple,
     )
 
 
@@ -127,6 +130,7 @@ class _Resolver:
         self.path_changed = False
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
+        self.is_simple = True
 
     # Texts.
 
@@ -139,6 +143,7 @@ class _Resolver:
         parsed = parse(text)
         self.opaque += parsed.opaque
         self.functions |= parsed.functions
+        self.is_simple &= parsed.is_simple
         self.dynamic |= bool(parsed.assigned - DIRECTORIES or parsed.functions)
         self._judge_arithmetic(parsed)
         if parsed.assigned & parsed.used:
@@ -167,11 +172,11 @@ class _Resolver:
             outer.via if outer else (), grade, raw.doubt or (outer.why if outer else ""), outer.depth if outer else 0, raw, parsed,
             elsewhere=outer.elsewhere if outer else False,
         )  # fmt: skip
+        self.dynamic |= bool(raw.substituted)
+        role = self.resolve(raw.words, context) if raw.words else _INERT
         for redirection in raw.redirections:
             if redirection.is_output:
                 self._writes(redirection.target)
-        self.dynamic |= bool(raw.substituted)
-        role = self.resolve(raw.words, context) if raw.words else _INERT
         for name, value in raw.assigned:
             self._assigns(name, value, role if raw.words else _SUSPECT, context, alone=not raw.words)
         self._follow_input(raw, role)
@@ -204,9 +209,12 @@ class _Resolver:
                 name = base_name(readers[0].words[0]) if readers and readers[0].words else "a function"
                 self.opaque.append(f"{name} runs what it reads from a pipe")
 
-    def run_text(self, text: str, context: _Context, program: str, why: str = "") -> int:
-        """Read a text that a shell runs."""
-        if not is_known(text):
+    def run_text(self, text: str, context: _Context, program: str, why: str = "", *, more: bool = False) -> int:
+        """Read a text that a shell runs; with ``more``, further words may follow it."""
+        computed = not is_known(text)
+        if more:
+            text = f"{text} {MANY}"
+        if computed:
             self.opaque.append(f"{program} runs a text that is computed")
             if text in (ONE, MANY):
                 return _RUNS
@@ -300,6 +308,8 @@ class _Resolver:
             at = next((at for at, word in enumerate(arguments) if word in ("-f", "--file", "-P")), None)
             if at is not None and not is_known("".join(arguments[at + 1 : at + 2])):
                 self.opaque.append(f"{name} runs a file that is computed")
+        if name == "cmake" and list(arguments[:1]) == ["-E"]:
+            self.suspects.append(Suspect("cmake -E", tuple(arguments[1:]), runs=True))
         reads = name in ("make", "gmake") and any(one in ("-f-", "-") for one in arguments)
         return _RUNS if reads or name in programs.READS_COMMANDS else _SUSPECT
 
@@ -424,7 +434,7 @@ class _Resolver:
         while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
             option = arguments[at]
             at += 1
-            if option in ("-m", "-jar") or (name.startswith(("python", "pypy")) and re.fullmatch(r"-[a-zA-Z]*m", option)):
+            if option in ("-m", "-jar") or (name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)):
                 return self._module(arguments[at:], context)
             code = self._code_of(name, letters, option, arguments, at)
             if code is not None:
@@ -450,7 +460,7 @@ class _Resolver:
         return None if is_known(option) else MANY
 
     def _code(self, name: str, code: str) -> int:
-        language = "python" if name.startswith(("python", "pypy", "ipython")) else name.removesuffix("js")
+        language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
         if not is_known(code) or not is_inert_code(language, code):
             self.opaque.append(f"code for {name}, which is not read")
             self.suspects.append(Suspect(name, text=code, runs=True))
@@ -495,13 +505,13 @@ class _Resolver:
                 self.opaque.append("a program is searched for in a PATH that the line sets")
             self.path_changed = True
         elif name in programs.FILE_VARIABLES or _FILE_VARIABLE.match(name) or (name == "ENV" and "/" in value):
-            if not _FILE_VALUE.match(value) or name in ("BASH_ENV", "LD_PRELOAD", "GIT_CONFIG_COUNT"):
+            if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
                 self.opaque.append(f"{name} makes programs run or load something")
         elif role > _INERT and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
             if not is_known(value):
                 self.opaque.append(f"{name} names a command that is computed")
             elif value:
-                self.run_text(f"{value} {MANY}" if _is_plain(value) else value, context, f"{name}=", f"{name} names it")
+                self.run_text(value, context, f"{name}=", f"{name} names it", more=_is_plain(value))
         elif _is_text(value):
             self.values.append(value)
 
@@ -561,7 +571,7 @@ def _alias(self: _Resolver, name: str, arguments: Sequence[str], context: _Conte
     for word in arguments:
         text = word.partition("=")[2]
         if text:
-            self.run_text(f"{text} {MANY}", context, "alias", "an alias stands for it")
+            self.run_text(text, context, "alias", "an alias stands for it", more=True)
     return _INERT
 
 
@@ -757,9 +767,9 @@ def _git_setting(self: _Resolver, key: str, value: str, context: _Context) -> No
         if not is_known(value):
             self.opaque.append("an alias of git is computed")
         elif value.startswith("!"):
-            self.run_text(f"{value[1:]} {MANY}", context, "git alias", "an alias of git stands for it")
+            self.run_text(value[1:], context, "git alias", "an alias of git stands for it", more=True)
         elif value:
-            self.run_text(f"git {value} {MANY}", context, "git alias", "an alias of git stands for it")
+            self.run_text(f"git {value}", context, "git alias", "an alias of git stands for it", more=True)
     elif not _BENIGN_GIT_KEYS.match(key) and value:
         self.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if not is_known(value):
@@ -892,6 +902,35 @@ def _capsh(self: _Resolver, name: str, arguments: Sequence[str], context: _Conte
     return self._unsure_wrapper(name, arguments)
 
 
+def _start_stop_daemon(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
+    """Read the program after --exec with the words after the dashes."""
+    program, rest = "", list[str]()
+    for at, word in enumerate(arguments):
+        option, equals, value = word.partition("=")
+        if word == "--":
+            rest = list(arguments[at + 1 :])
+            break
+        if option in ("-x", "--exec", "-a", "--startas"):
+            program = value if equals else "".join(arguments[at + 1 : at + 2])
+    return self.resolve([program, *rest], context.inside(name)) if program else self._unsure_wrapper(name, arguments)
+
+
+def _parallel(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
+    """Read the words before ``:::`` as a command with more words; without a command the other words are commands."""
+    end = next((at for at, word in enumerate(arguments) if word.startswith(":::")), None)
+    command = list(arguments[:end])
+    at, _, sure = _options(command, WRAPPERS["parallel"].options)
+    for word in arguments[end:] if end is not None else ():
+        self.suspects.append(Suspect(name, text=word, runs=True))
+    if not sure:
+        return self._unsure_wrapper(name, arguments)
+    if not command[at:]:
+        return _RUNS
+    return max(_SUSPECT, self.run_text(" ".join([*command[at:], MANY]) if all(map(is_known, command)) else MANY, context, name, "parallel adds words")) if len(
+        command[at:]
+    ) == 1 else self.resolve([*command[at:], MANY], context.inside(name))
+
+
 def _exec(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
     if not arguments and any(one.is_input and one.target != "/dev/null" for one in context.raw.redirections):
         self.opaque.append("exec gives the shell something else to read")
@@ -953,7 +992,7 @@ _READERS: dict[str, _Reader] = {
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "vim": _editor, "vi": _editor, "nvim": _editor, "ex": _editor, "ed": _editor, "view": _editor, "rvim": _editor,
     "vimdiff": _editor, "red": _editor, "at": _reads_commands, "batch": _reads_commands, "crontab": _reads_commands, "mapfile": _callback, "readarray": _callback, "complete": _callback,
     "compgen": _callback, "bind": _callback, "hash": _changes_names, "enable": _changes_names, "fc": _changes_names, "history": _changes_names, "jobs": _jobs,
-    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "torchrun": _python_module_runner,
+    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "start-stop-daemon": _start_stop_daemon, "parallel": _parallel, "torchrun": _python_module_runner,
 }  # fmt: skip
 
 
