@@ -24,6 +24,7 @@ _BLANK_IN_A_WORD = "\0"
 _PLAIN_LINE = re.compile(r"[\w ./:@%,+=^-]+", re.ASCII)
 _MARK = re.compile("[\0\1]")
 _SEPARATORS = r"[\s,;\"'()\[\]{}=|&!%\\]"
+_SYSTEM_PATH = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]*\Z")
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]+")
 _TEST = re.compile(r"-[a-zA-Z]|!|\(|.* (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) ")
 
@@ -113,17 +114,29 @@ class CommandPattern:
         line = " ".join(parts)
         names = (line, line[len(parts[0]) - len(base_name(parts[0])) :])
         if not _MARK.search(line):
-            return "certain" if any(_is_like(one, *spelling) for one in names for spelling in self._spellings) else None
+            if any(_is_like(line, *spelling) for spelling in self._spellings):
+                return "certain"
+            if "/" not in parts[0] or not any(_is_like(names[1], *spelling) for spelling in self._spellings):
+                return None
+            return self._grade_path(parts)
         if parts[0][:1] in (ONE, MANY) and not is_known(base_name(parts[0])):
             return self._compare_unnamed(parts)
         best: Grade | None = None
         for one in dict.fromkeys(names if is_known(parts[0]) else names[1:]):
             for spelling in self._spellings:
                 if all(_is_like(filled, *spelling) for filled in _filled(one)):
-                    return "certain" if is_known(parts[0]) else "possible"
+                    return "certain" if is_known(parts[0]) and parts[0][:1] != "." else self._grade_path(parts) and "possible"
                 if _may_be_like(one, *spelling):
                     best = "possible"
         return best
+
+    def _grade_path(self, parts: Sequence[str]) -> Grade | None:
+        """Grade a program that has the rule's name and stands in some directory: ``bin/test`` is not ``test``."""
+        if _SYSTEM_PATH.match(parts[0]):
+            return "certain"
+        if len(self._words) < 2 and base_name(parts[0]) in SUBCOMMAND_WORDS and not _is_run(parts, ()):
+            return None
+        return "certain" if parts[0].startswith("/") else "possible"
 
     def _compare_unnamed(self, parts: Sequence[str]) -> Grade | None:
         """Compare a command whose program is unknown by the words after it."""

@@ -447,7 +447,8 @@ class _Reader:
 
     def _read_head(self, line: _List, source: str, word: str) -> bool:
         """Read a word where a command may begin; return whether it is none of the command's words."""
-        if source == word and not self.arithmetic:
+        is_first = not line.command.redirections and not line.command.assigned
+        if source == word and not self.arithmetic and is_first:
             if word in _RESERVED:
                 self.parsed.is_simple &= word != "coproc"
                 line.reserved(word)

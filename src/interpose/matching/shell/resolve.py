@@ -41,6 +41,8 @@ _SUBSCRIPTED = frozenset(
     "read declare typeset local export readonly let unset printf getopts wait test [ [[ mapfile readarray".split()
 )
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
+_ARCHITECTURE = re.compile(r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*")
+_TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _SUBSTITUTED_TEXT = programs.PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
 
@@ -288,9 +290,10 @@ class _Resolver:
         after_text = False
         for word in arguments:
             option, equals, value = word.partition("=")
-            if not after_text and not (equals and option in programs.TEXT_OPTIONS) and _is_text(word):
+            is_data = word[:1] in ("{", "[") and word[-1:] in ("}", "]") and name in KNOWN
+            if not after_text and not (equals and option in programs.TEXT_OPTIONS) and not is_data and _is_text(word):
                 self.suspects.append(Suspect(name, text=value if equals and option[:1] == "-" else word, runs=runs))
-            after_text = word in programs.TEXT_OPTIONS
+            after_text = word in programs.TEXT_OPTIONS or (name == "git" and bool(_TEXT_OPTION_LETTERS.fullmatch(word)))
 
     def _known(self, name: str, arguments: Sequence[str], context: _Context) -> int:
         """Look at the options whose value is a command, and at texts."""
@@ -357,8 +360,9 @@ class _Resolver:
         at, found, sure = _options(arguments, wrapper.options)
         if not sure:
             return self._unsure_wrapper(key, arguments)
-        while wrapper.assigns and at < len(arguments) and (setting := _ASSIGNMENT.match(arguments[at])):
-            self._assigns(setting.group(1), arguments[at][setting.end() :], _SUSPECT, context, alone=False)
+        while wrapper.assigns and at < len(arguments) and arguments[at].find("=") > 0:
+            variable, _, value = arguments[at].partition("=")
+            self._assigns(variable, value, _SUSPECT, context, alone=False)
             at += 1
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE):
@@ -372,6 +376,9 @@ class _Resolver:
             inner = _with_input(inner, found)
         if key in _JOINED and len(inner) == 1 and _is_text(inner[0]):
             return self.run_text(inner[0], context, key)
+        if key.endswith(" run") and inner[0] in programs.SUBCOMMAND_WORDS:  # a script of the project
+            self.suspects.append(Suspect(key, tuple(inner)))
+            return _SUSPECT
         why = f"{key} runs it elsewhere" if wrapper.elsewhere else ""
         within = context.inside(key, why)
         return self.resolve(inner, within._replace(elsewhere=within.elsewhere or wrapper.elsewhere))
@@ -504,6 +511,8 @@ class _Resolver:
             if not alone:
                 self.opaque.append("a program is searched for in a PATH that the line sets")
             self.path_changed = True
+        elif not is_known(name):
+            self.opaque.append("a variable whose name is computed")
         elif name in programs.FILE_VARIABLES or _FILE_VARIABLE.match(name) or (name == "ENV" and "/" in value):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
                 self.opaque.append(f"{name} makes programs run or load something")
@@ -526,7 +535,7 @@ class _Resolver:
             if "[" in subject and ("$(" in word or "`" in word):
                 self.opaque.append(f"{name} evaluates the subscript of a name")
                 self.suspects.append(Suspect(name, text=word, runs=True))
-            elif self.dynamic and subject[:1] in (ONE, MANY) and name not in ("[[", "test", "[", "wait", "export", "local"):
+            elif self.dynamic and subject[:1] in (ONE, MANY) and name not in ("[[", "wait", "export", "local"):
                 self.opaque.append(f"{name} evaluates a name that is computed")
         if name == "let" and any(re.search(r"[A-Za-z_$\0\1]", word.partition("=")[2] or word) for word in arguments):
             self.opaque.append("arithmetic evaluates what a variable holds")
@@ -586,7 +595,7 @@ def _find(self: _Resolver, name: str, arguments: Sequence[str], context: _Contex
     """Read each command between an action and its end: ``;``, or ``+`` after braces."""
     role, current, before = _INERT, list[str](), ""
     inside = False
-    for word in [*arguments, ";"]:
+    for at, word in enumerate([*arguments, ";"]):
         if not inside:
             inside = word in _FIND_ACTIONS
             if not is_known(word) and word[:1] in (ONE, MANY) and (";" in arguments or (MANY in word and self.dynamic)):
@@ -595,7 +604,8 @@ def _find(self: _Resolver, name: str, arguments: Sequence[str], context: _Contex
         elif word == ";" or (word == "+" and before == "{}"):
             if current:
                 inner = [one.replace("{}", ONE) for one in current]
-                role = max(role, self.resolve(inner, context.inside("find -exec")))
+                why = "" if at < len(arguments) else "find -exec is not ended"
+                role = max(role, self.resolve(inner, context.inside("find -exec", why)))
             inside, current = False, []
         else:
             current.append(word)
@@ -755,8 +765,6 @@ def _git(self: _Resolver, name: str, arguments: Sequence[str], context: _Context
     for place, word in enumerate(words):
         if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
             _git_setting(self, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
-    if words[:1] == ["commit"] or words[:1] == ["log"] or words[:1] == ["tag"]:
-        return _SUSPECT if words[:1] != ["commit"] else _SUSPECT
     return self._known(name, words, context)
 
 
@@ -772,6 +780,8 @@ def _git_setting(self: _Resolver, key: str, value: str, context: _Context) -> No
             self.run_text(f"git {value}", context, "git alias", "an alias of git stands for it", more=True)
     elif not _BENIGN_GIT_KEYS.match(key) and value:
         self.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
+        if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
+            self.opaque.append(f"{key} makes git run files")
         if not is_known(value):
             self.opaque.append("a setting of git is computed")
 
@@ -931,6 +941,23 @@ def _parallel(self: _Resolver, name: str, arguments: Sequence[str], context: _Co
     ) == 1 else self.resolve([*command[at:], MANY], context.inside(name))
 
 
+def _setarch(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
+    """Pass the architecture, which may be left out, and the options on both sides of it."""
+    spec = WRAPPERS["setarch"].options
+    at, _, sure = _options(arguments, spec)
+    if name == "setarch" and at < len(arguments) and _ARCHITECTURE.fullmatch(arguments[at]):
+        more, _, sure_again = _options(arguments[at + 1 :], spec)
+        at, sure = at + 1 + more, sure and sure_again
+    if not sure:
+        return self._unsure_wrapper(name, arguments)
+    return self._wrapper(name, Wrapper(), arguments[at:], context)
+
+
+def _run_parts(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
+    self.opaque.append("run-parts runs the files of a directory")
+    return _SUSPECT
+
+
 def _exec(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
     if not arguments and any(one.is_input and one.target != "/dev/null" for one in context.raw.redirections):
         self.opaque.append("exec gives the shell something else to read")
@@ -992,7 +1019,7 @@ _READERS: dict[str, _Reader] = {
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "vim": _editor, "vi": _editor, "nvim": _editor, "ex": _editor, "ed": _editor, "view": _editor, "rvim": _editor,
     "vimdiff": _editor, "red": _editor, "at": _reads_commands, "batch": _reads_commands, "crontab": _reads_commands, "mapfile": _callback, "readarray": _callback, "complete": _callback,
     "compgen": _callback, "bind": _callback, "hash": _changes_names, "enable": _changes_names, "fc": _changes_names, "history": _changes_names, "jobs": _jobs,
-    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "start-stop-daemon": _start_stop_daemon, "parallel": _parallel, "torchrun": _python_module_runner,
+    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "start-stop-daemon": _start_stop_daemon, "parallel": _parallel, "setarch": _setarch, "linux32": _setarch, "linux64": _setarch, "i386": _setarch, "x86_64": _setarch, "run-parts": _run_parts, "torchrun": _python_module_runner,
 }  # fmt: skip
 
 
