@@ -16,6 +16,7 @@ __all__ = ["CommandPattern"]
 
 _DEEPEST = 4
 _MOST_COMPARED = 50
+_MOST_WORDS = 200
 
 # Redirections, variables and expansions, which change the effect of a command without being one of its words; and
 # characters that separate words in one shell and not in another.
@@ -119,7 +120,7 @@ class CommandPattern:
             if "/" not in parts[0] or not any(_is_like(names[1], *spelling) for spelling in self._spellings):
                 return None
             return self._grade_path(parts)
-        if parts[0][:1] in (ONE, MANY) and not is_known(base_name(parts[0])):
+        if base_name(parts[0])[:1] in (ONE, MANY):
             return self._compare_unnamed(parts)
         best: Grade | None = None
         for one in dict.fromkeys(names if is_known(parts[0]) else names[1:]):
@@ -160,7 +161,7 @@ class CommandPattern:
             if not is_known(first) or not self._may_be_first(first) or (value != word and value[:1] == "."):
                 continue
             compared += 1
-            candidate = (value, *words[at + 1 :])
+            candidate = (value, *words[at + 1 : at + _MOST_WORDS], *([MANY] if len(words) > at + _MOST_WORDS else ()))
             if compared > _MOST_COMPARED:
                 return True
             if self._grade(candidate) and (suspect.runs or len(self._words) > 1 or _is_run(candidate, words[:at])):
@@ -182,7 +183,9 @@ class CommandPattern:
 
     def _occurs(self, text: str) -> bool:
         """Return whether the rule's words stand in a text where a command may begin."""
-        return self._rough is not None and self._first in text and self._rough.search(text) is not None
+        if self._rough is None or not all(base_name(word) in text for word in self._words):
+            return False
+        return self._rough.search(text) is not None
 
 
 class _RuleOptions:
@@ -309,7 +312,7 @@ def _rough(words: list[str]) -> re.Pattern[str] | None:
         return None
     first, *rest = (re.escape(base_name(word)) for word in words)
     if rest:
-        gap = rf"{_SEPARATORS}+(?:-[^\n;|&]{{0,60}}?{_SEPARATORS}+)?"
+        gap = rf"{_SEPARATORS}++(?:-[^\n;|&]{{0,40}}?(?<={_SEPARATORS}))?"
         return re.compile(rf"(?<![\w.-]){first}" + "".join(rf"{gap}{word}(?![\w-])" for word in rest))
     runners = r"(?:sudo|exec|env|xargs|nohup|command|spawn|run|shell|-c|-e|-x) +"
     return re.compile(rf"(?:^|[\n;&|(){{}}!`'\"=,\[]|{runners})\s*(?:/(?:usr/)?(?:local/)?s?bin/)?{first}(?=[\s'\";&|()`]|$)")

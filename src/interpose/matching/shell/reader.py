@@ -25,7 +25,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*?\])?\+?=", re.ASCII | re.DOTALL)
 _OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[[^\]]*\Z", re.ASCII)
-_BROKEN_MARK = re.compile(r"[$<>(&|;]\\\n")  # a mark that continues on the next line: $ and (, < and <
+# A mark that continues on the next line: $ and (, < and <.
+_BROKEN_MARK = re.compile(r"\$\\\n|[<>]\\\n[<>(&|]|\(\\\n\(|[&|;]\\\n[&|;>]")
 _REDIRECTION = re.compile(r"&>>?|<<<|<<-?|<>|<&|>>|>&|>\||[<>]")
 _IN_BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
 _ANSI_C = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
@@ -112,7 +113,7 @@ class _List:
     @property
     def is_test(self) -> bool:
         """Whether this is ``[[ … ]]``."""
-        return self.command.words[:1] == ["[["]
+        return self.command.words[:1] == ["[["] and self.command.words[-1] != "]]"
 
     @property
     def begins(self) -> bool:

@@ -42,6 +42,8 @@ _SUBSCRIPTED = frozenset(
 )
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _ARCHITECTURE = re.compile(r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*")
+_NUMBER = re.compile(r"-?[0-9]*")
+_SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _SUBSTITUTED_TEXT = programs.PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
@@ -133,6 +135,8 @@ class _Resolver:
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
         self.is_simple = True
+        self.counts = False  # arithmetic evaluates variables
+        self.holds_text = False  # a variable may hold more than a number
 
     # Texts.
 
@@ -147,7 +151,8 @@ class _Resolver:
         self.functions |= parsed.functions
         self.is_simple &= parsed.is_simple
         self.dynamic |= bool(parsed.assigned - DIRECTORIES or parsed.functions)
-        self._judge_arithmetic(parsed)
+        self.counts |= bool(parsed.counted)
+        self.holds_text |= bool(parsed.functions or "$(" in parsed.counted)
         if parsed.assigned & parsed.used:
             self.opaque.append(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
         if outer is None:
@@ -155,16 +160,6 @@ class _Resolver:
         roles = [self._read_command(raw, parsed, outer) for raw in parsed.commands]
         self._follow_pipes(parsed, roles)
         return max(roles, default=_INERT)
-
-    def _judge_arithmetic(self, parsed: Parsed) -> None:
-        if not parsed.counted:
-            return
-        values = dict[str, bool]()
-        for raw in parsed.commands:
-            for name, value in raw.assigned:
-                values[name] = values.get(name, True) and bool(re.fullmatch(r"-?[0-9]*", value))
-        if not all(values.get(name, False) for name in parsed.counted):
-            self.opaque.append("arithmetic evaluates what a variable holds")
 
     def _read_command(self, raw: RawCommand, parsed: Parsed, outer: _Context | None) -> int:
         if len(self.commands) > _MOST_COMMANDS:
@@ -232,6 +227,8 @@ class _Resolver:
         """Judge what depends on the whole line."""
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
+        if self.counts and self.holds_text:
+            self.opaque.append("arithmetic evaluates what a variable holds")
         if self.written and self.ran:
             anything = "" in self.written
             for program, path in self.ran:
@@ -387,14 +384,15 @@ class _Resolver:
         """Suspect every argument: which of them is the command is not known."""
         self.suspects.append(Suspect(key, tuple(arguments), runs=True))
         self._suspect_texts(key, arguments, runs=True)
-        if any(not is_known(word) for word in arguments) and self.dynamic:
+        operands = [word for word in arguments if not word.startswith("-")]
+        if any(word[:1] in (ONE, MANY) for word in operands[:1]) or (self.dynamic and not all(map(is_known, arguments))):
             self.opaque.append(f"the words after {key} are computed")
         return _SUSPECT if arguments and not set(arguments) & SHELLS else _RUNS
 
     def _shell(self, name: str, arguments: Sequence[str], context: _Context) -> int:
         """Read the text after -c; a shell without a text and without a file runs what it reads."""
         at, has_text, reads = 0, False, False
-        while at < len(arguments) and arguments[at][:1] in ("-", "+", ONE, MANY):
+        while at < len(arguments) and arguments[at][:1] in ("-", "+"):
             option = arguments[at]
             at += 1
             if not is_known(option):
@@ -498,7 +496,7 @@ class _Resolver:
             for at, word in enumerate(arguments):
                 if word.startswith(option) and (word != option or at + 1 < len(arguments)):
                     self._writes(word[len(option) :].lstrip("=") or arguments[at + 1])
-                elif name in ("curl", "wget") and "://" in word:
+                elif "://" in word and (name == "wget" or (name == "curl" and any(map(_SAVES.match, arguments)))):
                     self._writes(word.partition("?")[0])
         else:
             for word in arguments:
@@ -507,6 +505,7 @@ class _Resolver:
 
     def _assigns(self, name: str, value: str, role: int, context: _Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""
+        self.holds_text |= not _NUMBER.fullmatch(value)
         if name == "PATH":
             if not alone:
                 self.opaque.append("a program is searched for in a PATH that the line sets")
@@ -526,6 +525,7 @@ class _Resolver:
 
     def _evaluates(self, name: str, arguments: Sequence[str], context: _Context) -> None:
         """Note text that a builtin evaluates: the subscript of a variable's name, or arithmetic."""
+        self.holds_text |= name in ("read", "mapfile", "readarray", "getopts", "printf")
         if name == "printf" and not any(word.startswith("-v") for word in arguments[:2]):
             return
         if name in ("test", "[") and "-v" not in arguments:
@@ -537,10 +537,7 @@ class _Resolver:
                 self.suspects.append(Suspect(name, text=word, runs=True))
             elif self.dynamic and subject[:1] in (ONE, MANY) and name not in ("[[", "wait", "export", "local"):
                 self.opaque.append(f"{name} evaluates a name that is computed")
-        if name == "let" and any(re.search(r"[A-Za-z_$\0\1]", word.partition("=")[2] or word) for word in arguments):
-            self.opaque.append("arithmetic evaluates what a variable holds")
-        if name == "[[" and self.dynamic and _ARITHMETIC_TESTS & set(arguments):
-            self.opaque.append("arithmetic evaluates what a variable holds")
+        self.counts |= name == "let" or (name == "[[" and bool(_ARITHMETIC_TESTS & set(arguments)))
         if name in ("export", "declare", "typeset", "local", "readonly"):
             self.dynamic |= any("=" in word for word in arguments)
             if name != "local" and any(word.startswith("-") and ("i" in word or "n" in word) for word in arguments) and name != "export":
@@ -953,6 +950,19 @@ def _setarch(self: _Resolver, name: str, arguments: Sequence[str], context: _Con
     return self._wrapper(name, Wrapper(), arguments[at:], context)
 
 
+def _set(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
+    self.holds_text |= bool(arguments)
+    return _INERT
+
+
+def _fd(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
+    """Read the command after -x, which fd runs for each file."""
+    at = next((at for at, word in enumerate(arguments) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
+    if at is None or at + 1 >= len(arguments):
+        return _INERT
+    return self.resolve([*(word.replace("{}", ONE) for word in arguments[at + 1 :]), MANY], context.inside("fd -x"))
+
+
 def _run_parts(self: _Resolver, name: str, arguments: Sequence[str], context: _Context) -> int:
     self.opaque.append("run-parts runs the files of a directory")
     return _SUSPECT
@@ -1015,11 +1025,11 @@ def _is_safe_text(words: Sequence[str], context: _Context) -> bool:
 
 _READERS: dict[str, _Reader] = {
     ".": _source, "source": _source, "eval": _eval, "alias": _alias, "trap": _trap, "find": _find, "env": _env, "su": _su, "runuser": _su, "script": _script,
-    "scriptlive": _script, "sg": _su, "watch": _joined, "flock": _flock, "ssh": _ssh, "slogin": _ssh, "autossh": _ssh, "mosh": _ssh, "docker": _docker, "podman": _docker, "nerdctl": _docker, "nvidia-docker": _docker, "git": _git,
+    "scriptlive": _script, "sg": _su, "watch": _joined, "flock": _flock, "set": _set, "ssh": _ssh, "slogin": _ssh, "autossh": _ssh, "mosh": _ssh, "docker": _docker, "podman": _docker, "nerdctl": _docker, "nvidia-docker": _docker, "git": _git,
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "vim": _editor, "vi": _editor, "nvim": _editor, "ex": _editor, "ed": _editor, "view": _editor, "rvim": _editor,
     "vimdiff": _editor, "red": _editor, "at": _reads_commands, "batch": _reads_commands, "crontab": _reads_commands, "mapfile": _callback, "readarray": _callback, "complete": _callback,
     "compgen": _callback, "bind": _callback, "hash": _changes_names, "enable": _changes_names, "fc": _changes_names, "history": _changes_names, "jobs": _jobs,
-    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "start-stop-daemon": _start_stop_daemon, "parallel": _parallel, "setarch": _setarch, "linux32": _setarch, "linux64": _setarch, "i386": _setarch, "x86_64": _setarch, "run-parts": _run_parts, "torchrun": _python_module_runner,
+    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "start-stop-daemon": _start_stop_daemon, "parallel": _parallel, "setarch": _setarch, "linux32": _setarch, "linux64": _setarch, "i386": _setarch, "x86_64": _setarch, "run-parts": _run_parts, "fd": _fd, "fdfind": _fd, "torchrun": _python_module_runner,
 }  # fmt: skip
 
 
