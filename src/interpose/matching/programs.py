@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 __all__ = [
     "COMMAND_VARIABLES", "FILE_VARIABLES", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN", "OPTION_VARIABLES", "PRODUCERS",
-    "READS_COMMANDS", "RUN_OPTIONS", "SHELLS", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS", "WRAPPERS", "Options",
+    "READS_COMMANDS", "READS_DATA", "RUN_OPTIONS", "SHELLS", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS", "WRAPPERS", "Options",
     "Wrapper", "is_known_program", "is_sourced_safely", "options_of", "spellings_of",
 ]  # fmt: skip
 
@@ -72,7 +72,7 @@ INERT = frozenset(
     strip stty sum sync tac tail tee test times top touch tput tr tree true truncate tsort tty type umask ulimit uname unexpand uniq unlink
     unlz4 unlzma unxz unzip unzstd uptime users vdir vmstat w wait wc whatis whereis which who whoami xclip xsel xxd xz xzcat yes zcat zgrep
     zstd zstdcat dig traceroute tracepath mtr htop shutdown reboot poweroff halt say notify-send local readonly export declare typeset
-    suspend caller getopts set shopt unalias pip-compile adduser addgroup useradd usermod groupadd passwd mount umount
+    suspend caller getopts set shopt unalias pip-compile rg ag ack ugrep read unset getopts let adduser addgroup useradd usermod groupadd passwd mount umount
     open-url dos2unix unix2dos sha3sum md5deep pv lsmod modprobe sysctl dmesg timedatectl loginctl localectl swapon swapoff mkswap fallocate
     ldconfig ldd gunzip bzgrep xzgrep figlet cowsay lolcat neofetch bat hexyl tokei cloc wslpath cygpath pygmentize locale-gen
     """.split()
@@ -273,6 +273,9 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
 
 READS_COMMANDS = frozenset("at batch crontab ssh gdb lftp ftp sqlite3 psql ed ex telnet expect tclsh nc ncat socat ssh-agent parallel m4 cmd cmd.exe".split())
 """Programs that may run what they read from standard input; shells and interpreters do so too."""
+
+READS_DATA = frozenset("git gh glab kubectl helm docker podman gpg openssl tar sort patch pandoc wget terraform aws gcloud".split())
+"""Programs that take what they read for data."""
 
 TEXT_OPTIONS = frozenset(
     "-m --message --title --body --description --desc --author --comment --notes --note --subject --summary --name --label --grep --user-agent --header "

@@ -303,7 +303,7 @@ def _is_run(candidate: Sequence[str], before: Sequence[str]) -> bool:
     name, arguments = base_name(candidate[0]), " ".join(candidate[1:])
     if name == "test":
         return _TEST.match(arguments) is not None
-    return name not in SUBCOMMAND_WORDS and not any(_SUBCOMMAND.fullmatch(word) for word in before)
+    return name not in SUBCOMMAND_WORDS and not any(map(_SUBCOMMAND.fullmatch, before[:1]))
 
 
 def _rough(words: list[str]) -> re.Pattern[str] | None:

@@ -182,9 +182,9 @@ class _Resolver:
 
     def _follow_input(self, raw: RawCommand, role: int) -> None:
         inputs = [one for one in raw.redirections if one.is_input and one.target != "/dev/null"]
-        if not inputs or role == _INERT:
-            return
         name = base_name(raw.words[0]) if raw.words else "it"
+        if not inputs or role == _INERT or name in programs.READS_DATA:
+            return
         self.suspects += [Suspect(name, text=one.text) for one in inputs if one.text]
         if role == _RUNS:
             self.opaque.append(f"{name} runs what it reads")
@@ -194,7 +194,7 @@ class _Resolver:
             raw.words and raw.words[0] in self.functions for _, middle, last in parsed.pipes for raw in parsed.commands[middle:last]
         )  # fmt: skip
         for first, middle, last in parsed.pipes[:_MOST_COMMANDS]:
-            role = max(roles[middle:last], default=_INERT)
+            role = max((one for raw, one in zip(parsed.commands[middle:last], roles[middle:last], strict=True) if not _reads_data(raw)), default=_INERT)
             if feeds_function:
                 role = max(roles)
             if role == _INERT:
@@ -275,6 +275,8 @@ class _Resolver:
             if wrapper is not None:
                 return self._wrapper(key, wrapper, arguments[at:], context)
         if name in INERT:
+            if name in programs.RUN_OPTIONS:
+                self._run_options(name, arguments, programs.RUN_OPTIONS[name], context)
             if name in _WRITERS:
                 self._write_operands(name, arguments)
             return _INERT
@@ -1034,6 +1036,10 @@ _READERS: dict[str, _Reader] = {
 
 
 # Words.
+
+
+def _reads_data(raw: RawCommand) -> bool:
+    return bool(raw.words) and base_name(raw.words[0]) in programs.READS_DATA
 
 
 def _keys(name: str, arguments: Sequence[str]) -> list[tuple[str, int]]:
