@@ -259,7 +259,7 @@ class Condition:
     # The pattern, by what it is compared with; each is loaded when it is needed first.
 
     def _grade_line(self, line: str) -> Grade | None:
-        return "certain" if self._command_pattern().matches_line(line) else None
+        return self._command_pattern().grade_line(line)
 
     def _command_pattern(self) -> CommandPattern:
         if self._command is None:
