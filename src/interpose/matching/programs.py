@@ -79,7 +79,9 @@ INERT = frozenset(
 )
 """Programs that run none of their arguments, and not what they are given to read."""
 
-PRODUCERS = frozenset(["echo", "printf", "cat", "tee", "base64", "xxd", "rev", "tr", "head", "tail", "yes", "gunzip", "zcat"])
+PRODUCERS = frozenset(
+    ["echo", "printf", "cat", "tee", "base64", "xxd", "rev", "tr", "head", "tail", "yes", "gunzip", "zcat"]
+)
 """Inert programs whose output a line can choose."""
 
 KNOWN = frozenset(
@@ -271,10 +273,14 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
 }  # fmt: skip
 """Options whose value is a command, or sets one."""
 
-READS_COMMANDS = frozenset("at batch crontab ssh gdb lftp ftp sqlite3 psql ed ex telnet expect tclsh nc ncat socat ssh-agent parallel m4 cmd cmd.exe".split())
+READS_COMMANDS = frozenset(
+    "at batch crontab ssh gdb lftp ftp sqlite3 psql ed ex telnet expect tclsh nc ncat socat ssh-agent parallel m4 cmd cmd.exe".split()
+)
 """Programs that may run what they read from standard input; shells and interpreters do so too."""
 
-READS_DATA = frozenset("git gh glab kubectl helm docker podman gpg openssl tar sort patch pandoc wget terraform aws gcloud".split())
+READS_DATA = frozenset(
+    "git gh glab kubectl helm docker podman gpg openssl tar sort patch pandoc wget terraform aws gcloud".split()
+)
 """Programs that take what they read for data."""
 
 TEXT_OPTIONS = frozenset(
@@ -298,10 +304,14 @@ FILE_VARIABLES = frozenset(
 )
 """Variables that make a program run or load what the line does not show."""
 
-OPTION_VARIABLES = frozenset("MAKEFLAGS GNUMAKEFLAGS MFLAGS TAR_OPTIONS RUBYOPT PERL5OPT LESS MANOPT PS1 PS2 PYTHONINSPECT PYTHONHOME".split())
+OPTION_VARIABLES = frozenset(
+    "MAKEFLAGS GNUMAKEFLAGS MFLAGS TAR_OPTIONS RUBYOPT PERL5OPT LESS MANOPT PS1 PS2 PYTHONINSPECT PYTHONHOME".split()
+)
 """Those of them that hold options, which may be harmless."""
 
-SUBCOMMAND_WORDS = frozenset("test install time watch format find search link run start stop build update add clean deploy publish".split())
+SUBCOMMAND_WORDS = frozenset(
+    "test install time watch format find search link run start stop build update add clean deploy publish".split()
+)
 """Names of programs that are also usual subcommands: after an unknown program they are a command only with arguments of one."""
 
 _SAFE_SOURCES = (

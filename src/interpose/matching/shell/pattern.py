@@ -9,7 +9,8 @@ from functools import lru_cache
 from ..grades import Grade
 from ..programs import SUBCOMMAND_WORDS, is_known_program, spellings_of
 from .line import Command, Line, Suspect
-from .resolve import operands_of, read_line
+from .read import read_line
+from .resolver import operands_of
 from .words import MANY, ONE, base_name, is_known
 
 __all__ = ["CommandPattern"]
@@ -76,7 +77,12 @@ class CommandPattern:
         if _MORE_THAN_WORDS.search(text):
             return False
         line = read_line(text)
-        return line.is_simple and bool(line.commands) and not line.opaque and all(self._is(command) for command in line.commands)
+        return (
+            line.is_simple
+            and bool(line.commands)
+            and not line.opaque
+            and all(self._is(command) for command in line.commands)
+        )
 
     def _is_elsewhere(self, text: str) -> bool:
         """Return at once for a plain line of a known program that does not have the rule's first word."""
@@ -126,7 +132,11 @@ class CommandPattern:
         for one in dict.fromkeys(names if is_known(parts[0]) else names[1:]):
             for spelling in self._spellings:
                 if all(_is_like(filled, *spelling) for filled in _filled(one)):
-                    return "certain" if is_known(parts[0]) and parts[0][:1] != "." else self._grade_path(parts) and "possible"
+                    return (
+                        "certain"
+                        if is_known(parts[0]) and parts[0][:1] != "."
+                        else self._grade_path(parts) and "possible"
+                    )
                 if _may_be_like(one, *spelling):
                     best = "possible"
         return best
@@ -315,7 +325,9 @@ def _rough(words: list[str]) -> re.Pattern[str] | None:
         gap = rf"{_SEPARATORS}++(?:-[^\n;|&]{{0,40}}?(?<={_SEPARATORS}))?"
         return re.compile(rf"(?<![\w.-]){first}" + "".join(rf"{gap}{word}(?![\w-])" for word in rest))
     runners = r"(?:sudo|exec|env|xargs|nohup|command|spawn|run|shell|-c|-e|-x) +"
-    return re.compile(rf"(?:^|[\n;&|(){{}}!`'\"=,\[]|{runners})\s*(?:/(?:usr/)?(?:local/)?s?bin/)?{first}(?=[\s'\";&|()`]|$)")
+    return re.compile(
+        rf"(?:^|[\n;&|(){{}}!`'\"=,\[]|{runners})\s*(?:/(?:usr/)?(?:local/)?s?bin/)?{first}(?=[\s'\";&|()`]|$)"
+    )
 
 
 @lru_cache(maxsize=64)
