@@ -95,7 +95,17 @@ _WORDS = [
 ]  # fmt: skip
 
 
-_BUILTIN_WRAPPERS = ["find . -maxdepth 0 -exec {} \\;", "find . -maxdepth 0 -exec env {} {{}} +", "command {}", "exec {}", "eval {}", "builtin eval {}", "time {}", "A=1 {}", "> out {}"]
+_BUILTIN_WRAPPERS = [
+    "find . -maxdepth 0 -exec {} \\;",
+    "find . -maxdepth 0 -exec env {} {{}} +",
+    "command {}",
+    "exec {}",
+    "eval {}",
+    "builtin eval {}",
+    "time {}",
+    "A=1 {}",
+    "> out {}",
+]
 
 
 def random_line(chance: random.Random, depth: int = 3) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ..grades import Grade
-from ..programs import SUBCOMMAND_WORDS, is_known_program, spellings_of
+from ..programs import BUILTINS, SUBCOMMAND_WORDS, is_known_program, spellings_of
 from .line import Command, Line, Suspect
 from .read import read_line
 from .resolver import operands_of
@@ -209,8 +209,9 @@ class _RuleOptions:
         if words and words[-1] == "*":
             words.pop()
         self.key, rest = _key_of(words)
-        parsed = _options_and_operands(self.key, rest)
-        self.options, self.operands = parsed if parsed and "*" not in " ".join(words) else (None, [])
+        parsed = None if "*" in " ".join(words) else _options_and_operands(self.key, rest)
+        self.options: frozenset[str] | None = parsed and parsed[0]
+        self.operands: list[str] = parsed[1] if parsed else []
 
     def compare(self, parts: Sequence[str]) -> Grade | None:
         """Compare the options as a set, whatever their spelling and order."""
@@ -339,7 +340,7 @@ def _first_of_plain(text: str) -> bool:
     return is_known_program(first) and first not in _LOOKED_INTO
 
 
-_LOOKED_INTO = frozenset("export declare typeset local readonly git docker podman jobs hash set printf".split())
+_LOOKED_INTO = BUILTINS | {"git", "docker", "podman"}
 
 
 def _word_by_word(pattern: str) -> str:

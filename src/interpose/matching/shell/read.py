@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .line import Line, Pipe
+from .line import Line
 from .resolver import LONGEST, Resolver
 from .runners import READERS
 from .words import SimpleCommand, Unsure

@@ -1,7 +1,7 @@
 """Find the commands that a line runs: those in it, and those that they run in turn.
 
-Programs of one kind are here: shells, interpreters, wrappers such as ``sudo``, known and unknown programs. Programs that
-are read in their own way are in ``runners``.
+Programs of one kind are here: shells, interpreters, wrappers such as ``sudo``, known and unknown programs. Programs
+that are read in their own way are in ``runners``.
 """
 
 from __future__ import annotations
@@ -12,19 +12,40 @@ from typing import NamedTuple
 
 from .. import programs
 from ..grades import Grade
-from ..programs import GLOBAL_OPTIONS, INERT, INTERPRETERS, KNOWN, SHELLS, WRAPPERS, Wrapper, options_of
+from ..programs import (
+    DIRECTORY_VARIABLES,
+    GLOBAL_OPTIONS,
+    INERT,
+    INTERPRETERS,
+    KNOWN,
+    SHELLS,
+    WRAPPERS,
+    Wrapper,
+    options_of,
+)
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
-from .reader import DIRECTORIES, Parsed, parse
+from .reader import Parsed, parse
 from .words import MANY, ONE, RawCommand, Unsure, base_name, is_known
 
 __all__ = [
-    "DEEPEST", "LONGEST", "INPUT_IGNORED", "INPUT_RUN", "INPUT_SUSPECT", "Context", "ProgramReader", "Resolver", "is_text", "operands_of", "parse_options",
+    "DEEPEST",
+    "INPUT_IGNORED",
+    "INPUT_RUN",
+    "INPUT_SUSPECT",
+    "LONGEST",
+    "Context",
+    "ProgramReader",
+    "Resolver",
+    "is_text",
+    "operands_of",
+    "parse_options",
 ]  # fmt: skip
 
 LONGEST = 100_000
 DEEPEST = 10
 _MOST_COMMANDS = 3_000
+_MOST_FED = 100
 
 # What a command does with what it reads.
 INPUT_IGNORED, INPUT_SUSPECT, INPUT_RUN = 0, 1, 2
@@ -36,9 +57,7 @@ _VERSIONED = re.compile(
 _FILE_VALUE = re.compile(r"(?!.*(?:eval|exec|-[rME]|command))[\w=%:,.+ -]*\Z", re.ASCII)
 _COMMAND_VARIABLE = re.compile(r"(?:PAGER|EDITOR|_COMMAND|_CMD|_SSH|_RSH|_ASKPASS|BROWSER)\Z")
 _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
-_SUBSCRIPTED = frozenset(
-    "read declare typeset local export readonly let unset printf getopts wait test [ [[ mapfile readarray".split()
-)
+
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _NUMBER = re.compile(r"-?[0-9]*")
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
@@ -100,7 +119,7 @@ class Resolver:
         self.opaque += parsed.opaque
         self.functions |= parsed.functions
         self.is_simple &= parsed.is_simple
-        self.dynamic |= bool(parsed.assigned - DIRECTORIES or parsed.functions)
+        self.dynamic |= bool(parsed.assigned - DIRECTORY_VARIABLES or parsed.functions)
         self.counts |= bool(parsed.counted)
         self.holds_text |= bool(parsed.functions or "$(" in parsed.counted)
         if parsed.assigned & parsed.used:
@@ -115,10 +134,10 @@ class Resolver:
         if len(self.commands) > _MOST_COMMANDS:
             raise Unsure("more than 3,000 commands")
         grade: Grade = "possible" if raw.doubt else outer.grade if outer else "certain"
-        context = Context(
-            outer.via if outer else (), grade, raw.doubt or (outer.why if outer else ""), outer.depth if outer else 0, raw, parsed,
-            elsewhere=outer.elsewhere if outer else False,
-        )  # fmt: skip
+        if outer is None:
+            context = Context((), grade, raw.doubt, 0, raw, parsed)
+        else:
+            context = outer._replace(grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed)
         self.dynamic |= bool(raw.substituted)
         role = self.resolve(raw.words, context) if raw.words else INPUT_IGNORED
         for redirection in raw.redirections:
@@ -140,9 +159,12 @@ class Resolver:
             self.opaque.append(f"{name} runs what it reads")
 
     def _follow_pipes(self, parsed: Parsed, roles: list[int]) -> None:
-        feeds_function = any(
-            raw.words and raw.words[0] in self.functions for _, middle, last in parsed.pipes for raw in parsed.commands[middle:last]
-        )  # fmt: skip
+        feeds_function = bool(self.functions) and any(
+            raw.words and raw.words[0] in self.functions
+            for _, middle, last in parsed.pipes
+            for raw in parsed.commands[middle : min(last, middle + _MOST_FED)]
+        )
+        fed = dict[int, int]()  # where a pipeline begins, and how far its texts have been noted
         for first, middle, last in parsed.pipes[:_MOST_COMMANDS]:
             role = max(
                 (
@@ -156,8 +178,9 @@ class Resolver:
                 role = max(roles)
             if role == INPUT_IGNORED:
                 continue
-            for raw in parsed.commands[first:middle]:
+            for raw in parsed.commands[max(first, fed.get(first, 0)) : middle]:
                 self.suspects += [Suspect("a pipe", text=text) for text in _texts_of(raw)]
+            fed[first] = middle
             if role == INPUT_RUN:
                 readers = [
                     raw
@@ -203,16 +226,15 @@ class Resolver:
         if context.depth > DEEPEST:
             raise Unsure("too many commands that run commands")
         raw = context.raw
-        self.commands.append(
-            Command(tuple(words), context.grade, context.via, context.why, tuple(raw.redirections), tuple(raw.assigned), raw.place)
-        )  # fmt: skip
+        found, settings = tuple(raw.redirections), tuple(raw.assigned)
+        self.commands.append(Command(tuple(words), context.grade, context.via, context.why, found, settings, raw.place))
         first, arguments = words[0], words[1:]
         name = base_name(first)
         if not is_known(first) and (MANY in first or not is_known(name) or not name):
             self.opaque.append("a program whose name is computed")
             self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
             return INPUT_RUN
-        if self.path_changed and "/" not in first and name not in _BUILTINS:
+        if self.path_changed and "/" not in first and name not in programs.BUILTINS:
             self.opaque.append(f"{name} is searched for in a PATH that the line sets")
         if "/" in first or name in self.written:
             self.ran.append(("the line", first))
@@ -222,7 +244,7 @@ class Resolver:
         return self._dispatch(program_of(name), arguments, context)
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
-        if name in _SUBSCRIPTED:
+        if name in programs.EVALUATING_BUILTINS:
             self._evaluates(name, arguments, context)
         reader = self.readers.get(name)
         if reader is not None:
@@ -238,7 +260,7 @@ class Resolver:
         if name in INERT:
             if name in programs.RUN_OPTIONS:
                 self._run_options(name, arguments, programs.RUN_OPTIONS[name], context)
-            if name in _WRITERS:
+            if name in programs.WRITERS:
                 self._write_operands(name, arguments)
             return INPUT_IGNORED
         if name in KNOWN:
@@ -261,12 +283,14 @@ class Resolver:
         runs = programs.RUN_OPTIONS.get(name)
         if runs:
             self._run_options(name, arguments, runs, context)
-        if name in _WRITERS:
+        if name in programs.WRITERS:
             self._write_operands(name, arguments)
-        if name in _BUILDS:
+        if name in programs.BUILD_TOOLS:
             self.ran += [(name, word) for word in arguments if "." in word or name in ("make", "gmake")]
-        if self.written & _READ_BY_NAME:
-            self.opaque.append(f"{name} may run {min(self.written & _READ_BY_NAME)}, which the line writes")
+        if self.written & programs.FILES_READ_BY_NAME:
+            self.opaque.append(
+                f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes"
+            )
         if (
             name in ("make", "gmake", "cmake")
             and any(not is_known(word) for word in arguments)
@@ -302,13 +326,8 @@ class Resolver:
             self.suspect_texts(name, arguments)
             self.ran += [(name, word) for word in arguments if is_known(word) and not word.startswith("-")]
             first = next((word for word in arguments if not word.startswith("-")), "")
-            if (
-                first[:1] in (ONE, MANY)
-                and first
-                and (context.parsed.assigned - DIRECTORIES or context.parsed.functions)
-            ):
-                self.opaque.append(f"{name}, which is not known, is given words that the line computes")
-            elif self._is_composed(arguments, context):
+            sets = context.parsed.assigned - DIRECTORY_VARIABLES or context.parsed.functions
+            if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
                 self.opaque.append(f"{name}, which is not known, is given words that the line computes")
         return INPUT_RUN if name in programs.READS_COMMANDS else INPUT_SUSPECT
 
@@ -325,6 +344,7 @@ class Resolver:
     # Programs that run other commands.
 
     def run_wrapper(self, key: str, wrapper: Wrapper, arguments: Sequence[str], context: Context) -> int:
+        """Read the command after a wrapper's options and operands."""
         at, found, sure = parse_options(arguments, wrapper.options)
         if not sure:
             return self.suspect_wrapper(key, arguments)
@@ -341,10 +361,10 @@ class Resolver:
         if inner and inner[0] == "--":
             inner = inner[1:]
         if not inner:
-            return INPUT_RUN if key in _SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
+            return INPUT_RUN if key in programs.SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
         if key == "xargs":
             inner = _with_input(inner, found)
-        if key in _JOINED and len(inner) == 1 and is_text(inner[0]):
+        if key in programs.TEXT_WRAPPERS and len(inner) == 1 and is_text(inner[0]):
             return self.run_text(inner[0], context, key)
         if key.endswith(" run") and inner[0] in programs.SUBCOMMAND_WORDS:  # a script of the project
             self.suspects.append(Suspect(key, tuple(inner)))
@@ -395,6 +415,7 @@ class Resolver:
         return self.run_file(name, arguments[at], context, arguments[at + 1 :])
 
     def run_file(self, name: str, path: str, context: Context, arguments: Sequence[str] = ()) -> int:
+        """Note a file that a shell or an interpreter runs, and suspect its arguments."""
         if path.startswith(("/dev/", "/proc/")) or path == "-":
             self.opaque.append(f"{name} runs what it reads from {path}")
             return INPUT_RUN
@@ -450,7 +471,7 @@ class Resolver:
 
     def _module(self, arguments: Sequence[str], context: Context) -> int:
         """Judge ``python -m pip install`` as ``pip install``."""
-        if not arguments or not is_known(arguments[0]) or arguments[0] in _MODULES_THAT_RUN_CODE:
+        if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
             self.opaque.append("code for python, which is not read")
             self.suspect_texts("python -m", arguments, runs=True)
             return INPUT_RUN
@@ -468,7 +489,7 @@ class Resolver:
 
     def _write_operands(self, name: str, arguments: Sequence[str]) -> None:
         """Note the files that a program may write: those that its table says."""
-        option = _WRITERS[name]
+        option = programs.WRITERS[name]
         if option:
             for at, word in enumerate(arguments):
                 if word.startswith(option) and (word != option or at + 1 < len(arguments)):
@@ -526,45 +547,6 @@ class Resolver:
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), word[setting.end() :], INPUT_SUSPECT, context, alone=True)
-
-
-_BUILTINS = frozenset(
-    ": . [ [[ alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable eval exec exit "
-    "export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set "
-    "shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait".split()
-)
-_SHELL_WITHOUT_COMMAND = frozenset(
-    [
-        "sudo",
-        "doas",
-        "unshare",
-        "nsenter",
-        "chroot",
-        "fakeroot",
-        "newgrp",
-        "setpriv",
-        "setarch",
-        "linux64",
-        "linux32",
-        "i386",
-        "x86_64",
-        "screen",
-    ]
-)
-_JOINED = frozenset(
-    ["parallel", "hyperfine", "watchexec", "npx", "entr", "concurrently", "srun", "xvfb-run", "heroku run", "screen"]
-)
-_WRITERS: dict[str, str] = {
-    "tee": "", "cp": "", "mv": "", "ln": "", "install": "", "link": "", "dd": "of", "curl": "-o", "wget": "-O", "base64": "", "touch": "", "gcc": "-o",
-    "cc": "-o", "clang": "-o", "g++": "-o", "c++": "-o", "rustc": "-o", "truncate": "", "sort": "-o", "patch": "", "gunzip": "", "xxd": "",
-}  # fmt: skip
-_BUILDS = frozenset("gcc cc clang g++ c++ rustc go javac java make gmake cmake tsc ts-node tsx meson ninja".split())
-_READ_BY_NAME = frozenset(
-    "Makefile makefile GNUmakefile package.json setup.py Rakefile Gruntfile.js gulpfile.js Justfile justfile tox.ini noxfile.py conftest.py build.gradle "
-    "pom.xml CMakeLists.txt build.rs .npmrc .gitconfig pre-commit pre-push post-commit post-checkout pre-merge-commit prepare-commit-msg commit-msg post-merge build.zig "
-    "BUILD WORKSPACE Gemfile .pythonrc sitecustomize.py usercustomize.py".split()
-)
-_MODULES_THAT_RUN_CODE = frozenset("timeit pdb cProfile profile trace code runpy pty".split())
 
 
 def program_of(name: str) -> str:

@@ -10,7 +10,16 @@ from ..programs import WRAPPERS, Wrapper
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
 from .resolver import (
-    DEEPEST, INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, ProgramReader, Resolver, is_text, operands_of, parse_options,
+    DEEPEST,
+    INPUT_IGNORED,
+    INPUT_RUN,
+    INPUT_SUSPECT,
+    Context,
+    ProgramReader,
+    Resolver,
+    is_text,
+    operands_of,
+    parse_options,
 )  # fmt: skip
 from .words import MANY, ONE, Unsure, base_name, is_known
 
@@ -167,9 +176,9 @@ def _flock(line: Resolver, name: str, arguments: Sequence[str], context: Context
 def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Read the words after the host as a text that another machine runs."""
     spec = "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:p:Q:R:S:W:w:P:"
-    at, found, sure = parse_options(arguments, spec)
+    at, _, sure = parse_options(arguments, spec)
     rest = arguments[at + 1 :]
-    again, more, sure_again = parse_options(rest, spec)
+    again, _, sure_again = parse_options(rest, spec)
     for word in arguments:
         value = word.removeprefix("-o")
         if "command" in value.partition("=")[0].lower().partition(" ")[0] and ("=" in value or " " in value):
@@ -206,7 +215,7 @@ def _docker(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     at, entry = 1, ""
     while at < len(words) and words[at].startswith("-"):
         option, equals, value = words[at].partition("=")
-        takes = not equals and option not in _DOCKER_FLAGS and not re.fullmatch(r"-[itdPq]+", option)
+        takes = not equals and option not in programs.DOCKER_FLAGS and not re.fullmatch(r"-[itdPq]+", option)
         if option == "--entrypoint":
             entry = value if equals else "".join(words[at + 1 : at + 2])
         at += 2 if takes else 1
@@ -269,7 +278,7 @@ def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
         option = arguments[at]
         at += 1
-        if option.startswith("-f") or option.startswith("--file"):
+        if option.startswith(("-f", "--file")):
             path = option[2:] if not option.startswith("--") else option.partition("=")[2]
             return line.run_file(name, path or "".join(arguments[at : at + 1]), context)
         if option == "--":
@@ -476,23 +485,8 @@ def _python_module_runner(line: Resolver, name: str, arguments: Sequence[str], c
     )
 
 
-_DOCKER_FLAGS = frozenset(
-    "-i -t -d -P -q -it -ti --rm --init --privileged --tty --interactive --detach --read-only --no-healthcheck --publish-all --sig-proxy "
-    "--oom-kill-disable --disable-content-trust --quiet --help --replace --tls-verify".split()
-)
-_SAFE_TEXTS: tuple[tuple[str, ...], ...] = tuple(
-    tuple(words.split())
-    for words in (
-        "ssh-agent", "brew shellenv", "pyenv init", "pyenv virtualenv-init", "rbenv init", "nodenv init", "goenv init", "jenv init", "direnv hook", "starship init", "zoxide init", "atuin init",
-        "minikube docker-env", "minikube -p minikube docker-env", "docker-machine env", "opam env", "opam config env", "dircolors", "conda shell.bash hook", "fnm env", "luarocks path", "thefuck --alias", "hub alias",
-        "mcfly init", "register-python-argcomplete", "kubectl completion", "helm completion", "gh completion", "mise activate", "rtx activate", "perl -I", "keychain", "gpg-agent", "npm completion", "pip completion", "pipenv --completion", "flux completion",
-        "minikube completion", "kind completion", "k3d completion", "oc completion", "doctl completion", "tk complete", "navi widget", "sheldon source", "fzf --bash", "fzf --zsh", "lesspipe", "crc oc-env", "crc podman-env", "hook-env", "arkade completion", "stern --completion",
-    )
-)  # fmt: skip
-
-
 def _is_safe_text(words: Sequence[str], context: Context) -> bool:
-    """Return whether a text to evaluate is wholly the output of a program that prints settings: ``eval "$(ssh-agent)"``."""
+    """Return whether a text is wholly what a program prints to set a shell up: ``eval "$(ssh-agent)"``."""
     ranges = context.raw.substituted
     if len(words) != 1 or words[0] not in (ONE, MANY) or len(ranges) != 1:
         return False
@@ -505,14 +499,43 @@ def _is_safe_text(words: Sequence[str], context: Context) -> bool:
     ):
         return False
     given = [base_name(word) if at == 0 else word for at, word in enumerate(commands[0].words)]
-    return any(tuple(given[: len(safe)]) == safe for safe in _SAFE_TEXTS) and not context.parsed.functions
+    return (
+        any(tuple(given[: len(safe)]) == safe for safe in programs.SETTINGS_PRINTERS) and not context.parsed.functions
+    )
 
 
-READERS: Mapping[str, ProgramReader] = {
-    ".": _source, "source": _source, "eval": _eval, "alias": _alias, "trap": _trap, "find": _find, "env": _env, "su": _su, "runuser": _su, "script": _script,
-    "scriptlive": _script, "sg": _su, "watch": _joined, "flock": _flock, "set": _set, "ssh": _ssh, "slogin": _ssh, "autossh": _ssh, "mosh": _ssh, "docker": _docker, "podman": _docker, "nerdctl": _docker, "nvidia-docker": _docker, "git": _git,
-    "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "vim": _editor, "vi": _editor, "nvim": _editor, "ex": _editor, "ed": _editor, "view": _editor, "rvim": _editor,
-    "vimdiff": _editor, "red": _editor, "at": _reads_commands, "batch": _reads_commands, "crontab": _reads_commands, "mapfile": _callback, "readarray": _callback, "complete": _callback,
-    "compgen": _callback, "bind": _callback, "hash": _changes_names, "enable": _changes_names, "fc": _changes_names, "history": _changes_names, "jobs": _jobs,
-    "command": _command, "sudo": _sudo, "tmux": _tmux, "capsh": _capsh, "exec": _exec, "start-stop-daemon": _start_stop_daemon, "parallel": _parallel, "setarch": _setarch, "linux32": _setarch, "linux64": _setarch, "i386": _setarch, "x86_64": _setarch, "run-parts": _run_parts, "fd": _fd, "fdfind": _fd, "torchrun": _python_module_runner,
-}  # fmt: skip
+_BY_READER: Mapping[ProgramReader, str] = {
+    _source: ". source",
+    _eval: "eval",
+    _alias: "alias",
+    _trap: "trap",
+    _find: "find",
+    _env: "env",
+    _su: "su runuser sg",
+    _script: "script scriptlive",
+    _joined: "watch",
+    _flock: "flock",
+    _set: "set",
+    _ssh: "ssh slogin autossh mosh",
+    _docker: "docker podman nerdctl nvidia-docker",
+    _git: "git",
+    _awk: "awk gawk mawk nawk",
+    _sed: "sed gsed",
+    _editor: "vim vi nvim ex ed view rvim vimdiff red",
+    _reads_commands: "at batch crontab",
+    _callback: "mapfile readarray complete compgen bind",
+    _changes_names: "hash enable fc history",
+    _jobs: "jobs",
+    _command: "command",
+    _sudo: "sudo",
+    _tmux: "tmux",
+    _capsh: "capsh",
+    _exec: "exec",
+    _start_stop_daemon: "start-stop-daemon",
+    _parallel: "parallel",
+    _setarch: "setarch linux32 linux64 i386 x86_64",
+    _run_parts: "run-parts",
+    _fd: "fd fdfind",
+    _python_module_runner: "torchrun",
+}
+READERS: Mapping[str, ProgramReader] = {name: reader for reader, names in _BY_READER.items() for name in names.split()}
