@@ -19,7 +19,7 @@ __all__ = ["RuleMatch", "explain_line", "print_line", "rules_of"]
 
 _WIDTH = 80
 _LONGEST = 200
-_COLOURS = {"certain": "green", "possible": "yellow", "opaque": "red"}
+_COLOURS = {"certain": "green", "possible": "yellow", "opaque": "red", "no match": "dim"}
 _RULE = re.compile(r"([^()]+)\((.*)\)\s*\Z", re.DOTALL)
 _BETWEEN_RULES = re.compile(r"(?<=\)) or (?=\w)")
 
@@ -80,9 +80,17 @@ def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
     if not (line.commands or line.opaque):
         print("  runs nothing")
     for match in matches:
-        mark = paint("✓", "green") if match.grade else paint("✗", "dim")
-        grade = paint(match.grade, _COLOURS[match.grade]) if match.grade else "no match"
-        print(f"{mark} {_shown(match.rule)}: {grade}  {paint(_shown(match.where), 'dim')}")
+        _print_match(match)
+
+
+def _print_match(match: RuleMatch) -> None:
+    mark = paint("✓", "green") if match.grade else paint("✗", "dim")
+    grade = match.grade or "no match"
+    rule, where = cut(_shown(match.rule), _WIDTH - 4 - len(grade)), cut(_shown(match.where), _WIDTH - 4)
+    fits = len(rule) + len(grade) + len(where) + 6 <= _WIDTH
+    print(f"{mark} {rule}: {paint(grade, _COLOURS[grade])}" + (f"  {paint(where, 'dim')}" if fits else ""))
+    if not fits:
+        print(f"    {paint(where, 'dim')}")
 
 
 def _print_entry(grade: Grade, text: str, notes: Iterable[str]) -> None:

@@ -13,11 +13,12 @@ from functools import cache
 from typing import NamedTuple
 
 __all__ = [
-    "BUILD_TOOLS", "BUILTINS", "COMMAND_VARIABLES", "DIRECTORY_VARIABLES", "DOCKER_FLAGS", "EVALUATING_BUILTINS", "FILES_READ_BY_NAME",
-    "FILE_VARIABLES", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN", "MODULES_THAT_RUN_CODE",
-    "OPTION_VARIABLES", "PRODUCERS", "READS_COMMANDS", "READS_DATA", "RUN_OPTIONS", "SETTINGS_PRINTERS", "SHELLS",
-    "SHELL_WITHOUT_COMMAND", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS", "TEXT_WRAPPERS", "WRAPPERS",
-    "WRITERS", "Options", "Wrapper", "is_known_program", "is_sourced_safely", "options_of", "spellings_of",
+    "BUILD_TOOLS", "BUILTINS", "COMMAND_VARIABLES", "DIRECTORY_VARIABLES", "DOCKER_FLAGS", "EVALUATING_BUILTINS",
+    "FILES_READ_BY_NAME", "FILE_VARIABLES", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN",
+    "MODULES_THAT_RUN_CODE", "OPTION_VARIABLES", "PRODUCERS", "READS_COMMANDS", "READS_DATA", "RUN_OPTIONS",
+    "SETTINGS_PRINTERS", "SHELLS", "SHELL_WITHOUT_COMMAND", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS",
+    "TEXT_WRAPPERS", "WRAPPERS", "WRITERS", "Options", "Wrapper", "is_known_program", "is_sourced_safely",
+    "options_of", "spellings_of",
 ]  # fmt: skip
 
 
@@ -692,8 +693,8 @@ FILE_VARIABLES = _names(
 
 DIRECTORY_VARIABLES = _names(
     """
-    ANDROID_HOME ANDROID_SDK_ROOT CARGO_HOME CONDA_PREFIX GOBIN GOPATH GOROOT HOME HOMEBREW_PREFIX JAVA_HOME NVM_DIR OLDPWD
-    PWD PYENV_ROOT TMPDIR VIRTUAL_ENV XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
+    ANDROID_HOME ANDROID_SDK_ROOT CARGO_HOME CONDA_PREFIX GOBIN GOPATH GOROOT HOME HOMEBREW_PREFIX JAVA_HOME NVM_DIR
+    OLDPWD PWD PYENV_ROOT TMPDIR VIRTUAL_ENV XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
     """
 )
 """Variables that hold a directory; a line that sets one of them is not believed."""
@@ -875,7 +876,8 @@ SETTINGS_PRINTERS = tuple(
 _SAFE_SOURCES = tuple(
     """
     bin/activate bin/activate.fish bin/activate.csh Scripts/activate .bashrc .bash_profile .zshrc .profile .zprofile
-    .zshenv .cargo/env .nvm/nvm.sh /etc/profile /etc/bash_completion /etc/os-release /etc/environment setup.bash setup.zsh
+    .zshenv .cargo/env .nvm/nvm.sh /etc/profile /etc/bash_completion /etc/os-release /etc/environment
+    setup.bash setup.zsh
     """.split()  # noqa: SIM905 - a table
 )
 

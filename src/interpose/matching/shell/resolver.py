@@ -137,6 +137,7 @@ class Resolver:
         if outer is None:
             context = Context((), grade, raw.doubt, 0, raw, parsed)
         else:
+            raw.place = outer.raw.place
             context = outer._replace(grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed)
         self.dynamic |= bool(raw.substituted)
         role = self.resolve(raw.words, context) if raw.words else INPUT_IGNORED
