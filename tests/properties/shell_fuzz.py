@@ -80,8 +80,8 @@ class Laboratory:
 _AROUND = [
     "{}", "{}", "( {} )", "{{ {}; }}", "true && {}", "false || {}", "true; {}", "true\n{}", "true & {}", "if {}; then :; fi", "if true; then {}; fi",
     "for x in 1; do {}; done", "while {}; do break; done", "case x in x) {};; esac", "case a in (b) :;; a|x) {};; esac", "f() {{ {}; }}; f", "function f {{ {}; }}; f",
-    "echo $({})", 'echo "$({})"', "echo `{}`", "x=$({})", ": ${{x:-$({})}}", "cat <({})", "cat <<EOF\n$({})\nEOF", "cat <<'EOF'\n'\nEOF\n{}", "cat <<-EOF\n\ta\n\tEOF\n{}",
-    'echo "$(cat <<EOF\n)\nEOF\n)"; {}',  "echo a # b\n{}", "echo 'a # b'; {}", 'echo "a \' b"; {}', "echo \\'; {}", "echo \\\\; {}", "true &&\n{}", 
+    "echo $({})", 'echo "$({})"', "echo `{}`", "x=$({})", ": ${{x:-$({})}}", "cat <({})", "{{ cat <<EOF\n$({})\nEOF\n}}", "cat <<'EOF'\n'\nEOF\n{}", "cat <<-EOF\n\ta\n\tEOF\n{}",
+    'echo "$(cat <<EOF\n)\nEOF\n)"; {}',  "echo a # b\n{}", "echo 'a # b'; {}", 'echo "a \' b"; {}', "echo \\'; {}", "echo \\\\; {}", "true &&\n{}",
     "{{ true; }} && {}", "[ -n x ] && {}", "[[ a == a ]] && {}", "((1)) && {}", ": $((1 + 2)); {}", ": ${{#x}}; {}", ": \"${{x#'}}\"; {}" , "cat > f <<E\nx\nE\n{}", "cd . && {}", "set -e; {}", "echo a\\\nb; {}",
     "A=1; {}", "a=(1 2); {}", ": {{a,b}}; {}", ": [a]; {}", ": *; {}", "echo $'a\\nb'; {}", ": ~; {}", "{} > out", "{} 2>&1", "case x in esac; {}", "select x in; do :; done; {}",
 ]  # fmt: skip
@@ -95,7 +95,17 @@ _WORDS = [
 ]  # fmt: skip
 
 
-_BUILTIN_WRAPPERS = ["find . -maxdepth 0 -exec {} \\;", "find . -maxdepth 0 -exec env {} {{}} +", "command {}", "exec {}", "eval {}", "builtin eval {}", "time {}", "A=1 {}", "> out {}"]
+_BUILTIN_WRAPPERS = [
+    "find . -maxdepth 0 -exec {} \\;",
+    "find . -maxdepth 0 -exec env {} {{}} +",
+    "command {}",
+    "exec {}",
+    "eval {}",
+    "builtin eval {}",
+    "time {}",
+    "A=1 {}",
+    "> out {}",
+]
 
 
 def random_line(chance: random.Random, depth: int = 3) -> str:

@@ -2,7 +2,6 @@
 
 import random
 import shutil
-from pathlib import Path
 
 import pytest
 from tests.properties.shell_fuzz import SHELLS, Laboratory, random_line, token_soup
@@ -39,24 +38,24 @@ def check(laboratory: Laboratory, lines: list[str]) -> int:
 def test_a_line_that_runs_the_command_is_matched(laboratory: Laboratory, seed: int) -> None:
     chance = random.Random(seed)
 
-    ran = check(laboratory, [random_line(chance) for _ in range(150)])
+    ran = check(laboratory, [random_line(chance) for _ in range(60)])
 
-    assert ran > 75  # else the lines are no test
+    assert ran > 30  # else the lines are no test
 
 
 def test_a_line_of_random_parts_that_runs_the_command_is_matched(laboratory: Laboratory) -> None:
     chance = random.Random(13)
 
-    check(laboratory, [token_soup(chance) for _ in range(2_000)])
+    check(laboratory, [token_soup(chance) for _ in range(1_000)])
 
 
 def test_a_match_that_is_certain_is_run(laboratory: Laboratory) -> None:
     """The lines are made so that everything in them is reached."""
     chance = random.Random(7)
-    lines = [line for line in (random_line(chance) for _ in range(200)) if PUSH.grade_line(line) == "certain"]
+    lines = [line for line in (random_line(chance) for _ in range(60)) if PUSH.grade_line(line) == "certain"]
 
     assert [line for line in lines if not any(laboratory.runs(shell, line) for shell in SHELLS)] == []
-    assert len(lines) > 100
+    assert len(lines) > 30
 
 
 @pytest.mark.more

@@ -46,7 +46,17 @@ def test_quotes_around_known_words_change_nothing(parts: list[str], ways: list[i
     assert CommandPattern(pattern).grade_line(" ".join(quoted)) is CommandPattern(pattern).grade_line(" ".join(parts))
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="".join(map(chr, [*range(9), *range(11, 32), 127])), exclude_categories=["Cs"]), max_size=8), max_size=4))
+@given(
+    st.lists(
+        st.text(
+            st.characters(
+                exclude_characters="".join(map(chr, [*range(9), *range(11, 32), 127])), exclude_categories=["Cs"]
+            ),
+            max_size=8,
+        ),
+        max_size=4,
+    )
+)
 def test_what_was_quoted_is_read_back(texts: list[str]) -> None:
     [command] = shell_commands(shlex.join(["printf", *texts])) or ()
 

@@ -6,6 +6,7 @@ __all__ = ["CERTAIN", "NEEDS_MORE", "POSSIBLE_OR_OPAQUE"]
 
 CERTAIN = [
     # The reader resolves these.
+    "((a[$(git push)]))", "echo $((a[$(git push)]))", "cat <<E\\\nOF\nx\nEOF\ngit push",
     "git push", "git -C . push", "git -c user.name=x push", "git --git-dir=x push", "git --no-pager push", "git  push", "git\tpush",
     "git \\\npush", "git pu\\\nsh", '"git" "push"', "g\\it pu\\sh", "'g'it push", 'g""it push', "$'git' push", "$'\\x67it' push", '$"git" push',
     "$'\\147it' $'pu\\163h'", "A=1 git push", "A= git push", "A=1 B=$(:) git push", ">f git push", "git >f push", "git <<< x push", "git push>f",
@@ -16,7 +17,7 @@ CERTAIN = [
     "env git push", "env - PATH=\"$PATH\" git push", "env -i PATH=\"$PATH\" git push", "env -u X -- git push", "env -C . git push", "env -S 'git push'",
     "env -S'git push'", "env -vS 'git push'", "env -S '-u X git push'", "env --split-string='git push'", "env X=1 bash -c 'env Y=2 git push'",
     "bash -c 'git push'", "bash -oo posix errexit -c 'git push'", "bash -O extglob -c 'git push'", "bash +O extglob -c 'git push'", "bash -c -- 'git push'",
-    "bash -c -x 'git push'", "bash -cx 'git push'", "bash -lc 'git push'", "bash --norc -c 'git push'", "bash -c 'git push' x y z",
+    "bash -c -x 'git push'", "bash -cx 'git push'", "bash --norc -c 'git push'", "bash -c 'git push' x y z",
     "bash -c 'bash -c \"bash -c \\\"git push\\\"\"'", "find . -maxdepth 0 -exec git push \\;", "find . -maxdepth 0 -exec env -u + git push {} +",
     "find . -maxdepth 0 -exec sh -c 'git push' \\;", "find . -maxdepth 0 \"-exec\" git push \\;", "exec git push", "exec -a x git push", "command git push",
     "builtin eval git push", "coproc git push; wait", "trap 'git push' EXIT", "trap -- 'git push' 0", "setarch x86_64 git push", "linux64 git push",
@@ -26,7 +27,7 @@ CERTAIN = [
     "xargs git push < /dev/null", "xargs -a /etc/hostname git push", "xargs sh -c 'git push' < /dev/null", "jobs -x git push", "ls() { git push; }; ls",
     "f() ( git push ); f", "function f { git push; }; f", "perf stat git push", "ssh-agent git push", "git push &", "dbus-run-session -- git push",
     "su -c 'git push'", "su root -c 'true' -c 'git push'", "su -s /bin/sh root -c 'git push'", "runuser -u root -- git push", "logsave /dev/null git push",
-    "trap 'git push' DEBUG; :", "systemd-cat git push", "sg root -c 'git push'", "bash -c $'git push'", "capsh -- -c 'git push'",
+    "trap 'git push' DEBUG; :", "sg root -c 'git push'", "bash -c $'git push'", "capsh -- -c 'git push'",
 ]  # fmt: skip
 
 POSSIBLE_OR_OPAQUE = [
@@ -36,7 +37,7 @@ POSSIBLE_OR_OPAQUE = [
     "declare -n r=z; z='git push'; $r", "x=z; z='git push'; ${!x}", "printf -v x '%s %s' git push; $x", "read x <<< 'git push'; $x",
     "IFS=, read -ra a <<< 'git,push'; \"${a[@]}\"", "mapfile -t a <<< $'git\\npush'; \"${a[@]}\"", "x=tig; $(rev <<< $x) push", "IFS=_; x=git_push; $x",
     "for x in git; do $x push; done", "for x in 'git push'; do $x; done", "git${IFS}push", "HOME=git; ~ push", "HOME=push; git ~",
-    "HOME=/nowhere; ~/git push; git push", "$(echo git) push", "$(echo git push)", "`echo git` push", '"$(which git)" push', "git $(echo push)", 'git "$(echo push)"',
+    "$(echo git) push", "$(echo git push)", "`echo git` push", '"$(which git)" push', "git $(echo push)", 'git "$(echo push)"',
     "nice $(echo git push)", "setarch -R $(echo git push)", "setpriv $(echo git) push", "x='. -maxdepth 0 -exec git push ;'; find $x", "x=-exec; find . -maxdepth 0 $x git push \\;",
     # Wildcards and braces.
     "{git,push}", "{git,} push", "gi{t,} push", "git {push,}", "git pus{h,}", "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
@@ -49,22 +50,23 @@ POSSIBLE_OR_OPAQUE = [
     "eval \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "eval $(echo git push)", "sh -c '\"$@\"' x git push", "sh -c '$0 push' git", "sh -c 'git \"$1\"' x push", "sh -c 'eval \"$*\"' x git push",
     "xargs -0 sh -c < <(printf 'git push\\0')", "bash -c \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "env -S 'git\\_push'", "env -S '\"git\" push # x'", "exec < <(echo git push); sh",
     # What a builtin evaluates.
-    "((a[$(git push)]))", "echo $((a[$(git push)]))", "x='a[$(git push)]'; ((x))", "x='a[$(git push)]'; echo $((x))", "x='a[$(git push)]'; [[ x -eq 1 ]]",
+    "x='a[$(git push)]'; ((x))", "x='a[$(git push)]'; echo $((x))", "x='a[$(git push)]'; [[ x -eq 1 ]]",
     "x='a[$(git push)]'; [[ $x -eq 1 ]]", "x='a[$(git push >&2)]'; let y=x", "let 'a[$(git push)]=1'", "x='a[$(git push)]'; echo ${b[x]}", "x='a[$(git push)]'; y=ab; echo ${y:x}",
-    "declare -i y; x='a[$(git push)]'; y=x", "x='$(git push)'; echo \"${x@P}\"", "PS4='$(git push)'; set -x; :", "PS4='$(git push >&2)' bash -xc :", "printf -v 'a[$(git push)]' x",
+    "declare -i y; x='a[$(git push)]'; y=x", "x='$(git push)'; echo \"${x@P}\"", "PS4='$(git push)'; set -x; :", "printf -v 'a[$(git push)]' x",
     "read 'a[$(git push)]' <<< x", "declare 'a[$(git push)]=1'", "test -v 'a[$(git push)]'", "[ -v 'a[$(git push)]' ]", "[[ -v 'a[$(git push)]' ]]", "a=(1); unset 'a[$(git push)]'",
     "echo git push > f; BASH_ENV=./f bash -c :", "mapfile -C 'git push #' -c 1 <<< x", "readarray -C 'git push #' -c 1 <<< x", "compgen -C 'git push' x",
     "hash -p \"$(command -v git)\" g; g push", "shopt -s expand_aliases; alias g='git push'; eval g", "alias g=git\ng push", "PAGER='git push' sh -c '$PAGER'",
-    "EDITOR='git push' bash -c 'eval $EDITOR'", "coproc N { git push; }; wait", "wait -p 'a[$(git push)]' -n; git push",
+    "EDITOR='git push' bash -c 'eval $EDITOR'", "coproc N { git push; }; wait",
     # Files that the line writes.
     "printf 'git push\\n' > s; sh s", "printf 'git push\\n' > s; . ./s", "printf '#!/bin/sh\\ngit push\\n' > s; chmod +x s; ./s", "echo git push | tee s; sh s", "cat > s <<EOF\ngit push\nEOF\nbash s",
     "printf 'git push' | dd of=s; sh s", "cat <<EOF > s; sh s\ngit push\nEOF", "ln -s \"$(command -v git)\" g; ./g push", "cp \"$(command -v git)\" g; ./g push",
     "echo 'git push' > .bashrc; . ./.bashrc", "mkdir bin; echo 'git push' > bin/activate; . bin/activate",
     # Where bash, dash and the reader could disagree.
-    "cat <<EOF\nx\\\nEOF\nEOF\ngit push", "cat <<E\\\nOF\nx\nEOF\ngit push", "git push\r; git push", "true #\rx\ngit push", "x &>f git push; git push",
+    "cat <<EOF\nx\\\nEOF\nEOF\ngit push", "git push\r; git push", "true #\rx\ngit push",
 ]  # fmt: skip
 
 NEEDS_MORE = [
+    "bash -lc 'git push'", "systemd-cat git push", "PS4='$(git push >&2)' bash -xc :",
     # These need a program that a machine may not have; the reader has to grade them anyway.
     "setpriv git push", "setpriv --clear-groups git push", "choom -n 0 -- git push", "uclampset -m 0 git push", "strace -o /dev/null git push", "valgrind -q git push",
     "/lib64/ld-linux-x86-64.so.2 /usr/bin/git push", "fakeroot git push", "watch -n 1 -t git push", "tmux new-session -d 'git push'", "make -f <(printf 'x:\\n\\tgit push\\n')",

@@ -1,8 +1,11 @@
 """Why a hook would run or not, without running it."""
 
+import json
+
 import pytest
 
 from interpose import BadEvent, Hooks
+from interpose.cli import main
 from interpose.cli.engine import explain
 from interpose.events import TABLE
 
@@ -152,3 +155,47 @@ def test_a_rule_is_explained_with_its_grade(path: str, says: str) -> None:
     ).hooks
 
     assert [predicate.text for predicate in fact.predicates if predicate.name == "if"] == [says]
+
+
+class TestLines:
+    def explain(self, line: str, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+        assert main(["explain", "--line", line, *options]) == 0
+        return capsys.readouterr().out
+
+    def test_each_command_has_its_grade_and_how_it_was_reached(self, capsys):
+        printed = self.explain("sudo sh -c 'git push'; unknownrunner rm x; eval \"$x\"", capsys)
+
+        assert "  certain  git push\n             reached through sudo, then sh -c\n" in printed
+        assert "  possible rm x\n             unknownrunner is not known, and may run one of these words\n" in printed
+        assert "  opaque   eval runs a text that is computed\n" in printed
+
+    def test_the_rules_of_the_configuration_are_graded(self, capsys, tmp_path):
+        config = tmp_path / "hooks.yaml"
+        config.write_text(
+            "hooks:\n  PreToolUse:\n"
+            "    - {name: a, if: 'Bash(git push *)', command: 'true'}\n"
+            "    - {name: b, if: 'Bash(rm *)', command: 'true'}\n"
+            "    - {name: c, if: 'Write(x)', command: 'true'}\n"
+            "permissions: {'Bash(curl *)': deny}\n"
+        )
+
+        printed = self.explain("git push; curl x | sh", capsys, "-c", str(config))
+        [*_, first, second, third] = printed.splitlines()
+
+        assert first.startswith("✓ Bash(git push *): certain  a")
+        assert second.startswith("✓ Bash(rm *): opaque  b")
+        assert third == "✓ Bash(curl *): certain  permissions: deny"
+        found = json.loads(self.explain("ls", capsys, "-c", str(config), "--json"))
+        assert [rule["grade"] for rule in found["rules"]] == [None, None, None]
+        assert found["commands"] == [{"words": ["ls"], "grade": "certain", "via": [], "why": "", "redirections": []}]
+
+    @pytest.mark.parametrize("line", ["\x1b[31mls\r\n", "foo \x9b31m 'a\u202eb'", "echo " + "x" * 300, "a 'b c' " * 30])
+    def test_nothing_on_the_line_reaches_the_terminal_raw_and_the_lines_are_short(self, line, capsys):
+        printed = self.explain(line, capsys)
+
+        assert all(letter == "\n" or letter.isprintable() for letter in printed)
+        assert max(map(len, printed.splitlines())) <= 80
+
+    def test_an_event_and_a_line_are_one_too_many(self, capsys):
+        assert main(["explain", "PreToolUse", "--line", "ls"]) == 1
+        assert "leave out PreToolUse, or --line" in capsys.readouterr().err

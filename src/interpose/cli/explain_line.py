@@ -19,7 +19,7 @@ __all__ = ["RuleMatch", "explain_line", "print_line", "rules_of"]
 
 _WIDTH = 80
 _LONGEST = 200
-_COLOURS = {"certain": "green", "possible": "yellow", "opaque": "red"}
+_COLOURS = {"certain": "green", "possible": "yellow", "opaque": "red", "no match": "dim"}
 _RULE = re.compile(r"([^()]+)\((.*)\)\s*\Z", re.DOTALL)
 _BETWEEN_RULES = re.compile(r"(?<=\)) or (?=\w)")
 
@@ -46,25 +46,22 @@ def rules_of(hooks: Hooks, text: str) -> list[RuleMatch]:
     """Return every rule on command lines that is configured, with its grade."""
     named = [(hook.condition or "", _place(hook.label, hook.source)) for hook in hooks]
     named += [(rule, f"permissions: {decision}") for rule, decision in hooks.permissions.items()]
-    return [
-        RuleMatch(rule, where, grade)
-        for texts, where in named
-        for rule in _BETWEEN_RULES.split(texts)
-        if (grade := _grade(rule, text)) != "not about a shell"
-    ]
+    rules = [(rule, where) for texts, where in named for rule in _BETWEEN_RULES.split(texts) if _is_about_lines(rule)]
+    return [RuleMatch(rule, where, _grade(rule, text)) for rule, where in rules]
 
 
 def _place(label: str, source: str) -> str:
     return f"{label}, {short_path(source)}" if source else label
 
 
-def _grade(rule: str, text: str) -> Grade | str | None:
-    """Return the grade of a rule on the shell's tool; a rule on another tool is not about a line."""
+def _is_about_lines(rule: str) -> bool:
+    tool = rule.partition("(")[0].strip()
+    matcher = compile_matcher(tool)
+    return bool(tool) and (matcher is None or matcher("Bash"))
+
+
+def _grade(rule: str, text: str) -> Grade | None:
     found = _RULE.match(rule)
-    tool = found.group(1) if found else rule
-    matcher = compile_matcher(tool.strip()) if tool.strip() else None
-    if not tool.strip() or (matcher is not None and not matcher("Bash")):
-        return "not about a shell"
     if found is None or found.group(2).strip() in ("", "*"):
         return "certain"
     return CommandPattern(found.group(2).strip()).grade_line(text)
@@ -72,7 +69,8 @@ def _grade(rule: str, text: str) -> Grade | str | None:
 
 def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
     """Print a line: its commands, what may be run, what cannot be read, and the rules."""
-    print(paint(_shown(line.text), "bold"))
+    for part in textwrap.wrap(_shown(line.text), _WIDTH, break_on_hyphens=False):
+        print(paint(part, "bold"))
     for command in line.commands:
         _print_entry(command.grade, _words(command.parts), _notes(command))
     for suspect in line.suspects:
@@ -82,17 +80,26 @@ def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
     if not (line.commands or line.opaque):
         print("  runs nothing")
     for match in matches:
-        mark = paint("✓", "green") if match.grade else paint("✗", "dim")
-        grade = paint(match.grade, _COLOURS[match.grade]) if match.grade else "no match"
-        print(f"{mark} {_shown(match.rule)}: {grade}  {paint(_shown(match.where), 'dim')}")
+        _print_match(match)
+
+
+def _print_match(match: RuleMatch) -> None:
+    mark = paint("✓", "green") if match.grade else paint("✗", "dim")
+    grade = match.grade or "no match"
+    rule, where = cut(_shown(match.rule), _WIDTH - 4 - len(grade)), cut(_shown(match.where), _WIDTH - 4)
+    fits = len(rule) + len(grade) + len(where) + 6 <= _WIDTH
+    print(f"{mark} {rule}: {paint(grade, _COLOURS[grade])}" + (f"  {paint(where, 'dim')}" if fits else ""))
+    if not fits:
+        print(f"    {paint(where, 'dim')}")
 
 
 def _print_entry(grade: Grade, text: str, notes: Iterable[str]) -> None:
-    lines = textwrap.wrap(_shown(text), _WIDTH - 11, break_on_hyphens=False) or [""]
-    print(f"  {paint(f'{grade:<8}', _COLOURS[grade])} {lines[0]}")
-    for note in [*lines[1:], *(part for note in notes for part in textwrap.wrap(_shown(note), _WIDTH - 13))]:
-        indent = 11 if note in lines[1:] else 13
-        print(" " * indent + note)
+    first, *more = textwrap.wrap(_shown(text), _WIDTH - 11, break_on_hyphens=False) or [""]
+    print(f"  {paint(f'{grade:<8}', _COLOURS[grade])} {first}")
+    for part in more:
+        print(" " * 11 + part)
+    for note in notes:
+        print(textwrap.fill(_shown(note), _WIDTH, initial_indent=" " * 13, subsequent_indent=" " * 13))
 
 
 def _notes(command: Command) -> Iterator[str]:

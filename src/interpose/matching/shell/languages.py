@@ -6,20 +6,25 @@ import re
 
 __all__ = ["is_inert_awk", "is_inert_code", "is_inert_sed"]
 
-_DOTTED = r"(?!(?:os|sys|subprocess|pty|builtins|importlib|runpy|ctypes|socket|shutil|posix|code|pdb|__builtins__)\b)[A-Za-z_][\w.]*"
+_DANGEROUS = r"(?:os|sys|subprocess|pty|builtins|importlib|runpy|ctypes|socket|shutil|posix|code|pdb|__builtins__)\b"
+_DOTTED = rf"(?!{_DANGEROUS})[A-Za-z_][\w.]*"
 _VALUE = rf"(?:{_DOTTED}(?:\(\))?(?:\.\w+(?:\(\))?)*|'[^'\\]*'|\"[^\"\\]*\"|[0-9.]+)"
 _PYTHON = re.compile(
     rf"\s*(?:(?:import {_DOTTED}(?: as \w+)?(?:, ?{_DOTTED})*|from {_DOTTED} import [\w, ]+)\s*[;\n]?\s*)*"
     rf"(?:print ?\(?(?:{_VALUE}(?: ?[,+%] ?{_VALUE})*)?\)?;?)?\s*",
 )
 _NODE = re.compile(
-    r"\s*(?:console\.log\()?(?:require\(['\"](?!child_process|node:child_process|module|vm|fs)[\w./@-]+['\"]\)(?:\.\w+)*|process\.(?:version|versions|arch|platform)(?:\.\w+)*|[0-9 +*/-]+)\)?;?\s*"
+    r"\s*(?:console\.log\()?"
+    r"(?:require\(['\"](?!(?:node:)?(?:child_process|module|vm|fs))[\w./@-]+['\"]\)(?:\.\w+)*"
+    r"|process\.(?:version|versions|arch|platform)(?:\.\w+)*|[0-9 +*/-]+)\)?;?\s*"
 )
 _PERL = re.compile(r"(?:s([/|#,!])(?:(?!\1)[^\\`@({]|\\.)*\1(?:(?!\1)[^\\`@$]|\\.|\$[0-9])*\1[gimsx]*;?\s*)+")
 _INERT = {"python": _PYTHON, "node": _NODE, "perl": _PERL}
 _LONGEST = 1_000
 
-_SED_ADDRESS = re.compile(r"(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]?)(?:,(?:[0-9]+|\+[0-9]+|\$|/(?:[^/\\\n]|\\.)*/[IM]?))?\s*!?\s*")
+_SED_ADDRESS = re.compile(
+    r"(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]?)(?:,(?:[0-9]+|\+[0-9]+|\$|/(?:[^/\\\n]|\\.)*/[IM]?))?\s*!?\s*"
+)
 _SED_COMMAND = re.compile(
     r"s([^\w\s\\;{}])(?:(?!\1)[^\\]|\\.)*?\1(?:(?!\1)[^\\]|\\.)*?\1[gpiIm0-9]*(?=\s*(?:[;}\n]|\Z))"
     r"|y([^\w\s\\;{}])(?:(?!\2)[^\\]|\\.)*?\2(?:(?!\2)[^\\]|\\.)*?\2(?=\s*(?:[;}\n]|\Z))"

@@ -85,9 +85,7 @@ class Line:
                     "grade": command.grade,
                     "via": list(command.via),
                     "why": command.why,
-                    "redirections": [
-                        f"{entry.operator}{word_of(entry.target).text}" for entry in command.redirections
-                    ],
+                    "redirections": [f"{entry.operator}{word_of(entry.target).text}" for entry in command.redirections],
                 }
                 for command in self.commands
             ],

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ..grades import Grade
-from ..programs import SUBCOMMAND_WORDS, is_known_program, spellings_of
+from ..programs import BUILTINS, SUBCOMMAND_WORDS, is_known_program, spellings_of
 from .line import Command, Line, Suspect
-from .resolve import operands_of, read_line
+from .read import read_line
+from .resolver import operands_of
 from .words import MANY, ONE, base_name, is_known
 
 __all__ = ["CommandPattern"]
@@ -76,7 +77,12 @@ class CommandPattern:
         if _MORE_THAN_WORDS.search(text):
             return False
         line = read_line(text)
-        return line.is_simple and bool(line.commands) and not line.opaque and all(self._is(command) for command in line.commands)
+        return (
+            line.is_simple
+            and bool(line.commands)
+            and not line.opaque
+            and all(self._is(command) for command in line.commands)
+        )
 
     def _is_elsewhere(self, text: str) -> bool:
         """Return at once for a plain line of a known program that does not have the rule's first word."""
@@ -126,7 +132,11 @@ class CommandPattern:
         for one in dict.fromkeys(names if is_known(parts[0]) else names[1:]):
             for spelling in self._spellings:
                 if all(_is_like(filled, *spelling) for filled in _filled(one)):
-                    return "certain" if is_known(parts[0]) and parts[0][:1] != "." else self._grade_path(parts) and "possible"
+                    return (
+                        "certain"
+                        if is_known(parts[0]) and parts[0][:1] != "."
+                        else self._grade_path(parts) and "possible"
+                    )
                 if _may_be_like(one, *spelling):
                     best = "possible"
         return best
@@ -199,8 +209,9 @@ class _RuleOptions:
         if words and words[-1] == "*":
             words.pop()
         self.key, rest = _key_of(words)
-        parsed = _options_and_operands(self.key, rest)
-        self.options, self.operands = parsed if parsed and "*" not in " ".join(words) else (None, [])
+        parsed = None if "*" in " ".join(words) else _options_and_operands(self.key, rest)
+        self.options: frozenset[str] | None = parsed and parsed[0]
+        self.operands: list[str] = parsed[1] if parsed else []
 
     def compare(self, parts: Sequence[str]) -> Grade | None:
         """Compare the options as a set, whatever their spelling and order."""
@@ -315,7 +326,9 @@ def _rough(words: list[str]) -> re.Pattern[str] | None:
         gap = rf"{_SEPARATORS}++(?:-[^\n;|&]{{0,40}}?(?<={_SEPARATORS}))?"
         return re.compile(rf"(?<![\w.-]){first}" + "".join(rf"{gap}{word}(?![\w-])" for word in rest))
     runners = r"(?:sudo|exec|env|xargs|nohup|command|spawn|run|shell|-c|-e|-x) +"
-    return re.compile(rf"(?:^|[\n;&|(){{}}!`'\"=,\[]|{runners})\s*(?:/(?:usr/)?(?:local/)?s?bin/)?{first}(?=[\s'\";&|()`]|$)")
+    return re.compile(
+        rf"(?:^|[\n;&|(){{}}!`'\"=,\[]|{runners})\s*(?:/(?:usr/)?(?:local/)?s?bin/)?{first}(?=[\s'\";&|()`]|$)"
+    )
 
 
 @lru_cache(maxsize=64)
@@ -327,7 +340,7 @@ def _first_of_plain(text: str) -> bool:
     return is_known_program(first) and first not in _LOOKED_INTO
 
 
-_LOOKED_INTO = frozenset("export declare typeset local readonly git docker podman jobs hash set printf".split())
+_LOOKED_INTO = BUILTINS | {"git", "docker", "podman"}
 
 
 def _word_by_word(pattern: str) -> str:

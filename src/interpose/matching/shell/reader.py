@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..programs import DIRECTORY_VARIABLES
 from .words import MANY, ONE, RawCommand, Redirection, Unsure, is_known
 
 __all__ = ["Parsed", "parse"]
@@ -48,12 +49,6 @@ _OPENERS = frozenset(["{", "if", "while", "until"])
 _CLOSERS = frozenset(["}", "fi", "done"])
 _BETWEEN = frozenset(["then", "elif", "else", "do", "!", "time", "coproc"])
 _RESERVED = _OPENERS | _CLOSERS | _BETWEEN
-
-# Variables of directories; a line that assigns one of them is not believed.
-DIRECTORIES = frozenset(
-    "HOME PWD OLDPWD TMPDIR GOPATH GOROOT GOBIN CARGO_HOME VIRTUAL_ENV CONDA_PREFIX JAVA_HOME ANDROID_HOME "
-    "ANDROID_SDK_ROOT NVM_DIR PYENV_ROOT HOMEBREW_PREFIX XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME".split()
-)
 
 
 class _HereDocument(NamedTuple):
@@ -188,7 +183,7 @@ class _Reader:
     # Lists of commands.
 
     def read_list(self, closer: str, doubt: str = "") -> str:
-        """Read commands up to ``closer``, a parenthesis or the end of an item of ``case``; return what ended the list."""
+        """Read commands up to ``closer``, a parenthesis or the end of a case's item; return what ended the list."""
         self._deeper()
         outer, self.waiting = self.waiting, []
         line = _List(self.parsed, doubt)
@@ -377,7 +372,8 @@ class _Reader:
 
     def _read_redirection(self, line: _List) -> None:
         operator = _REDIRECTION.match(self.text, self.at)
-        assert operator is not None
+        if operator is None:
+            raise Unsure("an operator that is not known")
         self.at = operator.end()
         self._skip_blanks()
         began = self.at
@@ -623,7 +619,7 @@ class _Reader:
         """Return the mark of a variable's value."""
         if name == "@" or (name == "*" and not quoted):
             return MANY
-        if name in DIRECTORIES:
+        if name in DIRECTORY_VARIABLES:
             self.parsed.used.add(name)
             return ONE
         return ONE if quoted or name in "#?$!" else MANY

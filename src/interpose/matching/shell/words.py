@@ -8,7 +8,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["MANY", "ONE", "RawCommand", "Redirection", "SimpleCommand", "Unsure", "Word", "base_name", "is_known", "word_of"]
+__all__ = [
+    "MANY",
+    "ONE",
+    "RawCommand",
+    "Redirection",
+    "SimpleCommand",
+    "Unsure",
+    "Word",
+    "base_name",
+    "is_known",
+    "word_of",
+]
 
 ONE = "\0"
 """Any text within one word: ``"$x"``."""
