@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import Problem
 from ..model import Hook, Result, Settings
 from .executables import isolation_of
+from .missing_programs import missing_programs
 from .probe import SLOW, TIMEOUT, Probe
 from .rules import Finding, check_hooks, fails_open
 
@@ -115,6 +116,10 @@ def _judge(hook: Hook, probe: Probe, settings: Settings) -> Iterator[Finding]:
     elif result.decision in ("deny", "ask") and fails_open(hook, settings):
         what = f"it decides, and {hook.event} goes on if it fails"
         yield _finding("warning", "fails open", what, "onError: abort makes it a guard")
+    if result.error is None and (names := missing_programs(str(result.evidence.get("stderr", "")))):
+        what = f"does not find {', '.join(names[:5])}, and goes on: its answer may not be the one it was written for"
+        hint = "install it, or write its full path; with `set -e` the script fails instead of going on"
+        yield _finding("warning", "not found", what, hint)
     if result.error is None and probe.seconds > SLOW:
         what = f"takes {probe.seconds * 1000:.0f} ms, the median of three runs"
         yield _finding("warning", "slow", what, "the agent waits for it at every such event")

@@ -18,7 +18,8 @@ from ...ids import new_id
 from ...model import Outcome
 from .. import INTERRUPTED
 from ..loading import trace_from_environment
-from ..render import print_error
+from ..render import cut, flat, print_error
+from ..render.outcome import unexpected_stderr
 from .person import Person
 from .timeline import Timeline
 from .view import PlainView
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ...agent.run import AgentRun
 
 __all__ = ["TerminalSession"]
+
+_WIDEST = 160
 
 
 class TerminalSession:
@@ -121,12 +124,14 @@ class TerminalSession:
         return INTERRUPTED if interrupted() else 0
 
     def _on_outcome(self, outcome: Outcome) -> None:
-        """Add an outcome to the timeline, and print failed hooks immediately."""
+        """Add an outcome to the timeline; print failed hooks, and standard error of others, immediately."""
         self.timeline.add(outcome)
         for result in outcome.results:
+            what = f"hook {result.hook} at {outcome.event}"
             if result.error is not None:
-                what = f"hook {result.hook} at {outcome.event}: {result.error}"
-                self._view.draw("notice", {"text": what})
+                self._view.draw("notice", {"text": f"{what}: {result.error}"})
+            elif written := flat(unexpected_stderr(result, outcome)):
+                self._view.draw("notice", {"text": f"{what} wrote to standard error: {cut(written, _WIDEST)}"})
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         from ...agent.tools.mcp import connect
