@@ -62,6 +62,10 @@ def run(
     agents: Annotated[
         str | None, typer.Option("--agents", metavar="FILE", help="Kinds of subagents: description, system, tools.")
     ] = None,
+    pass_env: Annotated[
+        list[str] | None,
+        typer.Option("--pass-env", metavar="NAME", help="Let tools have this variable of the environment too."),
+    ] = None,
     max_turns: Annotated[
         int, typer.Option("--max-turns", metavar="N", min=1, help="Model calls for one prompt, at most.")
     ] = 100,
@@ -89,7 +93,7 @@ def run(
     view: PlainView = SilentView() if as_json else PlainView() if plain or not sys.stdout.isatty() else LiveView()
     session = TerminalSession(
         hooks, view, cwd=Path(current_directory()), model=model, window=window, mcp=mcp, agents=agents,
-        max_turns=max_turns,
+        max_turns=max_turns, pass_env=pass_env or (),
         options={
             "mode": mode, "default": "ask",
             "rules": Rules(

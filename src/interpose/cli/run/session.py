@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from importlib.resources import files
 from pathlib import Path
@@ -46,6 +46,7 @@ class TerminalSession:
         mcp: str | None = None,
         agents: str | None = None,
         max_turns: int = 100,
+        pass_env: Sequence[str] = (),
         options: dict[str, Any],
     ) -> None:
         from ...agent.agent_types import AGENT_TYPES, read_agent_types
@@ -66,7 +67,7 @@ class TerminalSession:
             hooks=hooks, model=self._model, cwd=cwd, directory=cwd / ".interpose" / "sessions",
             shadow=ShadowGit(cwd), view=view,
             agent_types={**AGENT_TYPES, **(read_agent_types(agents) if agents else {})},
-            limits=Limits(turns=max_turns), env_file=cwd / ".interpose" / "sessions" / f"{self.session_id}.env",
+            limits=Limits(turns=max_turns), pass_env=pass_env,
         )  # fmt: skip
         hooks.show = lambda text: view.draw("notice", {"text": text})
 
@@ -102,8 +103,6 @@ class TerminalSession:
         if sys.stdin.isatty():
             options.setdefault("approver", person.may)
         _make_private(self._runtime.directory)
-        if self._runtime.env_file is not None:
-            self._runtime.env_file.touch(mode=0o600)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._model.close)
             if self._mcp:
