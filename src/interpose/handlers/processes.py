@@ -51,9 +51,9 @@ class ProcessTree:
         self._loop = loop
         self._is_closed = False
         variables = {encoded(name): encoded(value) for name, value in env.items()}
-        path = shutil.which(argv[0], path=env.get("PATH")) or argv[0]
+        directory = os.path.abspath(cwd)
         try:
-            start = Start(path, argv, variables, os.path.abspath(cwd))
+            start = Start(_program(argv[0], env, directory), argv, variables, directory)
             start.words  # noqa: B018 - raises for text that cannot be passed on
             in_tree = not pool.why_not()
             self._handle = starters("tree" if in_tree else "group", start)[0](list(descriptors))
@@ -108,3 +108,14 @@ class ProcessTree:
         for future in futures:
             if not future.done():
                 future.set_result(None)
+
+
+def _program(name: str, env: Mapping[str, str], cwd: str) -> str:
+    """Return the path of a program: of a name without a slash, on the absolute entries of PATH only."""
+    if os.sep in name:
+        return os.path.join(cwd, name)
+    entries = filter(os.path.isabs, env.get("PATH", os.defpath).split(os.pathsep))
+    found = shutil.which(name, path=os.pathsep.join(entries))
+    if found is None:
+        raise FileNotFoundError(None, f"{name} was not found on PATH")
+    return found
