@@ -120,6 +120,24 @@ def test_what_has_left_the_group_ends_with_the_command(place: Workplace, how: st
 
 
 @needs_tree
+@pytest.mark.parametrize("line", ["kill -STOP $PPID; sleep 60", "setsid sleep 60 & kill -STOP $PPID; sleep 60"])
+def test_a_command_that_stops_its_supervisor_is_ended_all_the_same(place: Workplace, line: str) -> None:
+    with within(LONG / 2):
+        said = call(place, "Bash", command=line, timeout=300)
+
+    assert "did not end within 0.3 s" in said
+    assert living() == []
+
+
+@needs_tree
+def test_a_command_that_kills_its_supervisor_has_failed_and_the_next_one_runs(place: Workplace) -> None:
+    with within(LONG):
+        said = [call(place, "Bash", command=line) for line in ("sleep 60 & kill -KILL $PPID; sleep 60", "echo next")]
+
+    assert said == ["failed: the command could not be run: the supervisor of the command was ended", "next"]
+
+
+@needs_tree
 def test_what_has_left_the_group_ends_with_a_call_that_is_cancelled(place: Workplace) -> None:
     cancelled(place, "setsid sh -c 'touch started; exec sleep 60' & sleep 60")
 
@@ -140,7 +158,7 @@ def test_without_a_supervisor_the_group_is_ended(place: Workplace, monkeypatch: 
     assert said[0].endswith("done\n(the output of its background processes was cut off)")
     assert said[1] == "failed: exit status 3\nwhy"
     assert "did not end within 0.3 s" in said[2]
-    assert said[3].startswith("failed: the command cannot be started: ")
+    assert said[3].startswith("failed: the command could not be run: ")
     assert living() == []
 
 
@@ -218,7 +236,7 @@ def test_many_commands_run_at_once(place: Workplace) -> None:
 )
 def test_a_command_that_cannot_be_started_is_a_failure(place: Workplace, command: str, said: str) -> None:
     for _ in range(3):
-        assert call(place, "Bash", command=command) == f"failed: the command cannot be started: {said}"
+        assert call(place, "Bash", command=command) == f"failed: the command could not be run: {said}"
 
     assert call(place, "Bash", command="echo still here") == "still here"
 
@@ -228,7 +246,7 @@ def test_a_directory_that_is_gone_is_a_failure(place: Workplace) -> None:
 
     said = call(place, "Bash", command="true")
 
-    assert said.startswith("failed: the command cannot be started: the directory to run in does not exist")
+    assert said.startswith("failed: the command could not be run: the directory to run in does not exist")
 
 
 def test_a_signal_to_the_group_of_the_host_does_not_reach_the_command(place: Workplace) -> None:

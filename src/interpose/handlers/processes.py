@@ -38,16 +38,20 @@ class ProcessTree:
     no supervisor can be started, the process group is ended. Raises OSError if the program cannot be started.
     """
 
+    exited: asyncio.Future[None]
+    """Done when the program itself has ended."""
+    ended: asyncio.Future[None]
+    """Done when nothing of the tree is left."""
+    failure: str
+    """Why it was not started, or why its status is not known; empty otherwise."""
+
     def __init__(
         self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str | os.PathLike[str], descriptors: Sequence[int]
     ) -> None:
         loop = asyncio.get_running_loop()
-        self.exited: asyncio.Future[None] = loop.create_future()
-        """Done when the program itself has ended."""
-        self.ended: asyncio.Future[None] = loop.create_future()
-        """Done when nothing of the tree is left."""
+        self.exited = loop.create_future()
+        self.ended = loop.create_future()
         self.failure = ""
-        """Why it was not started, or why its status is not known."""
         self._loop = loop
         self._is_closed = False
         variables = {encoded(name): encoded(value) for name, value in env.items()}

@@ -19,7 +19,7 @@ async def _bash(given: dict[str, Any], workplace: Workplace) -> str:
     try:
         ended = await run_shell(given["command"], workplace.cwd, seconds, workplace.environment())
     except OSError as error:
-        raise ToolFailed(f"the command cannot be started: {error.strerror}") from None
+        raise ToolFailed(f"the command could not be run: {error.strerror}") from None
     if ended.late:
         raise ToolFailed(
             _output(f"the command did not end within {seconds:g} s and was killed, with all that it had started", ended)
