@@ -107,8 +107,10 @@ ESCAPES = {
 
 
 @needs_tree
-@pytest.mark.parametrize("how", ESCAPES)
-@pytest.mark.parametrize("at_the_deadline", [False, True])
+@pytest.mark.parametrize(
+    ("how", "at_the_deadline"),
+    [*((how, False) for how in ESCAPES), ("a session of its own", True), ("a double fork", True)],
+)
 def test_what_has_left_the_group_ends_with_the_command(place: Workplace, how: str, at_the_deadline: bool) -> None:
     line = f"{ESCAPES[how]} until [ -e started ]; do sleep 0.01; done{'; sleep 60' if at_the_deadline else ''}"
 

@@ -165,8 +165,12 @@ def test_output_that_cannot_be_written_is_one_line_on_stderr_and_a_deny_stays_a_
 
 INTERPOSE = Path(sys.executable).parent / "interpose"
 COMMAND_LINES = [
-    "check -c {config}", "log --store {store}", "log show latest --store {store}", "stats --store {store}",
-    "explain PreCompact -c {config}", "schema", "trust --list", "run -c {config} -m scripted:{turns} hello", "--help",
+    "check -c {config}",
+    "log --store {store}",
+    "explain PreCompact -c {config}",
+    "schema",
+    "trust --list",
+    "run -c {config} -m scripted:{turns} hello",
 ]  # fmt: skip
 
 
