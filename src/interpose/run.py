@@ -189,7 +189,7 @@ class Run:
             return True  # it has begun already
         self._step_began = self.now
         if self.now >= self.began + self.route.total:
-            self.time_out(self.now, "the firing's total time was used up before its turn")
+            self.fail(Failure("timeout", "the firing's total time was used up before its turn"))
         elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
@@ -308,15 +308,16 @@ class Run:
             ended=ended,
         )
 
-    def _fail(self, step: Step, failure: Failure, ended: Ended | None = None) -> None:
-        """Do what the failure of a hook means: deny, or go on."""
+    def _fail(self, step: Step, failure: Failure, ended: Ended | None = None, *, counts: bool = True) -> None:
+        """Do what the failure of a hook means: deny, or go on. One that is not the hook's own does not count."""
         hook, health, error = step.hook, step.health, failure.error
-        health.failures += 1
-        health.open_until = self.now + BREAKER_SECONDS
+        effect = on_failure(self.route.row, hook, failure, step.policy)
+        if counts and failure.kind != "unasked":  # what a model writes must not switch a hook off
+            health.denied_last = effect is not None
+            health.failures += 1
+            health.open_until = self.now + BREAKER_SECONDS
         if hook.once and not health.once:
             health.once.append(None)
-        effect = on_failure(self.route.row, hook, failure, step.policy)
-        health.denied_last = effect is not None
         level = "debug" if step.policy == "skip" else "error"
         event = self.route.row.name
         log(level, "hook %s at %s failed (%s): %s", hook.label, event, error.code, error, trace=error.trace)
@@ -414,17 +415,17 @@ class Run:
         return bool(self.steps)
 
     def fail(self, failure: Failure) -> None:
-        """Fail the step that the run is at, which could not begin, and go on to the next."""
+        """Fail the step that the run is at and go on to the next. Only one that crashed had begun, and counts."""
         if self._position < len(self.steps):
             self._step_began = self.now
-            self._fail(self.steps[self._position], failure)
+            self._fail(self.steps[self._position], failure, counts=failure.code == "hook_crash")
 
-    def time_out(self, due: float, text: str = "") -> None:
+    def time_out(self, due: float) -> None:
         """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
         step = self.steps[self._position]
         self.now = monotonic()
         seconds = due - step.ending - self._step_began
-        self._fail(step, Failure("timeout", text or f"no answer within {seconds:.3g} s"))
+        self._fail(step, Failure("timeout", f"no answer within {seconds:.3g} s"))
 
     def refuse(self, failure: Failure) -> None:
         """Run nothing, through no fault of the hooks: a deny where the event can be denied."""

@@ -25,9 +25,7 @@ def tool_environment(pass_env: Iterable[str] = (), variables: Mapping[str, str] 
 
     Keys and tokens of the host are not among them. This is no sandbox: a process can read what its user can read.
     """
-    made = environment(
-        inherit=False, without=(), passed=pass_env, fixed=variables or {}, event_variables={}, notes={}
-    )  # fmt: skip
+    made = environment(inherit=False, without=(), passed=pass_env, fixed=variables or {}, event_variables={})
     return {os.fsdecode(name): os.fsdecode(value) for name, value in made.items()}
 
 
