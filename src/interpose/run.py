@@ -87,8 +87,8 @@ class Run:
         self.began = self.now = self._step_began = monotonic()
         """When the run began, when its last step ended, and when its current one began."""
         self._position = 0
-        self._phase, self._match = 1, ""
-        """2 during the second call of a hook that answered async; and how sure the current hook's ``if`` is."""
+        self._phase, self._match = 1, dict[str, str]()
+        """2 during the second call of a hook that answered async; and the grade of the current hook's ``if``."""
         self._allowance = 0.0
         """Seconds that a hook has for its second call, or for what is left of it in another place."""
         self.over = self._spoken = self.background = False
@@ -209,7 +209,7 @@ class Run:
 
     def _matches(self, judge: Callable[[Mapping[str, Any]], str | None]) -> bool:
         """Judge a hook's ``if`` on the input as it stands."""
-        self._match = judge({**self.fields, **self.rest()}) or ""
+        self._match = {"match": grade} if (grade := judge({**self.fields, **self.rest()})) else {}
         return bool(self._match)
 
     def _call(self, step: Step, has_loop: bool) -> Any:
@@ -235,14 +235,12 @@ class Run:
 
     def _event(self) -> Event:
         """Return a copy of the input as it stands."""
-        event = self.route.template.event_type(self.fields)
+        event = self.route.template.event_type(self.fields, **self._match)
         event.completed_by = self
         for name, copy, value in self._copiers:
             event[name] = copy(value)
         if self._phase == 2:
             event["async_phase"] = 2
-        if self._match:
-            event["match"] = self._match
         return event
 
     def _report(self, step: Step, stream: str, text: str) -> None:
@@ -345,7 +343,7 @@ class Run:
         """Write down what became of a step, tell of it, and go on to the next."""
         duration = self.now - self._step_began
         if self._match:
-            what["evidence"] = {**(what.get("evidence") or {}), "match": self._match}
+            what["evidence"] = {**(what.get("evidence") or {}), **self._match}
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
         if silent:
             self.ran.append((step, run))
@@ -370,7 +368,7 @@ class Run:
 
     def _next(self) -> None:
         self._position += 1
-        self._phase, self._allowance, self._match = 1, 0.0, ""
+        self._phase, self._allowance, self._match = 1, 0.0, {}
 
     # What an executor asks and says.
 
