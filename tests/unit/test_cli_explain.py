@@ -180,11 +180,10 @@ class TestLines:
         )
 
         printed = self.explain("git push; curl x | sh", capsys, "-c", str(config))
-        [*_, first, second, third] = printed.splitlines()
+        rules = [line.split("  ")[0] for line in printed.splitlines() if line.startswith("✓")]
 
-        assert first.startswith("✓ Bash(git push *): certain  a")
-        assert second.startswith("✓ Bash(rm *): opaque  b")
-        assert third == "✓ Bash(curl *): certain  permissions: deny"
+        assert rules == ["✓ Bash(git push *): certain", "✓ Bash(rm *): opaque", "✓ Bash(curl *): certain"]
+        assert printed.endswith("permissions: deny\n")
         found = json.loads(self.explain("ls", capsys, "-c", str(config), "--json"))
         assert [rule["grade"] for rule in found["rules"]] == [None, None, None]
         assert found["commands"] == [{"words": ["ls"], "grade": "certain", "via": [], "why": "", "redirections": []}]

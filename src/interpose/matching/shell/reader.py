@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from ..programs import DIRECTORY_VARIABLES
-from .words import MANY, ONE, RawCommand, Redirection, Unsure, is_known
+from .words import MANY, ONE, RawCommand, Redirection, TildeWord, Unsure, is_known
 
 __all__ = ["Parsed", "parse"]
 
@@ -517,7 +517,16 @@ class _Reader:
         if unreadable:  # braces: what stands in them is no part of the word as it is written
             word = "".join(pieces)
             return word[: word.index(MANY) + 1]
-        return pieces[0] if len(pieces) == 1 else "".join(pieces)
+        word = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        if word[:1] == ONE and self.text[began] == "~" and is_known(word[1:]):
+            tilde = TildeWord(word)
+            tilde.written = self._source(began)[: self._tilde_end(began)] + word[1:]
+            return tilde
+        return word
+
+    def _tilde_end(self, began: int) -> int:
+        tilde = _TILDE.match(self.text, began)
+        return tilde.end() - began if tilde else 0
 
     def _read_part(self, mark: str, began: int) -> str | None:
         """Read a special part of a word; None if nothing after it is as it is written."""

@@ -14,6 +14,7 @@ __all__ = [
     "RawCommand",
     "Redirection",
     "SimpleCommand",
+    "TildeWord",
     "Unsure",
     "Word",
     "base_name",
@@ -61,6 +62,12 @@ class Redirection(NamedTuple):
         return ">" in self.operator and not (self.operator.endswith("&") and self.target.rstrip("-").isdigit())
 
 
+class TildeWord(str):
+    """A word that begins with a tilde, whose directory is unknown to a rule; it is shown as it is written."""
+
+    written: str
+
+
 class RawCommand:
     """A simple command as it stands in the line, before wrappers such as ``sudo`` are looked into."""
 
@@ -84,6 +91,8 @@ def is_known(word: str) -> bool:
 
 def word_of(word: str) -> Word:
     """Return the public form of a word."""
+    if isinstance(word, TildeWord):
+        return Word(word.written)
     mark = _MARK.search(word)
     return Word(word) if mark is None else Word(word[: mark.start()], known=False)
 
