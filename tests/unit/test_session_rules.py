@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interpose import Hooks
-from interpose.matching import compile_condition
+from interpose.matching import compile_condition, compile_rule
 from interpose.matching.shell import CommandPattern
 from interpose.session.permission import RuleAnswer, Rules, judge, kind_of
 
@@ -262,12 +262,37 @@ class TestTexts:
             ("Glob(src/**)", {"pattern": "src/../../etc/*"}, False),
             ("Glob(src/**)", {"pattern": "src/{a,../../etc}/*"}, False),
             ("Say(hello *)", {"prompt": "hello you"}, True),
+            ("Skill(deploy *)", {"skill": "deploy", "args": "staging"}, True),
+            ("Skill(deploy)", {"skill": "deploy", "args": "staging"}, False),
+            ("Skill(deploy)", {"skill": "deploy", "args": ""}, True),
         ],
     )
     def test_everything_that_names_what_is_meant_must_match(
         self, rule: str, given: dict[str, Any], expected: bool
     ) -> None:
         assert covers(rule, given, rule.partition("(")[0]) is expected
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("rule", "given", "grade"),
+        [
+            ("Agent(writer)", {"subagent_type": "writer", "prompt": "x"}, "certain"),
+            ("Agent(writer)", {"subagent_type": " Writer", "prompt": "x"}, "possible"),
+            ("Agent(writer)", {"prompt": "x"}, "opaque"),
+            ("Agent(writer)", {"subagent_type": "reader", "prompt": "writer x"}, None),
+            ("Skill(deploy)", {"skill": "/deploy"}, "possible"),
+            ("Skill(deploy *)", {"skill": "deploy", "args": "production"}, "certain"),
+            ("Skill(deploy)", {"skill": "deploy", "args": "production"}, "certain"),
+            ("Skill(deploy)", {"skill": "review", "args": "deploy"}, None),
+            ("WebSearch(*password*)", {"query": "my PASSWORD"}, "possible"),
+        ],
+        ids=repr,
+    )
+    def test_a_name_is_compared_as_hosts_look_it_up(self, rule: str, given: dict[str, Any], grade: str | None) -> None:
+        call = {"tool_name": rule.partition("(")[0], "tool_input": given, "cwd": "/"}
+
+        assert compile_rule(rule).grade(call) == grade
 
 
 class TestRules:
