@@ -60,6 +60,8 @@ SEEN = [
     ("Read(secret.txt)", {"file_path": "/{root}/secret.txt"}, "certain"),
     ("Read(./secret.txt)", {"file_path": "///{root}//src//..//secret.txt"}, "certain"),
     ("Read(//etc/**)", {"file_path": "//etc/passwd"}, "certain"),
+    ("Read(/etc/**)", {"file_path": "/etc/passwd"}, "certain"),
+    ("Read(/etc/**)", {"file_path": "etc/passwd"}, "certain"),
     ("Read(//etc/**)", {"file_path": "/../../etc/passwd"}, "certain"),
     # links
     ("Read(secret.txt)", {"file_path": "src/innocent.txt"}, "certain"),
@@ -307,6 +309,10 @@ class TestAllow:
     )
     def test_one_name_that_does_not_match_is_enough(self, project: Path, given: Any) -> None:
         assert not condition("Read(src/**)").covers(fields(filled(given, project), project))
+
+    def test_a_rule_that_begins_with_one_slash_allows_only_what_is_in_the_directory(self, project: Path) -> None:
+        assert condition("Read(/src/**)").covers(fields({"file_path": "src/app.py"}, project))
+        assert not condition("Read(/etc/**)").covers(fields({"file_path": "/etc/passwd"}, project))
 
     def test_a_rule_for_reading_allows_no_other_tool(self, project: Path) -> None:
         assert not condition("Read(src/**)").covers(fields({"path": "src/app.py", "pattern": "x"}, project, "Grep"))

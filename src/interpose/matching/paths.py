@@ -33,7 +33,8 @@ class Unreadable(Exception):
 class PathPattern:
     """The pattern in ``Read(…)``: relative to the event's directory, ``//`` to the root, ``~/`` to a home.
 
-    A name without a slash is meant at any depth. A folder is meant with everything below it.
+    A name without a slash is meant at any depth. A folder is meant with everything below it. One slash at the beginning
+    is the event's directory; many write it for the root, so a rule that denies, asks or selects is about both.
     """
 
     __slots__ = ("_compiled", "_is_folder", "_text")
@@ -68,7 +69,7 @@ class PathPattern:
             return False
         if not self._text.startswith(("//", "~")) and os.path.commonpath([real, real_base]) != real_base:
             return False
-        strict = [self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base)]
+        strict = [self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base, from_root=False)]
         return all(any(matches(spelling) for matches in strict) for spelling in spellings)
 
     def grade_search(
@@ -115,9 +116,12 @@ class PathPattern:
 
     # What the pattern stands for.
 
-    def _forms(self, cwd: str) -> list[tuple[str, str]]:
+    def _forms(self, cwd: str, *, from_root: bool = True) -> list[tuple[str, str]]:
         """Return the pattern as a directory and a glob below it, by each name of the directory."""
-        return [(_composed(head), _composed(tail)) for head, tail in self._names(cwd)]
+        names = self._names(cwd)
+        if from_root and re.match(r"/[^/]", self._text):
+            names += _named("/", self._text, cwd)
+        return [(_composed(head), _composed(tail)) for head, tail in names]
 
     def _names(self, cwd: str) -> list[tuple[str, str]]:
         text, base = self._text, cwd or os.sep
