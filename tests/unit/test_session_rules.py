@@ -401,6 +401,15 @@ class TestGrades:
             Rules({"Read(file:x)": "deny", "*(*/secret)": "deny", "Read(secret)": "deny"})(call).rule == "Read(secret)"
         )
 
+    def test_a_rule_that_asks_about_all_edits_does_not_hide_one_that_cannot_read_the_call(self) -> None:
+        call = {"tool_name": "Write", "tool_input": {"file_path": "/dev/fd/3", "content": "x"}, "cwd": "/p"}
+        outcome = Hooks().fire_sync("PreToolUse", tool_name="Write", tool_input=call["tool_input"])
+
+        for texts in (("Write", "Write(./secret)"), ("Write(./secret)", "Write")):
+            rules = Rules({text: "ask" if text == "Write" else "deny" for text in texts})
+            verdict = judge(outcome, call, rules=rules, mode="acceptEdits", kind="edit", default="allow")
+            assert verdict.what == "ask"
+
     @pytest.mark.parametrize(
         ("mode", "tool", "what"),
         [
