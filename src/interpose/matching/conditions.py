@@ -479,7 +479,14 @@ def _leads_away(pattern: object) -> bool:
 
 
 def _leads_up(pattern: str) -> bool:
-    return ".." in re.split(r"[/{},]", pattern)
+    from .globs import widened
+
+    if ".." in re.split(r"[/{},()|]", pattern) or len(pattern) > _LONGEST_SEARCH:
+        return True
+    try:
+        return any(".." in one.split("/") for one in widened(pattern))
+    except ValueError:  # too many to look at
+        return True
 
 
 _TOOL = re.compile(r"""(?:\[[^\]\s]*\]|[^\s!&|,;(){}<>"'`\[\]])+""")

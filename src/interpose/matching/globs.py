@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["glob_to_regex", "has_wildcards", "overlap", "samples", "widened", "without_braces"]
+__all__ = ["glob_to_regex", "has_wildcards", "overlap", "samples", "widened"]
 
 _MOST_VARIANTS = 64
 _MOST_STATES = 100_000
@@ -75,15 +75,31 @@ def _filled(glob: str, deep: str, star: str) -> str:
     return _WILDCARD.sub(fill, glob)
 
 
-_CLASS_IN_CLASS = re.compile(r"\[[!^]?\[[:=.][^/]*")
 _RANGE = re.compile(r"\{[^{},/]*\.\.[^{},/]*\}")
-_EXTENDED = re.compile(r"[@+?!*]\(.*", re.DOTALL)
+_EXTENDED = re.compile(r"[@+?!*]\(")
+_ODD_CLASS = re.compile(r"\\|\[[:=.]")
 
 
-def widened(glob: str) -> str:
-    """Return a glob for all that programs with more marks find: backslashes, [[:alpha:]], {a..z} and @(a|b)."""
-    glob = _EXTENDED.sub("**", glob)
-    glob = _RANGE.sub("*", _CLASS_IN_CLASS.sub("*", glob))
+def widened(glob: str) -> list[str]:
+    """Return globs without braces for all that a glob finds in programs with more marks.
+
+    These are backslashes, ``[[:alpha:]]``, ``{a..z}`` and ``@(a|b)``. Raise ValueError if the globs are too many.
+    """
+    found: list[str] = []
+    for whole in dict.fromkeys((glob, _RANGE.sub("*", glob))):
+        variants = without_braces(whole)
+        if variants is None:
+            raise ValueError(glob)
+        found += (one for variant in variants for one in (variant, _wide(variant)))
+    return list(dict.fromkeys(found))
+
+
+def _wide(glob: str) -> str:
+    extended = _EXTENDED.search(glob)
+    ends = [extended.start()] if extended else []
+    if (at := glob.find("[")) >= 0 and _ODD_CLASS.search(glob, at):
+        ends.append(at)
+    glob = glob[: min(ends)] + "**" if ends else glob  # from there on it may be anything
     return re.sub(r"\\(.)", r"\1", glob)
 
 

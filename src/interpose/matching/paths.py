@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from unicodedata import normalize
 
-from .globs import glob_to_regex, has_wildcards, overlap, samples, widened, without_braces
+from .globs import glob_to_regex, has_wildcards, overlap, samples, widened
 from .grades import Grade
 from .names import Predicate, linear
 
@@ -212,9 +212,10 @@ def _split(base: str, pattern: str) -> tuple[str, str]:
 def _searches(root: str, glob: str, cwd: str) -> list[tuple[str, str]]:
     """Return what a search looks at: a directory and a glob below it, by each name of the directory."""
     found: list[tuple[str, str]] = []
-    for one in dict.fromkeys((glob, widened(glob), *_other_readings(glob))):
+    readings = [one for reading in (glob, *_other_readings(glob)) for one in widened(reading)]
+    for one in dict.fromkeys(readings):
         found += _named(root, one, cwd) + (_named("/", one, cwd) if one.startswith("/") else [])
-    if any(".." in variant.split("/") for _, tail in found for variant in without_braces(tail) or [".."]):
+    if any(".." in tail.split("/") for _, tail in found):
         raise Unreadable
     return found
 
