@@ -34,14 +34,14 @@ def load_hooks_of_event(dialect: str | None, event_cwd: object) -> Hooks:
     agent can change to a directory in which nothing is found.
     """
     from ..config.load import find_sources
-    from ..config.projects import VARIABLE
+    from ..config.projects import VARIABLE, can_be_directory
 
     if dialect not in (None, *DIALECTS):
         raise UsageError(f"--dialect: there is no dialect {dialect}", hint=" or ".join(DIALECTS))
     looked: list[str] = []
     for directory in (os.environ.get(VARIABLE, ""), event_cwd, None):
-        if directory is None or (isinstance(directory, str) and os.path.isabs(directory) and "\0" not in directory):
-            looked.append(directory or current_directory())
+        if directory is None or (can_be_directory(directory) and os.path.isabs(str(directory))):
+            looked.append(str(directory or current_directory()))
             if any(source.layer != "user" for source in find_sources(looked[-1], dialect)):
                 break
     hooks = Hooks.discover(looked[-1], dialect=dialect, lines=False)
