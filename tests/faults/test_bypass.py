@@ -585,6 +585,26 @@ def test_guards_that_are_gone_from_the_project_of_the_host_deny_from_another_dir
     assert (done.returncode, "was trusted, and is gone" in done.stderr) == (2, True)
 
 
+IN_LINE = "import json, sys; sys.exit(2 if json.load(sys.stdin) else 0)"
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        {"command": f"python3 -c '{IN_LINE}'"},
+        {"command": f"cat | {sys.executable} -S -c '{IN_LINE}'"},
+        {"type": "command", "handler": [sys.executable, "-c", IN_LINE]},
+    ],
+)
+def test_a_module_that_an_agent_writes_is_not_imported_by_a_guard_in_line(project: Path, guard: dict[str, Any]) -> None:
+    file = configure(project, hooks={"PreToolUse": [{**guard, "onError": "abort"}]})
+    (project / "json.py").write_text("raise SystemExit(0)\n")
+
+    outcome = Hooks.load(file).fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(project))
+
+    assert outcome.denied
+
+
 # What is still open.
 
 

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..config.commands import imports_from_cwd
 from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
+from ..handlers.command import command_of
 from ..matching import AnyCondition, Condition
 from ..matching.names import is_glob
 from ..model import Hook, Settings
@@ -174,6 +176,16 @@ def _find_broken_target(hook: Hook, settings: Settings) -> Iterator[Finding]:
         yield _warning(hook, code, what, hint)
 
 
+def _find_imports_from_cwd(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a guard in Python that imports modules from the directory it runs in, which an agent can write to."""
+    command = command_of(hook)
+    if command is None or error_policy(hook, settings) != "abort" or "PYTHONSAFEPATH" in command.env:
+        return
+    for option in sorted(imports_from_cwd(command.argv)):
+        yield _warning(hook, "imports_from_cwd", f"python -{option} imports modules from the directory in which it "
+                       "runs, and an agent can put one there", f"python3 -I -{option}")  # fmt: skip
+
+
 def _find_script_without_effect(hook: Hook, settings: Settings) -> Iterator[Finding]:
     """Find a script line whose command has no effect at its event."""
     if hook.type != "script":
@@ -215,6 +227,6 @@ def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
 
 
 _RULES = (
-    _find_fail_open, _find_idle_guard, _find_dead_matcher, _find_client_rules, _find_dead_condition, _find_broken_target,
-    _find_script_without_effect, _find_bad_timeout,
+    _find_fail_open, _find_idle_guard, _find_dead_matcher, _find_client_rules, _find_dead_condition,
+    _find_broken_target, _find_imports_from_cwd, _find_script_without_effect, _find_bad_timeout,
 )  # fmt: skip
