@@ -41,6 +41,8 @@ def _find(cwd: object) -> str:
     """Return the nearest directory with a mark of a project, from here upwards; this directory if there is none."""
     try:
         here = directory = os.path.abspath(cwd if isinstance(cwd, str) and cwd and can_be_passed(cwd) else os.getcwd())
+        if not os.path.isdir(here):
+            return here  # also a text of a million slashes, which a model may write
         home = _identity(os.path.expanduser("~"))
         while home is None or _identity(directory) != home:
             if any(os.path.lexists(os.path.join(directory, mark)) for mark in _MARKS):
