@@ -12,6 +12,7 @@ VARIABLE = "CLAUDE_PROJECT_DIR"
 
 _MARKS = (".claude", ".interpose", ".git")
 _FOLDERS = (".claude", ".interpose")
+_LONGEST = 4096
 
 
 def own_project(directory: str, layer: str = "code") -> str:
@@ -41,8 +42,8 @@ def _find(cwd: object) -> str:
     """Return the nearest directory with a mark of a project, from here upwards; this directory if there is none."""
     try:
         here = directory = os.path.abspath(cwd if isinstance(cwd, str) and cwd and can_be_passed(cwd) else os.getcwd())
-        if not os.path.isdir(here):
-            return here  # also a text of a million slashes, which a model may write
+        if len(here) > _LONGEST:
+            return os.sep  # no directory has such a path; to look above each of its parts would take hours
         home = _identity(os.path.expanduser("~"))
         while home is None or _identity(directory) != home:
             if any(os.path.lexists(os.path.join(directory, mark)) for mark in _MARKS):
