@@ -8,7 +8,7 @@ recorder gets the outcome before the host does.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from typing import Any, Protocol
 
 from .decide import HookRun
@@ -68,18 +68,16 @@ class Engine:
         self._loop_executor: Executor | None = None
         self.forget_routes()
 
-    async def fire(
-        self, route: Route, fields: Mapping[str, Any], executor: Executor | None = None, *, round: int = 1
-    ) -> Outcome:
+    async def fire(self, route: Route, fields: dict[str, Any], executor: Executor | None) -> Outcome:
         """Run the hooks of a route and say what the host must do; without an executor, on the running event loop."""
         executor = executor or self._loop_executor or self._load_executor()
-        run = Run(route, fields, executor, round)
+        run, has_loop = Run(route, fields, executor), executor.has_loop
         if self.listeners:
             run.listen(self.listeners)
         if run.depth > DEEPEST:
             run.refuse(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
         try:
-            while place := run.next_place(executor.has_loop):
+            while place := run.next_place(has_loop):
                 waiting = executor.enter(run, place)
                 if waiting is not None:
                     await waiting
@@ -89,7 +87,7 @@ class Engine:
             if self.recorder is not None and await self._is_lost(self.recorder, run, outcome):
                 outcome = run.outcome(extra, late)
         except BaseException:  # the host is cancelled or interrupted
-            run.break_off()
+            run.end(None)
             raise
         if self.listeners:
             run.end(outcome)
@@ -99,12 +97,12 @@ class Engine:
         """Find the route of an event and fire it; where no hook is on it and no one is told, make only the outcome."""
         route = self.route(event, fields)
         if route.steps or self.observed:
-            return await self.fire(route, fields)
+            return await self.fire(route, fields, None)
         return make_outcome(route.template, fields)
 
     async def fire_guards(self, event: str, /, executor: Executor | None = None, **fields: Any) -> Outcome:
         """Ask the guards only, about an input that was changed after their turn; what they change is void."""
-        return await self.fire(self.route(event, fields).for_guards(), fields, executor, round=2)
+        return await self.fire(self.route(event, fields).for_guards(), fields, executor)
 
     async def _is_lost(self, recorder: Recorder, run: Run, outcome: Outcome) -> bool:
         """Give the outcome to the recorder before the host acts on it; a required record that is lost denies."""

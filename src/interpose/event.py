@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Protocol
 from .events import EventSpec
 from .forks import after_fork
 
-__all__ = ["Completes", "Copiers", "Event", "Template", "Uncopyable", "copied_if_possible", "copiers", "event_of",
-           "plain_copy"]  # fmt: skip
+__all__ = ["Completes", "Copies", "Event", "Template", "Uncopyable", "copied_if_possible", "copies", "event_of",
+           "plain_copy", "shallow_copy"]  # fmt: skip
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 
@@ -66,27 +66,26 @@ def plain_copy(value: Any) -> Any:
     return deepcopy(value)
 
 
-Copier = Callable[[Any], Any]
-Copiers = list[tuple[str, Copier, Any]]
-"""The fields that need a copy: the name, how it is copied, and the value."""
+shallow_copy = dict.copy
+Copies = list[tuple[str, Callable[[Any], Any], Any]]
+"""The fields that a hook gets a copy of: the name, how it is copied, and the value."""
 
 
-def copiers(fields: Mapping[str, Any]) -> Copiers:
+def copies(fields: Mapping[str, Any]) -> Copies:
     """Look at the shape of an input once; say how each field that needs a copy is copied."""
-    found: Copiers = []
-    for name in fields:
-        value = fields[name]
-        kind = type(value)
-        if kind is str or kind in _ATOMS:
+    found: Copies = []
+    for name, value in fields.items():
+        if type(value) is str:
             continue
-        copy: Copier = own_copy
-        if kind is dict:
+        if type(value) is dict:
             for item in value.values():
                 if type(item) is not str and type(item) not in _ATOMS:
+                    found.append((name, own_copy, value))
                     break
             else:
-                copy = dict.copy  # nothing changeable is in it
-        found.append((name, copy, value))
+                found.append((name, shallow_copy, value))  # nothing changeable is in it
+        elif type(value) not in _ATOMS:
+            found.append((name, own_copy, value))
     return found
 
 
@@ -200,13 +199,14 @@ _process = f"{os.getpid():x}"
 class Template:
     """A row as one engine fires it: fills in what the host did not give."""
 
-    __slots__ = ("_base", "_changeable", "_rest", "event_type", "row", "steps")
+    __slots__ = ("_base", "_changeable", "_name", "_rest", "event_type", "row", "steps")
 
     def __init__(self, row: EventSpec, session_id: str) -> None:
         defaults = row.defaults()
         defaults["session_id"] = session_id
         defaults["hook_event_name"] = row.name
         self.row = row
+        self._name = row.name
         self.steps = ()
         """None: it stands for the route of an event that no hook matches."""
         self.event_type = event_type(row)
@@ -214,16 +214,15 @@ class Template:
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
         self._base = {name: value for name, value in defaults.items() if name not in self._rest}
 
-    def begin(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], Copiers]:
+    def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], Copies]:
         """Return the input without what is filled in when it is read, and how its fields are copied for a hook."""
-        fields = {**self._base, **given}
-        if "hook_event_name" in given:
-            fields["hook_event_name"] = self.row.name
+        fields = self._base | given
+        fields["hook_event_name"] = self._name  # whatever was given
         for name, kind in self._changeable:
             if name not in given:
                 fields[name] = kind()
                 given = fields  # a hook must not get this one either
-        return fields, copiers(given)
+        return fields, copies(given)
 
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Return the always-present fields that an input still lacks."""
@@ -232,7 +231,7 @@ class Template:
 
     def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the whole input."""
-        fields, _ = self.begin(given)
+        fields, _ = self.begin(dict(given))
         return {**fields, **self.rest(fields)}
 
 

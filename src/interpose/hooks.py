@@ -193,7 +193,7 @@ class Hooks:
         except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
             return await self.engine.fire_event(event, **fields)
         if route.steps:
-            return await self.engine.fire(route, fields)
+            return await self.engine.fire(route, fields, None)
         return make_outcome(route, fields)  # the template of a route that no hook is on
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:

@@ -149,12 +149,18 @@ def _cannot_be_called(event: object) -> None:
 class Route:
     """The way of one event and subject through its hooks."""
 
-    __slots__ = ("finish_background", "row", "steps", "sure", "template", "total")
+    __slots__ = ("finish_background", "round", "row", "steps", "sure", "template", "total")
 
     def __init__(
-        self, template: Template, steps: tuple[Step, ...], total: float, finish_background: Callable[[Any], None]
+        self,
+        template: Template,
+        steps: tuple[Step, ...],
+        total: float,
+        finish_background: Callable[[Any], None],
+        round: int = 1,
     ) -> None:
         self.template = template
+        self.round = round
         self.finish_background = finish_background
         """Is given the run of a hook in the background when that has ended."""
         self.row = template.row
@@ -168,7 +174,7 @@ class Route:
         """Return the same route with the guards only, one after another."""
         members = [member for step in self.steps for member in step.members or (step,)]
         guards = tuple(step for step in members if step.guard)
-        return Route(self.template, guards, self.total, self.finish_background)
+        return Route(self.template, guards, self.total, self.finish_background, round=2)
 
 
 def make_route(

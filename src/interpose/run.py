@@ -14,7 +14,7 @@ from types import CoroutineType
 from typing import Any, Protocol
 
 from .decide import Effect, HookRun, merge, on_failure, only_stricter, own_reply, weigh
-from .event import Event, copiers
+from .event import Event, copies, shallow_copy
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .executors.threads import claimed
 from .faults import describe, is_awaitable, log, type_name
@@ -28,8 +28,6 @@ __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "R
 BREAKER_FAILURES = 10
 BREAKER_SECONDS = 30.0
 """A hook that fails so often in a row is not waited for again for so long."""
-
-_NEXT: Any = object()
 
 Entry = tuple[Step | None, "HookRun | float"]
 """What a run writes down about a step: all of it, or only how long it took if it said nothing. A recorder has none."""
@@ -54,53 +52,40 @@ class RunListener(Protocol):
     def hook_writes(self, step: Step, stream: str, text: str) -> None:
         """Take note of what a running command wrote."""
 
-    def hook_ends(self, step: Step, run: HookRun, ended: Ended | None) -> None:
-        """Take note of what became of a hook; ``ended`` is how its command ended, if it is one."""
+    def hook_ends(self, step: Step | None, run: HookRun, ended: Ended | None) -> None:
+        """Take note of what became of a hook, and how its command ended; without a step, of a lost record."""
 
-    def record_lost(self, code: str) -> None:
-        """Take note that the record of the run was lost."""
-
-    def run_ends(self, outcome: Outcome) -> None:
-        """Take note of the outcome."""
-
-    def run_breaks_off(self) -> None:
-        """Take note that the host was interrupted: hooks that still run are left alone."""
+    def run_ends(self, outcome: Outcome | None) -> None:
+        """Take note of the outcome; None if the host was interrupted: hooks that still run are left alone."""
 
 
 class Run:
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("_allowance", "_copiers", "_listeners", "_pending", "_phase", "_position", "_rest", "_shared",
-                 "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given", "now", "over",
-                 "ran", "round", "route", "steps")  # fmt: skip
+    __slots__ = ("__dict__", "_allowance", "_copies", "_listeners", "_position", "_spoken", "_step_began", "began",
+                 "depth", "executor", "fields", "given", "now", "over", "ran", "round", "route", "steps")  # fmt: skip
 
-    def __init__(self, route: Route, given: Mapping[str, Any], executor: Executor, round: int = 1) -> None:
+    # What few runs change: a default of the class costs the others nothing.
+    background = False  # whether no host waits for it
+    _phase = 1  # 2 during the second call of a hook that answered async
+    _pending: Any = None  # what a hook returned in a place that cannot await it
+    _rest: dict[str, str] | None = None
+    _shared: tuple[dict[str, Any], Event] | None = None  # the event of handlers that only read; and of which fields
+
+    def __init__(self, route: Route, given: dict[str, Any], executor: Executor) -> None:
         self.route = route
         self.steps = route.steps
         self.executor = executor
-        self.fields, self._copiers = route.template.begin(given)
-        """The input as it stands, and how its fields are copied for a hook."""
-        self.round = round
-        """2 while the guards look again at an input that changed after their turn."""
+        self.fields, self._copies = route.template.begin(given)  # the input as it stands
+        self.given: dict[str, Any] | None = None  # the input before the first change
         self.depth = depth.get() + 1
         self.ran: list[Entry] = []
-        self.began = self.now = self._step_began = monotonic()
-        """When the run began, when its last step ended, and when its current one began."""
+        self.began = self.now = self._step_began = monotonic()  # the run, its last step's end, its current step
         self._position = 0
-        self._phase = 1
-        """2 during the second call of a hook that answered async."""
-        self._allowance = 0.0
-        """Seconds that a hook has for its second call, or for what is left of it in another place."""
-        self.over = self._spoken = self.background = False
-        """Whether a hook has ended the firing; whether a hook said anything or failed; whether no host waits for it."""
-        self.given: dict[str, Any] | None = None
-        """The input before the first change; None if there was none."""
-        self._pending: Any = None
-        """What a hook returned in a place that cannot await it."""
-        self._rest: dict[str, str] | None = None
-        self._shared: tuple[dict[str, Any], Event] | None = None
-        """The event that handlers which only read are given, and the fields that it was made of."""
+        self._allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
+        self.round = route.round  # 2 while the guards look again at an input that changed after their turn
         self._listeners: tuple[RunListener, ...] = ()
+        self.over = self._spoken = False  # whether a hook has ended the firing; whether one said anything or failed
 
     def listen(self, listeners: Sequence[Listener]) -> None:
         """Tell these of everything that happens."""
@@ -110,34 +95,32 @@ class Run:
 
     async def advance(self, chain: Chain) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop, with every end of a hook
         """Run steps one after another, as long as they belong in the chain's place."""
-        place, awaits, steps, make = chain.place, chain.awaits, self.steps, self.route.template.event_type
-        thread: Any = chain if place == "thread" else None
-        # Plain hooks need only be called, as long as no listener is told of each and none can be late.
-        quick_place = place if awaits and not self._listeners and self.round == 1 and not kept.crowded else ""
+        steps, awaits = self.steps, chain.awaits
+        # A plain hook need only be called, as long as no listener is told of it and none can be late.
+        quick_place = "" if self._listeners or self.round == 2 or kept.crowded else chain.quick
+        make, sure = self.route.template.event_type, self.began + self.route.sure
         depth.set(self.depth)
-        self.now = now = self.now if place == "inline" else monotonic()  # other places may begin later
-        sure, not_quick = self.began + self.route.sure, None
+        self.now = monotonic()  # a task or a thread may begin later than its run
         try:
-            while self._position < len(steps) and not self.over:
-                step, value = steps[self._position], None
-                quick = step.quick == quick_place and now < sure and step is not not_quick and not self._allowance
+            while (position := self._position) < len(steps) and not self.over:
+                step, value, now = steps[position], None, self.now
+                quick = step.quick == quick_place and now < sure and not step.health.failures and not self._allowance
                 if not quick:
-                    if self._pending is None and step.places[awaits] != place:
+                    if self._pending is None and step.places[awaits] != chain.place:
                         return None
                     if not self._may_begin(step):
                         continue
                     self._step_began = self.now
-                if thread is not None:
-                    thread.begin_hook()
+                    if chain.claim is not None:
+                        chain.claim = [None]
                 try:
-                    if not quick:
-                        value = self._call(step, awaits)
-                    else:
-                        fields, to_copy, ran, position = self.fields, self._copiers, self.ran, self._position
-                        flat = to_copy[0] if len(to_copy) == 1 and to_copy[0][1] is dict.copy else None  # as most are
+                    if quick:
+                        fields, to_copy, ran = self.fields, self._copies, self.ran
+                        flat = (
+                            to_copy[0] if len(to_copy) == 1 and to_copy[0][1] is shallow_copy else None
+                        )  # as most are
                         for step in steps[position:] if position else steps:
                             if step.quick != quick_place or step.health.failures:
-                                value, not_quick = _NEXT, step
                                 break
                             self._step_began = now
                             event = make()
@@ -153,34 +136,32 @@ class Run:
                                 value = await value
                             began, now = now, monotonic()
                             if value is not None or now >= sure or chain.abandoned:
+                                quick = False  # it has to be looked at
                                 break
                             ran.append((step, now - began))
                             self._position = position = position + 1
-                        else:
-                            value = _NEXT
                         self.now = now
-                        if value is _NEXT:
+                        if quick:
                             continue
+                    else:
+                        value = self._call(step, awaits)
                     if value is not None and awaits and type(value) is not Reply and is_awaitable(value):
                         value = await value
                         if type(value) is CoroutineType:
                             value = await value  # a hook that forgot an await
                 except BaseException as error:
-                    if chain.abandoned and thread is None:
-                        return None
-                    if chain.passes_on(error):
+                    if not chain.abandoned and chain.passes_on(error):
                         raise
                     value = describe(error)
-                if chain.abandoned if thread is None else not thread.hook_answered(value):
+                if chain.abandoned if chain.claim is None else not chain.hook_answered(value):
                     return None  # the run has gone on without this chain
-                self.now = now = monotonic()
+                self.now = monotonic()
                 if not awaits and value is not None and is_awaitable(value):
                     return self._hand_over(value, step)
                 self._conclude(step, value, chain)
-                now = self.now
         finally:
-            if chain.waiter is not None and thread is None and not chain.abandoned:
-                chain.wake()
+            if chain.waiter is not None:
+                chain.ended()
 
     def _may_begin(self, step: Step) -> bool:
         """Look at everything that can keep a hook from running at its turn; write down why."""
@@ -232,7 +213,7 @@ class Run:
         """Return a copy of the input as it stands."""
         event = self.route.template.event_type(self.fields)
         event.completed_by = self
-        for name, copy, value in self._copiers:
+        for name, copy, value in self._copies:
             event[name] = copy(value)
         if self._phase == 2:
             event["async_phase"] = 2
@@ -355,12 +336,13 @@ class Run:
         if effect.changes:
             self.given = self.given or self.fields
             self.fields = {**self.fields, **effect.changes}
-            self._copiers = copiers(self.fields)
+            self._copies = copies(self.fields)
         self.over = self.over or effect.ends
 
     def _next(self) -> None:
         self._position += 1
-        self._phase, self._allowance = 1, 0.0
+        if self._allowance:
+            self._phase, self._allowance = 1, 0.0
 
     # What an executor asks and says.
 
@@ -370,6 +352,8 @@ class Run:
             if self._position < len(self.steps):
                 self._skip_the_rest()
             if self.given is None or self.over or not self._begin_second_round():
+                if self.background:
+                    self.route.finish_background(self)
                 return None
         self._step_began = self.now
         return "task" if self._pending is not None else self.steps[self._position].places[has_loop]
@@ -433,20 +417,12 @@ class Run:
             effect = on_failure(self.route.row, step.hook, failure, "abort")
             self._write(step, "failed", effect=effect, error=failure.error)
 
-    def give_up(self) -> None:
-        """Run no further step: the host itself is interrupted."""
-        self.over = True
-
-    def resume(self) -> None:
-        """Go on although the run was given up: it was not the host that was interrupted."""
-        self.over = False
-
     # Hooks beside others.
 
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
-        part = Run(self.route, self.fields, self.executor, self.round)
-        part.steps, part.depth, part.background = (step,), self.depth, background
+        part = Run(self.route, self.fields, self.executor)
+        part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
         part.began = self.now if background else self.began
         part._rest = self.rest()  # the same call id for all of them
         if self._shared is None and step.handler is not None:
@@ -477,10 +453,6 @@ class Run:
                 self._note(step, run)
         self._next()
 
-    def conclude_background(self) -> None:
-        """Keep what a background hook said for the next firing."""
-        self.route.finish_background(self)
-
     # The end.
 
     def rest(self) -> dict[str, str]:
@@ -509,9 +481,10 @@ class Run:
         recorder = Hook(row=row, handler=None, type="recorder", label="recorder")
         effect = on_failure(row, recorder, failure, "abort") if required else None
         self.ran = [*self.ran]  # the recorder has the outcome with the list as it was
-        self._note(None, HookRun(recorder, "failed", 0.0, effect, failure.error))
+        run = HookRun(recorder, "failed", 0.0, effect, failure.error)
+        self._note(None, run)
         for listener in self._listeners:
-            listener.record_lost(failure.code)
+            listener.hook_ends(None, run, None)
 
     def results(self, entries: Sequence[Entry]) -> tuple[Result, ...]:
         """Return what was written down as a host reads it."""
@@ -523,15 +496,10 @@ class Run:
                 made.append(step.result(run))
         return tuple(made)
 
-    def end(self, outcome: Outcome) -> None:
-        """Tell listeners of the outcome."""
+    def end(self, outcome: Outcome | None) -> None:
+        """Tell listeners of the outcome; None if the host was interrupted."""
         for listener in self._listeners:
             listener.run_ends(outcome)
-
-    def break_off(self) -> None:
-        """Tell listeners that the host was interrupted."""
-        for listener in self._listeners:
-            listener.run_breaks_off()
 
 
 def _judged(hook: Hook, fields: dict[str, Any]) -> bool:

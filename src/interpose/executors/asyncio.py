@@ -13,6 +13,7 @@ from functools import partial
 from math import inf
 from sys import getrefcount
 from time import monotonic
+from types import coroutine
 from typing import Any
 from weakref import getweakrefcount
 
@@ -26,92 +27,74 @@ from .threads import ThreadChain, claimed, workers
 
 __all__ = ["MOMENT", "CancelledError", "LoopExecutor", "ThreadEnd", "loop_executor"]
 
-_SHORTEST_TICK = 0.005
-_LONGEST_TICK = 0.05
+_SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
+_Flow = Coroutine[Any, Any, None]
 
 MOMENT = 0.0002
 """Seconds for which the loop stands still at most to wait for a thread: to be woken through the loop costs more."""
 
-
-# Tasks that begin at once, in the caller's turn of the event loop.
-#
-# Python has them from 3.12 on. Before, making a task and waiting for its first turn costs more than most hooks, and
-# running the coroutine in the caller's task is unsound: ``asyncio.timeout()`` in a hook would later cancel the host. So
-# for 3.11 a task stands by: it waits for a future, and a coroutine begins under its name. If the coroutine has to wait,
-# the task goes on with it; if not, the same task stands by for the next one. This uses the functions that asyncio
-# documents for other implementations of tasks (``_register_task``, ``_enter_task`` and their opposites), and counts the
-# references to a task to find out whether a hook has kept it.
+# Coroutines that begin at once, in the caller's turn of the event loop.
 
 _ENDED = object()
 
 
-def _begin(chain: Coroutine[Any, Any, None]) -> _GoOn | None:
-    """Begin a coroutine here, in a copy of the context; return what goes on with it, or None if it has ended."""
+def _begin(flow: _Flow) -> tuple[Context, _Flow, Any] | None:
+    """Begin a coroutine here, in a copy of the context; return what ``_go_on`` takes, or None if it has ended."""
     context = copy_context()
-    waits_for = context.run(next, chain.__await__(), _ENDED)  # ends without an exception, unlike send()
-    return None if waits_for is _ENDED else _GoOn(context, chain, waits_for)
+    waits_for = context.run(next, flow.__await__(), _ENDED)  # ends without an exception, unlike send()
+    return None if waits_for is _ENDED else (context, flow, waits_for)
 
 
-class _GoOn:
-    """Goes on with a coroutine that has begun in a context of its own: to be awaited."""
-
-    __slots__ = ("_chain", "_context", "_waits_for")
-
-    def __init__(self, context: Context, chain: Coroutine[Any, Any, None], waits_for: Any) -> None:
-        self._context = context
-        self._chain = chain
-        self._waits_for = waits_for
-
-    def throw(self, error: BaseException) -> bool:
-        """Raise an exception where the coroutine waits; say whether it has ended with that."""
+@coroutine
+def _go_on(context: Context, flow: _Flow, waits_for: Any) -> Generator[Any, Any, None]:
+    """Go on with a coroutine that has begun in a context of its own."""
+    while True:
         try:
-            self._waits_for = self._context.run(self._chain.throw, error)
-        except StopIteration:
-            return True
-        return False
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        run, chain, waits_for = self._context.run, self._chain, self._waits_for
-        while True:
             try:
-                try:
-                    sent = yield waits_for
-                except BaseException as error:
-                    waits_for = run(chain.throw, error)
-                else:
-                    waits_for = run(chain.send, sent)
-            except StopIteration:
-                return
+                sent = yield waits_for
+            except BaseException as error:
+                waits_for = context.run(flow.throw, error)
+            else:
+                waits_for = context.run(flow.send, sent)
+        except StopIteration:
+            return
 
 
 class _StandingBy:
-    """A task that waits for a coroutine to begin under its name."""
+    """A task that waits for a coroutine to begin under its name.
+
+    Python has tasks that begin at once from 3.12 on. Before, making a task and waiting for its first turn costs more
+    than most hooks, and running the coroutine in the caller's task is unsound: ``asyncio.timeout()`` in a hook would
+    later cancel the host. So for 3.11 a task stands by. If the coroutine has to wait, the task goes on with it; if not,
+    the same task stands by for the next one. This uses the functions that asyncio documents for other implementations
+    of tasks, and counts the references to a task to find out whether a hook has kept it.
+    """
 
     __slots__ = ("_called", "_references", "_rest", "ready", "task")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.ready = False
-        """Whether it can be cancelled without being lost: its own first turn has come."""
+        self.ready = False  # whether it can be cancelled without being lost: its own first turn has come
         self._called = loop.create_future()
-        self._rest: _GoOn | None = None
+        self._rest: tuple[Context, _Flow, Any] | None = None
         self.task = loop.create_task(self._stand_by(), name="interpose")
-        # Hidden until a coroutine needs it: a host that waits for all tasks must not wait for this one.
-        asyncio._unregister_task(self.task)
-        self.task._log_destroy_pending = False  # type: ignore[attr-defined]
+        _hide(self.task)  # until a coroutine needs it: a host that waits for all tasks must not wait for this one
 
     async def _stand_by(self) -> None:
         self.ready = True
         try:
             await self._called
-        except asyncio.CancelledError as error:
+        except CancelledError as error:
             if self._rest is None:
                 raise
-            if self._rest.throw(error):
+            context, flow, _ = self._rest
+            try:
+                self._rest = context, flow, context.run(flow.throw, error)
+            except StopIteration:
                 return
         if self._rest is not None:
-            await self._rest
+            await _go_on(*self._rest)
 
-    def begin(self, chain: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> bool:
+    def begin(self, flow: _Flow, loop: asyncio.AbstractEventLoop) -> bool:
         """Run a coroutine under this task's name until it waits; say whether it does: then it is this task's."""
         self._references = self._count_references()  # before this frame has a reference of its own
         task, host = self.task, asyncio.current_task(loop)
@@ -119,7 +102,7 @@ class _StandingBy:
             asyncio._leave_task(loop, host)
         asyncio._enter_task(loop, task)
         try:
-            self._rest = _begin(chain)
+            self._rest = _begin(flow)
         finally:
             asyncio._leave_task(loop, task)
             if host is not None:
@@ -146,29 +129,35 @@ class _StandingBy:
             self._called.set_result(None)
 
 
-def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
-    """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
-    loop = _running_loop()
-    if sys.version_info >= (3, 12):
-        task = Task(chain, loop=loop, eager_start=True)
+if sys.version_info >= (3, 12):
+
+    def _start(flow: _Flow) -> asyncio.Task[None] | None:
+        """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
+        task = Task(flow, loop=_running_loop(), eager_start=True)
         if not task.done():
             return task
         if not task.cancelled():  # a hook may have cancelled the task itself
             task.result()
         return None
-    waiting = _watch_of(loop).standing_by
-    if not (waiting and waiting[-1].ready):
-        if not waiting:
-            waiting.append(_StandingBy(loop))
-        return loop.create_task(chain)
-    stand_in = waiting.pop()
-    if stand_in.begin(chain, loop):
-        return stand_in.task
-    if stand_in.is_untouched():
-        waiting.append(stand_in)
-    else:
-        stand_in.dismiss()
-    return None
+
+else:
+
+    def _start(flow: _Flow) -> asyncio.Task[None] | None:
+        """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
+        loop = _running_loop()
+        waiting = _watch_of(loop).standing_by
+        if not (waiting and waiting[-1].ready):
+            if not waiting:
+                waiting.append(_StandingBy(loop))
+            return loop.create_task(flow)
+        stand_in = waiting.pop()
+        if stand_in.begin(flow, loop):
+            return stand_in.task
+        if stand_in.is_untouched():
+            waiting.append(stand_in)
+        else:
+            stand_in.dismiss()
+        return None
 
 
 # Chains.
@@ -178,14 +167,10 @@ class TaskChain(Chain):
     """A chain in a task of its own. If the host is cancelled, the chain is abandoned first."""
 
     place: Place = "task"
+    quick = "task"
     awaits = True
     task: asyncio.Task[Any] | None = None
-    gives_up = inf
-    """When a hook that was cancelled and does not end is left behind."""
-
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.abandoned = False
+    gives_up = inf  # when a hook that was cancelled and does not end is left behind
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether a signal has made it; a cancellation is the hook's own, or its deadline's."""
@@ -222,20 +207,14 @@ class InlineChain(TaskChain):
     """A chain in the host's own task: the host may be cancelled while a hook runs."""
 
     place: Place = "inline"
-
-    _cancelling = 0
-    """How often the host had been cancelled when the chain first had to wait."""
-
-    def begin_to_wait(self) -> None:
-        """Take note of the task: before it waits, nothing can be raised in it from outside."""
-        self.task = asyncio.current_task()
-        self._cancelling = self.task.cancelling() if self.task is not None else 0
+    quick = "inline"
+    cancelling = 0  # how often the host had been cancelled when the chain first had to wait
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether a signal has made it, or the host is cancelled, beside the hook's own deadline."""
         if not is_one_of(error, CancelledError):
             return raised_by_signal(error)
-        if self.task is None or self.task.cancelling() <= (0 if self.due is None else self._cancelling + 1):
+        if self.task is None or self.task.cancelling() <= (0 if self.due is None else self.cancelling + 1):
             return False
         self.settle()
         return True
@@ -251,8 +230,7 @@ class ThreadEnd:
         self._claim: list[None] = [None]
         self._lock = allocate_lock()
         self._lock.acquire()
-        self.waiter: asyncio.Future[None] = loop.create_future()
-        """Done when the thread has ended, if that was not within the moment."""
+        self.waiter: asyncio.Future[None] = loop.create_future()  # for a thread that does not end within the moment
 
     def tell(self) -> None:
         """Say that the thread has ended; called there."""
@@ -274,7 +252,7 @@ class ThreadEnd:
 
 
 class _Watch:
-    """What one event loop has of ours: chains that wait, with one ticking timer for all of them, and eager tasks.
+    """What one event loop has of ours: chains that wait, with one timer for all of them, and tasks.
 
     A timer for each hook would cost more than most hooks.
     """
@@ -285,32 +263,16 @@ class _Watch:
         self._chains: set[TaskChain | ThreadChain] = set()
         self._ticking = False
 
-    async def wait(self, chain: TaskChain | ThreadChain) -> None:
-        """Wait for a chain, and end its hooks at their deadlines; if the host is cancelled, abandon it."""
-        self.add(chain)
-        try:
-            await chain.waiter
-        except CancelledError:
-            chain.let_go()
-            raise
-        finally:
-            self._chains.discard(chain)
-
-    async def go_on(self, chain: InlineChain, rest: _GoOn) -> None:
-        """Go on with a chain in the host's own task, and end its hooks at their deadlines."""
-        chain.begin_to_wait()
-        self.add(chain)
-        try:
-            await rest
-        finally:
-            self._chains.discard(chain)
-
-    def add(self, chain: TaskChain | ThreadChain) -> None:
-        """Look at the deadlines of a chain from now on."""
+    async def wait(self, chain: TaskChain | ThreadChain, until: Awaitable[Any]) -> None:
+        """Wait, and look at the deadlines of a chain meanwhile."""
         self._chains.add(chain)
         if not self._ticking:
             self._ticking = True
-            _running_loop().call_later(_SHORTEST_TICK, self._tick)
+            get_running_loop().call_later(_SHORTEST_TICK, self._tick)
+        try:
+            await until
+        finally:
+            self._chains.discard(chain)
 
     def _tick(self) -> None:
         if not self._chains:
@@ -320,7 +282,7 @@ class _Watch:
         next_look = now + _LONGEST_TICK
         for chain in tuple(self._chains):
             next_look = min(next_look, chain.look(now))
-        _running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
+        get_running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
 
 
 class LoopExecutor:
@@ -331,52 +293,14 @@ class LoopExecutor:
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
         if place == "task":
-            chain = TaskChain(work)
+            chain = TaskChain()
             task = _start(work.advance(chain))
-            return None if task is None else self._attend(chain, task)
+            return None if task is None else _attend(work, chain, task)
         if place == "inline":
-            inline = InlineChain(work)
-            rest = _begin(work.advance(inline))
-            return None if rest is None else _watch_of(_running_loop()).go_on(inline, rest)
-        return self._in_thread(work) if place == "thread" else self._side_by_side(work)
-
-    async def _attend(self, chain: TaskChain, task: asyncio.Task[None]) -> None:
-        """Wait for a chain in a task of its own."""
-        loop = task.get_loop()
-        chain.task, chain.waiter = task, loop.create_future()
-        try:
-            await _watch_of(loop).wait(chain)
-        except CancelledError:
-            await _end(task)
-            raise
-        if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
-            task.result()  # raises what broke the chain
-
-    def _in_thread(self, work: Work) -> Awaitable[None] | None:
-        chain, step, began = ThreadChain(work), work.step(), monotonic()
-        end = ThreadEnd(_running_loop())
-        try:
-            workers.run(partial(chain.run, copy_context()), end.tell)
-        except HookFailed as error:
-            work.fail(error.failure)
-            return None
-        try:
-            step.short = end.within(MOMENT if step.short else 0.0)
-        except BaseException:  # the host is interrupted
-            chain.let_go()
-            raise
-        if not step.short:
-            chain.waiter = end.waiter
-            return self._await_thread(chain, step, began)
-        if chain.broken is not None:
-            raise chain.broken
-        return None
-
-    async def _await_thread(self, chain: ThreadChain, step: Step, began: float) -> None:
-        await _watch_of(_running_loop()).wait(chain)
-        step.short = monotonic() - began < MOMENT
-        if chain.broken is not None:
-            raise chain.broken
+            chain = InlineChain()
+            rest = _begin(work.advance(chain))
+            return None if rest is None else _attend_inline(work, chain, _go_on(*rest))
+        return _in_thread(work) if place == "thread" else self._side_by_side(work)
 
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
@@ -401,13 +325,8 @@ class LoopExecutor:
 
     def detach(self, work: Work) -> None:
         """Run this beside the host, without waiting for it."""
-
-        async def run() -> None:
-            await self._run(work)
-            work.conclude_background()
-
         loop = _running_loop()
-        detached, task = _watch_of(loop).detached, loop.create_task(run())
+        detached, task = _watch_of(loop).detached, loop.create_task(self._run(work))
         detached.add(task)
         task.add_done_callback(detached.discard)
 
@@ -415,11 +334,71 @@ class LoopExecutor:
 loop_executor = LoopExecutor()
 
 
+async def _attend(work: Work, chain: TaskChain, task: asyncio.Task[None]) -> None:
+    """Wait for a chain in a task of its own."""
+    loop = task.get_loop()
+    chain.work, chain.task, chain.waiter = work, task, loop.create_future()
+    try:
+        await _watch_of(loop).wait(chain, chain.waiter)
+    except CancelledError:
+        chain.let_go()
+        await _end(task)
+        raise
+    if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
+        task.result()  # raises what broke the chain
+
+
+async def _attend_inline(work: Work, chain: InlineChain, rest: Awaitable[None]) -> None:
+    """Go on with a chain in the host's own task."""
+    # Taken now: before the task waits, nothing can be raised in it from outside.
+    chain.work, chain.task = work, asyncio.current_task()
+    chain.cancelling = chain.task.cancelling() if chain.task is not None else 0
+    await _watch_of(_running_loop()).wait(chain, rest)
+
+
+def _in_thread(work: Work) -> Awaitable[None] | None:
+    chain, step, began = ThreadChain(work), work.step(), monotonic()
+    end = ThreadEnd(_running_loop())
+    try:
+        workers.run(partial(chain.run, copy_context()), end.tell)
+    except HookFailed as error:
+        work.fail(error.failure)
+        return None
+    try:
+        step.short = end.within(MOMENT if step.short else 0.0)
+    except BaseException:  # the host is interrupted
+        chain.let_go()
+        raise
+    if not step.short:
+        chain.waiter = end.waiter
+        return _await_thread(chain, step, began)
+    if chain.broken is not None:
+        raise chain.broken
+    return None
+
+
+async def _await_thread(chain: ThreadChain, step: Step, began: float) -> None:
+    try:
+        await _watch_of(_running_loop()).wait(chain, chain.waiter)
+    except CancelledError:
+        chain.let_go()
+        raise
+    step.short = monotonic() - began < MOMENT
+    if chain.broken is not None:
+        raise chain.broken
+
+
 def _running_loop() -> asyncio.AbstractEventLoop:
     try:
         return get_running_loop()
     except RuntimeError:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
+
+
+def _hide(task: asyncio.Task[Any]) -> None:
+    """Keep a task from ``asyncio.run()`` and others that end or wait for all tasks, and from complaints about it."""
+    asyncio._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
 def _keep(task: asyncio.Task[Any]) -> None:
@@ -432,9 +411,7 @@ def _keep(task: asyncio.Task[Any]) -> None:
 
     kept.add(task, task.get_loop())
     task.add_done_callback(ended_after_all)
-    # Hidden from asyncio.run(), which would cancel it once more and wait for it for ever.
-    asyncio._unregister_task(task)
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    _hide(task)
 
 
 async def _end(*tasks: asyncio.Task[Any]) -> None:

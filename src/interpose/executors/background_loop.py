@@ -16,8 +16,7 @@ from .base import GRACE
 
 __all__ = ["BackgroundLoop", "background_loop"]
 
-_LOOK = 0.05
-"""Seconds between two looks at whether a coroutine has ended."""
+_LOOK = 0.05  # seconds between two looks at whether a coroutine has ended
 
 
 class BackgroundLoop:
@@ -35,7 +34,7 @@ class BackgroundLoop:
         self._stopping = False
 
     def run(self, chain: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine on the loop, in the caller's context, and wait for it."""
+        """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
         if threading.current_thread() is self._thread:
             # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
             other = BackgroundLoop()
@@ -48,7 +47,6 @@ class BackgroundLoop:
         except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
             chain.close()
             raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
-        # In a copy of the caller's context.
         future = asyncio.run_coroutine_threadsafe(chain, loop)
         try:
             while not future.done():
@@ -98,4 +96,3 @@ class BackgroundLoop:
 
 
 background_loop = BackgroundLoop()
-"""The loop of all hosts in this process that have none."""

@@ -31,26 +31,19 @@ def claimed(claim: list[None]) -> bool:
 
 
 class ThreadChain(Chain):
-    """A chain in a daemon thread. Its host watches the deadlines, and may go on without it at any moment.
-
-    What comes first, the hook's answer or its deadline, is decided by a claim that only one side gets.
-    """
+    """A chain in a daemon thread. Its host watches the deadlines, and may go on without it at any moment."""
 
     place: Place = "thread"
+    claim: list[None]
+    broken: BaseException | None = None  # what broke the chain itself, which no hook can
 
     def __init__(self, work: Work) -> None:
-        super().__init__(work)
-        self._claim: list[None] = []
-        self.broken: BaseException | None = None
-        """What broke the chain itself, which no hook can."""
-
-    def begin_hook(self) -> None:
-        """Open the claim for the hook that begins."""
-        self._claim = [None]
+        self.work = work
+        self.claim = []
 
     def hook_answered(self, value: Any) -> bool:
         """Say whether the hook has ended before its host went on without it; close an answer that is too late."""
-        if claimed(self._claim):
+        if claimed(self.claim):
             return True
         kept.drop(self)
         close = getattr(value, "close", None) if is_awaitable(value) else None
@@ -63,7 +56,7 @@ class ThreadChain(Chain):
 
     def abandon(self) -> bool:
         """Go on without a hook that hangs; false if it has just ended."""
-        if not claimed(self._claim):
+        if not claimed(self.claim):
             return False
         self.abandoned = True
         kept.add(self)
@@ -85,6 +78,9 @@ class ThreadChain(Chain):
     def passes_on(self, error: BaseException) -> bool:
         """Return false: signals strike the main thread only, and the host cannot be cancelled here."""
         return False
+
+    def ended(self) -> None:
+        """Leave it to ``run``'s caller to wake the host: only the host's own thread may."""
 
     def run(self, context: Context) -> None:
         """Run the chain in this thread, in the host's context."""
