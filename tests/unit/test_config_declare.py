@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, Hook, UnknownEvent, deny
-from interpose.config.declare import declare, seconds
+from interpose.config.declare import as_written, declare, seconds
 from interpose.events import TABLE
 
 
@@ -168,3 +168,20 @@ def test_a_time_is_in_seconds_and_zero_means_not_set(value: Any, result: float |
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(BadHook):
         seconds("timeout", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (None, "nothing"),
+        (True, "true"),
+        (5, "5"),
+        ("yes", "'yes'"),
+        ("x" * 50, f"'{'x' * 40}…'"),
+        ([1], "a list"),
+        ({"a": 1}, "a mapping"),
+        (object(), "object"),
+    ],
+)
+def test_a_value_is_shown_as_it_was_written(value: object, written: str) -> None:
+    assert as_written(value) == written

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import EventSpec, Table
 from ..handlers.command import command_of
 from ..matching import compile_condition
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
-from .declare import declare
+from .declare import as_written, declare
 from .mapping import Configuration
 
 __all__ = ["read_settings", "without_copies"]

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypedDict
 
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
-from ..errors import BadHook, as_written, nearest
+from ..errors import BadHook, nearest
 from ..events import EventSpec, Table
 from ..handlers import Handler
 from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
@@ -19,7 +19,7 @@ from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, make_command
 
-__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "seconds"]
+__all__ = ["ERROR_BEHAVIORS", "HookOptions", "as_written", "declare", "seconds"]
 
 _LONGEST = 10 * 365 * 24 * 3600.0
 
@@ -294,3 +294,16 @@ def _text(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise BadHook(f"{option}: {as_written(value)} where text is expected")
     return value
+
+
+def as_written(value: object) -> str:
+    """Return a value as it stands in a configuration file: ``5``, ``'yes'``, ``a list``, ``nothing``."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float, str)):
+        return repr(value if not isinstance(value, str) or len(value) <= 40 else f"{value[:40]}…")
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else type(value).__name__

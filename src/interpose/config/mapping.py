@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import Table
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
-from .declare import ERROR_BEHAVIORS, declare, seconds
+from .declare import ERROR_BEHAVIORS, as_written, declare, seconds
 from .script_hooks import PRIORITY, ScriptReader
 
 __all__ = [
