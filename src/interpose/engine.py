@@ -54,17 +54,13 @@ class Engine:
         self.settings = settings
         self.table = table
         self.session_id = session_id or new_id()
-        self.handlers: dict[str, Handler] = {"command": CommandHandler()}
-        """What runs hooks that are no Python callables, by their type."""
-        self.off = os.environ.get("INTERPOSE_OFF", "")
-        """Why enforcement is switched off, or nothing."""
-        self.notes: dict[str, str] = {}
-        """What every outcome says about the engine itself, such as a changed file that was not taken over."""
+        self.handlers: dict[str, Handler] = {"command": CommandHandler()}  # of hooks that are no callables, by type
+        self.off = os.environ.get("INTERPOSE_OFF", "")  # why enforcement is switched off, or nothing
+        self.notes: dict[str, str] = {}  # what every outcome says of the engine, such as a file that was not taken over
         self.recorder: Recorder | None = None
         self.listeners: tuple[Listener, ...] = ()
         self.registry = Registry(settings.max_hooks_per_point, self.forget_routes)
-        self.late: dict[str, list[HookRun]] = {}
-        """What hooks in the background have said since the last firing, by session."""
+        self.late: dict[str, list[HookRun]] = {}  # what hooks in the background have said since, by session
         self._loop_executor: Executor | None = None
         self.forget_routes()
 
@@ -126,8 +122,7 @@ class Engine:
         record = getattr(self.recorder, "record_background", None)
         try:
             if record is not None:
-                template = run.route.template
-                record(make_outcome(template, run.fields, (run, run.ran, NOTHING_SAID)))
+                record(make_outcome(run.route.template, run.fields, (run, run.ran, NOTHING_SAID)))
         except Exception as error:
             log("error", "what a hook did in the background is not in the record: %s", type_name(error))
 
@@ -151,8 +146,7 @@ class Engine:
         self.forget_routes()
 
     def _load_executor(self) -> Executor:
-        """Load asyncio at the first firing that needs it."""
-        from .executors.asyncio import loop_executor
+        from .executors.asyncio import loop_executor  # loads asyncio, at the first firing that needs it
 
         self._loop_executor = loop_executor
         return loop_executor
@@ -163,11 +157,9 @@ class Engine:
         """Forget every route: what they were made from has changed."""
         self._routes: dict[tuple[str, str, str | None], Route] = {}
         self._templates: dict[str, Template] = {}
+        # By event: the field that its matchers look at, and by its value the route, or a template if no hook is on it.
         self.quick: dict[str, tuple[str, dict[str, Any]]] = {}
-        """By event: the field that its matchers look at, and by the value of that field the route, or its template if
-        no hook is on it."""
-        self.wanted: dict[str, dict[str, bool]] = {}
-        """By event and subject: whether any hook would be looked at."""
+        self.wanted: dict[str, dict[str, bool]] = {}  # by event and subject: whether any hook would be looked at
 
     @property
     def observed(self) -> bool:
@@ -211,9 +203,8 @@ class Engine:
             if template is None:
                 template = self._templates[row.name] = Template(row, self.session_id)
             hooks = self.registry.snapshot.for_firing(row.name, scope)
-            enforced = self.settings.enforce and not self.off
-            read, finish = native.read, self._finish_background
-            route = make_route(template, hooks, subject, self.settings, self.handlers, read, finish, enforced=enforced)
+            enforced, finish = self.settings.enforce and not self.off, self._finish_background
+            route = make_route(template, hooks, subject, self.settings, self.handlers, native.read, finish, enforced)
             if len(routes) >= _MOST_ROUTES:
                 routes.clear()
             routes[key] = route
@@ -232,7 +223,6 @@ def _subject(row: EventSpec, value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadEvent(
-            f"{row.name}: {row.subject} is {type(value).__name__}, not text", hint="a matcher is compared with it"
-        )
+        what = f"{row.name}: {row.subject} is {type(value).__name__}, not text"
+        raise BadEvent(what, hint="a matcher is compared with it")
     return os.path.basename(value) if row.subject_is_path_end else value
