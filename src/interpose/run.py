@@ -19,7 +19,7 @@ from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .executors.threads import claimed
 from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
-from .model import NOTHING_SAID, Hook, Outcome, Result, Status, make_outcome
+from .model import NOTHING_SAID, Hook, HookError, Outcome, Result, Status, make_outcome
 from .replies import Ended, Failure, Reply, is_plain
 from .routes import Place, Route, Step
 
@@ -245,99 +245,99 @@ class Run:
         if value is None:
             step.health.failures = 0
             if self._listeners or self.round == 2:
-                self._write(step, "ok", silent=True)
+                self._write(step, "ok")
             else:
                 self.ran.append((step, self.now - self._step_began))
                 self._next()
             return
+        hook, row, effect, ended = step.hook, self.route.row, None, value if type(value) is Ended else None
         known = type(value) is Failure or (type(value) is Reply and is_plain(value))
-        reply = value if known else self._read(step, value)
-        ended = value if type(value) is Ended else None
+        try:
+            reply = value if known else step.read(row, value)
+            if isinstance(reply, Reply) and reply.again is None:
+                reply = own_reply(reply)
+                may_change = self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
+                effect = weigh(row, reply, may_change=may_change)
+        except BaseException as error:  # an answer whose own methods break, or with rubbish in it
+            reply = Failure("bad_reply", f"the answer cannot be used: {type_name(error)}")
         if isinstance(reply, Failure):
-            self._fail(step, reply, ended)
-        elif reply.again is None:
-            self._take_effect(step, reply, ended)
+            self.fail(reply, ended)
+        elif effect is not None:
+            step.health.failures, problem = 0, reply.problem
+            status: Status = "ok" if problem is None else "timeout" if problem.kind == "late" else "failed"
+            effect = effect if self.round == 1 else only_stricter(effect)
+            self._write(step, status, effect, None if problem is None else problem.error, reply, reply.evidence, ended)
         elif self._phase == 2:
-            self._fail(step, Failure("bad_output", "answered async a second time"), ended)
-        else:
-            ceiling = step.ceiling or reply.again
-            self._phase, self._allowance = 2, min(reply.again, ceiling)
+            self.fail(Failure("bad_output", "answered async a second time"), ended)
+        elif reply.again is not None:
+            self._phase, self._allowance = 2, min(reply.again, step.ceiling or reply.again)
 
-    def _read(self, step: Step, value: Any) -> Reply | Failure:
-        try:
-            return step.read(self.route.row, value)
-        except BaseException as error:  # an answer whose own methods break
-            return Failure("bad_reply", f"the answer cannot be read: {type_name(error)}")
-
-    def _take_effect(self, step: Step, reply: Reply, ended: Ended | None) -> None:
-        hook, problem = step.hook, reply.problem
-        may_change = self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
-        try:
-            reply = own_reply(reply)
-            effect = weigh(self.route.row, reply, may_change=may_change)
-        except BaseException as error:  # a reply with rubbish in it
-            self._fail(step, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"), ended)
+    def fail(self, failure: Failure, ended: Ended | None = None) -> None:
+        """Do what the failure of the current hook means: deny, or go on to the next."""
+        if self._position >= len(self.steps):
             return
-        step.health.failures = 0
-        self._write(
-            step,
-            "ok" if problem is None else "timeout" if problem.kind == "late" else "failed",
-            effect=effect if self.round == 1 else only_stricter(effect),
-            error=None if problem is None else problem.error,
-            reply=reply,
-            evidence=reply.evidence,
-            ended=ended,
-        )
-
-    def _fail(self, step: Step, failure: Failure, ended: Ended | None = None) -> None:
-        """Do what the failure of a hook means: deny, or go on."""
-        hook, health, error = step.hook, step.health, failure.error
+        step = self.steps[self._position]
+        hook, health, error, row = step.hook, step.health, failure.error, self.route.row
         health.failures += 1
         health.open_until = self.now + BREAKER_SECONDS
         if hook.once and not health.once:
             health.once.append(None)
-        effect = on_failure(self.route.row, hook, failure, step.policy)
+        effect = on_failure(row, hook, failure, step.policy)
         health.denied_last = effect is not None
         level = "debug" if step.policy == "skip" else "error"
-        event = self.route.row.name
-        log(level, "hook %s at %s failed (%s): %s", hook.label, event, error.code, error, trace=error.trace)
+        log(level, "hook %s at %s failed (%s): %s", hook.label, row.name, error.code, error, trace=error.trace)
         status: Status = "timeout" if failure.kind == "late" else "failed"
-        self._write(step, status, effect=effect, error=error, evidence=failure.evidence, ended=ended)
+        self._write(step, status, effect, error, evidence=failure.evidence, ended=ended)
+
+    def time_out(self, due: float, text: str = "") -> None:
+        """Fail the current hook, which was to end at ``due``."""
+        self.now = monotonic()
+        seconds = due - self.step().ending - self._step_began
+        self.fail(Failure("timeout", text or f"no answer within {seconds:.3g} s"))
 
     def _break_off(self, step: Step) -> None:
         """Do at once what this hook's failures have meant so far: deny, or go on without it."""
-        hook, health = step.hook, step.health
-        failure = Failure("breaker_open", f"failed {health.failures} times in a row; not waited for")
-        denies = health.denied_last or step.policy == "abort"
-        effect = on_failure(self.route.row, hook, failure, "abort") if denies else None
-        self._write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
+        failure = Failure("breaker_open", f"failed {step.health.failures} times in a row; not waited for")
+        denies = step.health.denied_last or step.policy == "abort"
+        effect = on_failure(self.route.row, step.hook, failure, "abort") if denies else None
+        self._write(step, "failed" if effect else "skipped", effect, failure.error)
+
+    def refuse(self, failure: Failure) -> None:
+        """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
+        while not self.over and self._position < len(self.steps):
+            effect = on_failure(self.route.row, self.step().hook, failure, "abort")
+            self._write(self.step(), "failed", effect, failure.error)
 
     def _write(
-        self, step: Step, status: Status, *, silent: bool = False, ended: Ended | None = None, **what: Any
+        self,
+        step: Step,
+        status: Status,
+        effect: Effect | None = None,
+        error: HookError | None = None,
+        reply: Reply | None = None,
+        evidence: Mapping[str, Any] | None = None,
+        ended: Ended | None = None,
     ) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
-        duration = self.now - self._step_began
-        run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
-        if silent:
-            self.ran.append((step, run))
-        else:
-            self._note(step, run)
+        took = self.now - self._step_began
+        run = HookRun(step.hook, status, took, effect, error, reply, self.round, step.enforced, evidence or {})
+        self._note(step, run)
         self._next()
         for listener in self._listeners:
             listener.hook_ends(step, run, ended)
 
     def _note(self, step: Step | None, run: HookRun) -> None:
-        """Write down a run in which a hook said something, and let it take effect."""
+        """Write down a run, and let what was said take effect."""
         self.ran.append((step, run))
-        self._spoken = True
-        effect: Effect | None = run.effect
-        if effect is None or not run.enforced:
+        effect = run.effect
+        if effect is None:
             return
-        if effect.changes:
+        self._spoken = True
+        if effect.changes and run.enforced:
             self.given = self.given or self.fields
             self.fields = {**self.fields, **effect.changes}
             self._copies = copies(self.fields)
-        self.over = self.over or effect.ends
+        self.over = self.over or (effect.ends and run.enforced)
 
     def _next(self) -> None:
         self._position += 1
@@ -349,8 +349,11 @@ class Run:
     def next_place(self, has_loop: bool) -> Place | None:
         """Return where the next step runs, and begin its time; None if no step is left."""
         if self._position >= len(self.steps) or self.over:
-            if self._position < len(self.steps):
-                self._skip_the_rest()
+            for step in self.steps[self._position :]:  # their turn never came
+                skipped = [(one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced))
+                           for one in step.members or (step,)]  # fmt: skip
+                self.ran += skipped
+            self._position = len(self.steps)
             if self.given is None or self.over or not self._begin_second_round():
                 if self.background:
                     self.route.finish_background(self)
@@ -369,13 +372,6 @@ class Run:
             return total
         step = self.steps[self._position]
         return min(self._step_began + (self._allowance or step.timeout), total) + step.ending
-
-    def _skip_the_rest(self) -> None:
-        """Write down the hooks whose turn never came."""
-        for step in self.steps[self._position :]:
-            for one in step.members or (step,):
-                self.ran.append((one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)))
-        self._position = len(self.steps)
 
     def _begin_second_round(self) -> bool:
         """Prepare the one extra round, in which guards judge an input that changed after their turn."""
@@ -396,26 +392,6 @@ class Run:
             if last < version and (step.hook.matches is None or not subject or step.hook.matches(subject))
         )
         return bool(self.steps)
-
-    def fail(self, failure: Failure) -> None:
-        """Fail the step that the run is at, which could not begin, and go on to the next."""
-        if self._position < len(self.steps):
-            self._step_began = self.now
-            self._fail(self.steps[self._position], failure)
-
-    def time_out(self, due: float, text: str = "") -> None:
-        """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
-        step = self.steps[self._position]
-        self.now = monotonic()
-        seconds = due - step.ending - self._step_began
-        self._fail(step, Failure("timeout", text or f"no answer within {seconds:.3g} s"))
-
-    def refuse(self, failure: Failure) -> None:
-        """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
-        while not self.over and self._position < len(self.steps):
-            step = self.steps[self._position]
-            effect = on_failure(self.route.row, step.hook, failure, "abort")
-            self._write(step, "failed", effect=effect, error=failure.error)
 
     # Hooks beside others.
 
@@ -486,15 +462,9 @@ class Run:
         for listener in self._listeners:
             listener.hook_ends(None, run, None)
 
-    def results(self, entries: Sequence[Entry]) -> tuple[Result, ...]:
+    def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
         """Return what was written down as a host reads it."""
-        made: list[Result] = []
-        for step, run in entries:
-            if isinstance(run, HookRun):
-                made.append(run.result())
-            elif step is not None:
-                made.append(step.result(run))
-        return tuple(made)
+        return tuple(run.result() if isinstance(run, HookRun) else step.result(run) for step, run in entries)
 
     def end(self, outcome: Outcome | None) -> None:
         """Tell listeners of the outcome; None if the host was interrupted."""
