@@ -6,6 +6,7 @@ copies when they are read.
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, Self, TypeVar, cast
@@ -39,7 +40,7 @@ class Health:
         self.failures = 0
         self.open_until = 0.0
         self.denied_last = False
-        self.once: list[None] = [None]  # a claim, taken by pop(), which only one of many threads can win
+        self.once = allocate_lock()  # a claim, which only one of many threads gets
 
 
 class Seal(Protocol):

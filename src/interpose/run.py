@@ -7,6 +7,7 @@ every action waits for them: for a plain hook that does so in time, the loop wri
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections.abc import Mapping, Sequence
 from functools import partial
 from time import monotonic
@@ -16,7 +17,6 @@ from typing import Any, Protocol
 from .decide import Effect, HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .event import Event, copies, shallow_copy
 from .executors.base import MOST_KEPT, Chain, Executor, kept
-from .executors.threads import claimed
 from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
 from .model import NOTHING_SAID, Hook, HookError, Outcome, Result, Status, make_outcome
@@ -36,27 +36,17 @@ Entry = tuple[Step | None, "HookRun | float"]
 class Listener(Protocol):
     """Is told of every run, and changes nothing. It must not raise."""
 
-    def run_begins(self, run: Run) -> RunListener:
-        """Return what is told of the hooks of this run."""
+    def run_begins(self, run: Run) -> RunListener: ...
 
 
 class RunListener(Protocol):
     """Is told of one run."""
 
-    def part_begins(self, part: Run) -> RunListener:
-        """Return what is told of a hook that runs beside others, or in the background."""
-
-    def hook_begins(self, step: Step) -> None:
-        """Take note that a hook is called; again if it goes on in another place. Runs in the hook's context."""
-
-    def hook_writes(self, step: Step, stream: str, text: str) -> None:
-        """Take note of what a running command wrote."""
-
-    def hook_ends(self, step: Step | None, run: HookRun, ended: Ended | None) -> None:
-        """Take note of what became of a hook, and how its command ended; without a step, of a lost record."""
-
-    def run_ends(self, outcome: Outcome | None) -> None:
-        """Take note of the outcome; None if the host was interrupted: hooks that still run are left alone."""
+    def part_begins(self, part: Run) -> RunListener: ...  # a hook runs beside others, or in the background
+    def hook_begins(self, step: Step) -> None: ...  # in the hook's context; again if it goes on in another place
+    def hook_writes(self, step: Step, stream: str, text: str) -> None: ...  # a running command
+    def hook_ends(self, step: Step | None, run: HookRun, ended: Ended | None) -> None: ...  # no step: a lost record
+    def run_ends(self, outcome: Outcome | None) -> None: ...  # None: the host was interrupted, hooks may still run
 
 
 class Run:
@@ -112,7 +102,7 @@ class Run:
                         continue
                     self._step_began = self.now
                     if chain.claim is not None:
-                        chain.claim = [None]
+                        chain.claim = allocate_lock()
                 try:
                     if quick:
                         fields, to_copy, ran = self.fields, self._copies, self.ran
@@ -175,7 +165,7 @@ class Run:
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self._break_off(step)
-        elif hook.once and self.round == 1 and not claimed(health.once):
+        elif hook.once and self.round == 1 and not health.once.acquire(False):
             self._write(step, "skipped", evidence={"once": "it has run"})
         elif kept.count >= MOST_KEPT:
             self.fail(Failure("kept_limit", f"{MOST_KEPT} tasks and threads are kept by hooks that hang"))
@@ -280,8 +270,8 @@ class Run:
         hook, health, error, row = step.hook, step.health, failure.error, self.route.row
         health.failures += 1
         health.open_until = self.now + BREAKER_SECONDS
-        if hook.once and not health.once:
-            health.once.append(None)
+        if hook.once and health.once.locked():
+            health.once.release()
         effect = on_failure(row, hook, failure, step.policy)
         health.denied_last = effect is not None
         level = "debug" if step.policy == "skip" else "error"

@@ -1,13 +1,18 @@
-"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines."""
+"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines.
+
+For hosts without a loop there is one in a daemon thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import weakref
 from _thread import allocate_lock
 from asyncio import CancelledError, Task, get_running_loop
-from collections.abc import Awaitable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from concurrent import futures
 from contextvars import Context, copy_context
 from functools import partial
 from math import inf
@@ -18,14 +23,22 @@ from typing import Any
 from weakref import getweakrefcount
 
 from ..errors import UsageError
-from ..faults import is_one_of, raised_by_signal
+from ..faults import is_one_of, log, raised_by_signal, type_name
 from ..forks import after_fork
 from ..replies import HookFailed
 from ..routes import Place, Step
 from .base import GRACE, Chain, Work, kept
-from .threads import ThreadChain, claimed, workers
+from .threads import ThreadChain, workers
 
-__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "ThreadEnd", "loop_executor"]
+__all__ = [
+    "MOMENT",
+    "BackgroundLoop",
+    "CancelledError",
+    "LoopExecutor",
+    "ThreadEnd",
+    "background_loop",
+    "loop_executor",
+]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 _Flow = Coroutine[Any, Any, None]
@@ -223,18 +236,16 @@ class InlineChain(TaskChain):
 class ThreadEnd:
     """Tells the loop that a thread has ended: on the spot within a moment, through the loop later."""
 
-    __slots__ = ("_claim", "_lock", "_loop", "waiter")
-
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._claim: list[None] = [None]
+        self._claim = allocate_lock()
         self._lock = allocate_lock()
         self._lock.acquire()
         self.waiter: asyncio.Future[None] = loop.create_future()  # for a thread that does not end within the moment
 
     def tell(self) -> None:
         """Say that the thread has ended; called there."""
-        if claimed(self._claim):
+        if self._claim.acquire(False):
             self._lock.release()
             return
         try:
@@ -248,7 +259,7 @@ class ThreadEnd:
 
     def within(self, seconds: float) -> bool:
         """Wait for so long, on the spot, once; if the thread has not ended then, the waiter is told."""
-        return self._lock.acquire(timeout=seconds) or not claimed(self._claim)
+        return self._lock.acquire(timeout=seconds) or not self._claim.acquire(False)
 
 
 class _Watch:
@@ -447,3 +458,82 @@ def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
     watch = _Watch()
     _watches[key] = weakref.ref(loop, lambda _: _watches.pop(key, None)), watch
     return watch
+
+
+class BackgroundLoop:
+    """One event loop, started when it is first needed."""
+
+    def __init__(self) -> None:
+        self.reset()
+        after_fork(self.reset)
+
+    def reset(self) -> None:
+        """Start anew: after a fork the parent's loop and lock are not the child's."""
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+
+    def run(self, chain: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
+        if threading.current_thread() is self._thread:
+            # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
+            other = BackgroundLoop()
+            try:
+                return other.run(chain)
+            finally:
+                other.stop()
+        try:
+            loop = self._running_loop()
+        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
+            chain.close()
+            raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
+        future = asyncio.run_coroutine_threadsafe(chain, loop)
+        try:
+            while not future.done():
+                futures.wait([future], _LONGEST_TICK)  # a signal that strikes another thread does not end a wait
+        except BaseException:
+            future.cancel()
+            futures.wait([future], GRACE * 2)
+            raise
+        try:
+            return future.result()
+        except futures.CancelledError:
+            raise asyncio.CancelledError from None
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run the loop until stop() is called: a hook that stops it, or leaves a task that exits, does not end it."""
+        while not self._stopping:
+            try:
+                loop.run_forever()
+            except BaseException as error:
+                log("error", "a task on the loop of hooks raised %s", type_name(error))
+
+    def stop(self) -> None:
+        """End the loop and its thread."""
+        self._stopping = True
+        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    def start(self, job: Callable[[], None], context: Context) -> None:
+        """Call something on the loop, in a context, without waiting."""
+        self._running_loop().call_soon_threadsafe(job, context=context)
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=self._serve, args=[loop], name="interpose-loop", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    loop.close()
+                    raise
+                self._loop, self._thread = loop, thread
+            return self._loop
+
+
+background_loop = BackgroundLoop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import LockType
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, Protocol
 
@@ -24,29 +25,14 @@ class Work(Protocol):
 
     over: bool  # whether no further step runs: a hook has ended the firing, or the host itself is interrupted
 
-    def next_place(self, has_loop: bool) -> Place | None:
-        """Return where the next step runs, and begin its time; None if no step is left."""
-
-    def step(self) -> Step:
-        """Return the step that the run is at."""
-
-    def advance(self, chain: Chain) -> Coroutine[Any, Any, None]:
-        """Return the coroutine that runs steps one after another, as long as they belong in the chain's place."""
-
-    def deadline(self) -> float:
-        """Return when the step that the run is at is late, on the monotonic clock."""
-
-    def fail(self, failure: Failure) -> None:
-        """Fail the step that the run is at, and go on to the next."""
-
-    def time_out(self, due: float) -> None:
-        """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
-
-    def parts(self) -> Sequence[Work]:
-        """Return a run for each hook of the group that the run is at."""
-
-    def join(self, parts: Sequence[Any]) -> None:
-        """Take over what these runs wrote down, and go on to the next step."""
+    def next_place(self, has_loop: bool) -> Place | None: ...  # where the next step runs, and begin its time
+    def step(self) -> Step: ...  # the step that the run is at
+    def advance(self, chain: Chain) -> Coroutine[Any, Any, None]: ...  # runs steps that belong in the chain's place
+    def deadline(self) -> float: ...  # when the current step is late, on the monotonic clock
+    def fail(self, failure: Failure) -> None: ...  # fail the current step, and go on to the next
+    def time_out(self, due: float) -> None: ...  # the same, for a step that was to end at ``due``
+    def parts(self) -> Sequence[Work]: ...  # a run for each hook of the current group
+    def join(self, parts: Sequence[Any]) -> None: ...  # take over what these wrote down, and go on to the next step
 
 
 class Chain:
@@ -59,7 +45,7 @@ class Chain:
     abandoned = False  # whether the run goes on without it: it must not touch the run any more
     due: float | None = None  # the deadline at which the current hook was cancelled, if it was
     waiter: Any = None  # the future that the host waits for, if it waits
-    claim: list[None] | None = None  # taken by what comes first, a hook's answer or its deadline; None in one thread
+    claim: LockType | None = None  # taken by what comes first, a hook's answer or its deadline; None in one thread
 
     def hook_answered(self, value: Any) -> bool:
         """Take the claim; say whether the hook has ended before the run went on without it."""
@@ -82,7 +68,6 @@ class Chain:
             self.waiter.set_result(None)
 
     def ended(self) -> None:
-        """Wake the host, unless the run goes on without the chain."""
         if not self.abandoned:
             self.wake()
 
@@ -92,14 +77,10 @@ class Executor(Protocol):
 
     has_loop: bool  # whether it runs steps on an event loop
 
-    def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
-        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
-
-    async def wait(self, awaitable: Awaitable[None]) -> None:
-        """Wait for something that is not a hook."""
-
-    def detach(self, work: Work) -> None:
-        """Run this beside the host, without waiting for it."""
+    # Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is.
+    def enter(self, work: Work, place: Place) -> Awaitable[None] | None: ...
+    async def wait(self, awaitable: Awaitable[None]) -> None: ...  # for something that is not a hook
+    def detach(self, work: Work) -> None: ...  # run this beside the host, without waiting for it
 
 
 class Kept:
@@ -120,13 +101,11 @@ class Kept:
         self.crowded = len(self._held) >= MOST_KEPT
 
     def drop(self, holder: object) -> None:
-        """Count it no longer: its hook has ended after all."""
         self._held.pop(holder, None)
         self.crowded = len(self._held) >= MOST_KEPT
 
     @property
     def count(self) -> int:
-        """How many there are."""
         for holder, loop in tuple(self._held.items()):
             if loop is not None and loop.is_closed():
                 self.drop(holder)

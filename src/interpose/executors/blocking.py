@@ -42,15 +42,13 @@ class BlockingExecutor:
         if block is not None:
             block()
             return
-        from .asyncio import loop_executor
-        from .background_loop import background_loop
+        from .asyncio import background_loop, loop_executor
 
         background_loop.run(loop_executor.wait(awaitable))
 
     def detach(self, work: Work) -> None:
         """Run this on the background loop, without waiting for it."""
-        from .asyncio import loop_executor
-        from .background_loop import background_loop
+        from .asyncio import background_loop, loop_executor
 
         background_loop.start(lambda: loop_executor.detach(work), copy_context())
 
@@ -77,8 +75,7 @@ def _in_thread(work: Work) -> None:
 
 
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, loop_executor
-    from .background_loop import background_loop
+    from .asyncio import CancelledError, background_loop, loop_executor
 
     async def enter() -> None:
         place = work.next_place(loop_executor.has_loop)
