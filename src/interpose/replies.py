@@ -19,15 +19,17 @@ __all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "as
 STRATEGIES = ("tool_result", "user_message", "system_context")
 """The channels of an injection."""
 
-FailureClass = Literal["unloadable", "misstated", "broken", "late"]
-"""Cannot be loaded; its decision cannot be understood; broke while running; ran past its deadline."""
+FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
+"""Cannot be loaded; its decision cannot be understood; could not be asked because of the event; broke; was late."""
 
-_KINDS: dict[str, FailureClass] = {
-    "import_failed": "unloadable", "bad_handler": "unloadable", "spawn_not_found": "unloadable",
-    "spawn_permission": "unloadable", "spawn_format": "unloadable", "launch_error": "unloadable",
-    "handler_type": "unloadable", "isolation_unavailable": "unloadable", "changed": "unloadable",
-    "bad_decision": "misstated", "bad_reply": "misstated", "timeout": "late",
+_CODES: dict[FailureClass, frozenset[str]] = {
+    "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
+                             "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed"}),
+    "misstated": frozenset({"bad_decision", "bad_reply"}),
+    "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big"}),
+    "late": frozenset({"timeout"}),
 }  # fmt: skip
+_KINDS = {code: kind for kind, codes in _CODES.items() for code in codes}
 
 # C0 without tab and newline, DEL and C1, the marks that turn text around, and line separators.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
@@ -49,11 +51,13 @@ class Failure(Record, kw_only=False):
     text: str
     trace: str = ""
     evidence: Mapping[str, Any] = made_by(factory=dict)
+    misstated: bool = False  # whether the hook may have denied, whatever the code says
 
     @property
     def kind(self) -> FailureClass:
         """Which line of the failure table it belongs to."""
-        return _KINDS.get(self.code, "broken")
+        kind = _KINDS.get(self.code, "broken")
+        return "misstated" if self.misstated and kind != "unloadable" else kind
 
     @property
     def error(self) -> HookError:

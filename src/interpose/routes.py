@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from .event import Template
-from .events import EventSpec
 from .model import Binding, Hook, Result, Settings
 from .records import replace
 from .replies import Failure, Reply
@@ -25,7 +25,7 @@ DEFAULT_TIMEOUT, DEFAULT_TOTAL = 30.0, 120.0
 ENDING = 0.25
 """Seconds that a handler has, after the deadline, to end what it runs, before it counts as hung itself."""
 
-Read = Callable[[EventSpec, object], Reply | Failure]
+Read = Callable[..., Reply | Failure]  # takes the row and the answer; of the native dialect also ``guard``
 Place = Literal["task", "thread", "inline", "group"]
 """Where a step runs: a task of the run, a daemon thread, the caller's own task or thread; or several side by side."""
 
@@ -47,13 +47,13 @@ def under_ceiling(seconds: float, settings: Settings) -> float:
 
 
 def error_policy(hook: Hook, settings: Settings) -> str:
-    """Return ``abort``, ``log`` or ``skip``: the hook's own word, else the engine's."""
-    return hook.on_error or settings.error_behavior
+    """Return ``abort``, ``log`` or ``skip``: the hook's own word, else the engine's; a locked hook always denies."""
+    return "abort" if hook.locked else hook.on_error or settings.error_behavior
 
 
 def is_guard(hook: Hook, settings: Settings) -> bool:
-    """Say whether a hook is a guard: it must see the final input."""
-    return hook.locked or error_policy(hook, settings) == "abort"
+    """Say whether a hook is a guard: its failure denies, and it must see the final input."""
+    return error_policy(hook, settings) == "abort"
 
 
 def in_order(hooks: Iterable[Hook], subject: str) -> list[tuple[Hook, ...]]:
@@ -93,7 +93,9 @@ class Step:
         self.members = members
         self.handler = binding.handler or handlers.get(hook.type)
         self.call: Callable[..., Any] = binding.call or _cannot_be_called
-        self.read: Read = binding.read or read
+        self.policy = error_policy(hook, settings)
+        self.guard = is_guard(hook, settings)
+        self.read: Read = binding.read or (partial(read, guard=True) if self.guard else read)
         # The handler as a plain function, for hosts without an event loop.
         self.blocking = None if members else getattr(self.handler, "blocking", None)
         # The step that runs in the background, if the hook does: this one only sends it there.
@@ -103,8 +105,6 @@ class Step:
         self.timeout = deadline(hook, settings)
         self.ceiling = settings.timeout_ceiling
         self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0  # beyond the deadline
-        self.policy = error_policy(hook, settings)
-        self.guard = is_guard(hook, settings)
         self.enforced = hook.enforce and enforced
         self.short = True  # whether it took no longer than a moment when it last ran in a thread
 

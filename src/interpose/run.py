@@ -160,7 +160,7 @@ class Run:
             return True  # it has begun already
         self._step_began = self.now
         if self.now >= self.began + self.route.total:
-            self.time_out(self.now, "the firing's total time was used up before its turn")
+            self.fail(Failure("timeout", "the firing's total time was used up before its turn"))
         elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
@@ -251,39 +251,45 @@ class Run:
         except BaseException as error:  # an answer whose own methods break, or with rubbish in it
             reply = Failure("bad_reply", f"the answer cannot be used: {type_name(error)}")
         if isinstance(reply, Failure):
-            self.fail(reply, ended)
+            self.fail(reply, ended, begun=True)
         elif effect is not None:
             step.health.failures, problem = 0, reply.problem
             status: Status = "ok" if problem is None else "timeout" if problem.kind == "late" else "failed"
             effect = effect if self.round == 1 else only_stricter(effect)
             self._write(step, status, effect, None if problem is None else problem.error, reply, reply.evidence, ended)
         elif self._phase == 2:
-            self.fail(Failure("bad_output", "answered async a second time"), ended)
+            self.fail(Failure("bad_output", "answered async a second time"), ended, begun=True)
         elif reply.again is not None:
             self._phase, self._allowance = 2, min(reply.again, step.ceiling or reply.again)
 
-    def fail(self, failure: Failure, ended: Ended | None = None) -> None:
-        """Do what the failure of the current hook means: deny, or go on to the next."""
+    def fail(self, failure: Failure, ended: Ended | None = None, *, begun: bool = False) -> None:
+        """Do what the failure of the current hook means: deny, or go on to the next.
+
+        One that is not the hook's own does not count: what a model writes must not switch a hook off.
+        """
         if self._position >= len(self.steps):
             return
         step = self.steps[self._position]
         hook, health, error, row = step.hook, step.health, failure.error, self.route.row
-        health.failures += 1
-        health.open_until = self.now + BREAKER_SECONDS
+        effect = on_failure(row, hook, failure, step.policy)
+        if not begun:
+            self._step_began = self.now
+        if failure.kind != "unasked" and (begun or failure.code == "hook_crash"):
+            health.denied_last = effect is not None
+            health.failures += 1
+            health.open_until = self.now + BREAKER_SECONDS
         if hook.once and health.once.locked():
             health.once.release()
-        effect = on_failure(row, hook, failure, step.policy)
-        health.denied_last = effect is not None
         level = "debug" if step.policy == "skip" else "error"
         log(level, "hook %s at %s failed (%s): %s", hook.label, row.name, error.code, error, trace=error.trace)
         status: Status = "timeout" if failure.kind == "late" else "failed"
         self._write(step, status, effect, error, evidence=failure.evidence, ended=ended)
 
-    def time_out(self, due: float, text: str = "") -> None:
+    def time_out(self, due: float) -> None:
         """Fail the current hook, which was to end at ``due``."""
         self.now = monotonic()
         seconds = due - self.step().ending - self._step_began
-        self.fail(Failure("timeout", text or f"no answer within {seconds:.3g} s"))
+        self.fail(Failure("timeout", f"no answer within {seconds:.3g} s"), begun=True)
 
     def _break_off(self, step: Step) -> None:
         """Do at once what this hook's failures have meant so far: deny, or go on without it."""

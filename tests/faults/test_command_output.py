@@ -186,8 +186,10 @@ UNREADABLE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_an_answer_that_is_not_one_json_object_cannot_be_read(what: str, tmp_path: Path) -> None:
-    """Faults 53 to 56, 58 to 64, 78: the hook has failed, and a guard denies; it is never taken for no opinion."""
-    result = NO_LOOP.fails(answers(tmp_path, UNREADABLE[what]), code="bad_output")
+    """Faults 53 to 56, 58 to 64, 78: the hook has failed, and a guard denies; so does any hook that has begun an object."""
+    begun = UNREADABLE[what].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").startswith(b"{")
+
+    result = NO_LOOP.fails(answers(tmp_path, UNREADABLE[what]), code="bad_output", loads=not begun)
 
     assert result.error is not None
     assert str(result.error).isprintable()
@@ -196,7 +198,7 @@ def test_an_answer_that_is_not_one_json_object_cannot_be_read(what: str, tmp_pat
 
 def test_what_cannot_be_read_is_the_same_on_a_loop(tmp_path: Path) -> None:
     """Fault 53."""
-    LOOP.fails(answers(tmp_path, b'{"decision":"bl'), code="bad_output")
+    LOOP.fails(answers(tmp_path, b'{"decision":"bl'), code="bad_output", loads=False)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +244,7 @@ def test_fields_that_nobody_knows_are_kept_aside(tmp_path: Path) -> None:
         {"allowed": 1},
         {"continue": "false"},
         {"continue": 0},
+        {"hookSpecificOutput": []},
         {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ALLOW"}},
     ],
     ids=str,
@@ -292,7 +295,6 @@ def test_an_answer_for_another_event_only_denies(named: Any, tmp_path: Path) -> 
         {"suppressOutput": "no"},
         {"async": 1},
         {"async": True, "asyncTimeout": "5s"},
-        {"hookSpecificOutput": []},
         {"stopReason": 1},
     ],
     ids=str,
@@ -459,10 +461,10 @@ def test_what_a_terminal_would_obey_is_taken_out_of_a_complaint(
 
 
 def test_a_context_beyond_the_limit_is_a_failure_and_not_cut_in_silence() -> None:
-    """Fault 81: an answer may have a mebibyte, which is the explicit limit here."""
+    """Fault 81: an answer may have a mebibyte, which is the explicit limit here; what was cut off may have been a deny."""
     code = "import json; print(json.dumps({'systemMessage': 'x' * 2_000_000}))"
 
-    NO_LOOP.fails(handler=[sys.executable, "-S", "-c", code], code="stdout_limit")
+    NO_LOOP.fails(handler=[sys.executable, "-S", "-c", code], code="stdout_limit", loads=False)
 
 
 def test_a_command_that_shows_its_environment_shows_no_secret_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:

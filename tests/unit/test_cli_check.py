@@ -22,6 +22,7 @@ SOUND = {"command": "true", "onError": "abort"}
         (SOUND, []),
         ({"command": "true", "onError": "log"}, [("warning", "fails_open")]),
         ({"command": "true", "onError": "skip"}, [("warning", "fails_open")]),
+        ({"command": "true", "onError": "log", "locked": True}, [("warning", "no_effect")]),
         ({"command": "true"}, [("note", "may_fail_open")]),
         ({"handler": "json.dumps"}, []),
         ({"handler": "no_such_module.function"}, [("warning", "missing")]),

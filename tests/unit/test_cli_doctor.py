@@ -79,6 +79,10 @@ def raises(event: Any) -> None:
     raise ValueError("oh no")
 
 
+def only_if_dangerous(answer: Any) -> Any:
+    return lambda event: answer if "rm -rf" in event.tool_input["command"] else None
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -89,7 +93,23 @@ def raises(event: Any) -> None:
         ({"handler": "os.such_function"}, [("wrong", "import error")]),
         ({"handler": lambda event: deny("no")}, [("warning", "fails open")]),
         ({"handler": lambda event: deny("no"), "on_error": "abort"}, []),
-        ({"handler": lambda event: None, "locked": True}, [("wrong", "fails open")]),
+        ({"handler": lambda event: None, "locked": True}, []),
+        ({"handler": raises, "locked": True}, [("wrong", "fails")]),
+        ({"command": "exit 3"}, [("wrong", "fails")]),
+        ({"handler": lambda event: {"decison": "allow"}}, [("wrong", "bad reply")]),
+        ({"handler": lambda event: {"feedback": 1}}, [("warning", "unknown key")]),
+        ({"handler": lambda event: {"feedback": 1}, "on_error": "abort"}, [("wrong", "bad output")]),
+        ({"handler": lambda event: {"permissionDecision": "allow"}}, [("warning", "no effect")]),
+        ({"command": "echo '{'"}, [("wrong", "bad output")]),
+        ({"command": "echo hello", "dialect": "claude"}, [("warning", "no effect")]),
+        ({"command": """echo '{"denied": true}'""", "dialect": "claude"}, [("warning", "unknown key")]),
+        ({"handler": only_if_dangerous({"decison": "deny"})}, [("wrong", "bad reply")]),
+        ({"handler": only_if_dangerous({"denied": True})}, [("wrong", "bad reply")]),
+        (
+            {"handler": only_if_dangerous({"decision": "ask", "score": 1}), "on_error": "abort"},
+            [("warning", "unknown key")],
+        ),
+        ({"handler": only_if_dangerous({"decision": "deny"}), "on_error": "abort"}, []),
         ({"handler": lambda event: print("hello")}, [("warning", "prints")]),
         ({"command": "echo hello"}, [("wrong", "bad output")]),
         ({"command": "sleep 0.2"}, [("warning", "slow")]),

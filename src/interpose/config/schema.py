@@ -48,7 +48,7 @@ _HOOK: dict[str, dict[str, Any]] = {
                                "skip goes on and is silent."},
     "enabled": {**_FLAG, "default": True, "description": "false switches it off."},
     "enforce": {**_FLAG, "default": True, "description": "false only records what it would have decided."},
-    "locked": {**_FLAG, "default": False, "description": "Lower layers cannot override it."},
+    "locked": {**_FLAG, "default": False, "description": "Lower layers cannot override it, and it denies if it fails."},
     "parallel": {**_FLAG, "default": False, "description": "Run beside its neighbours of the same priority."},
     "async": {**_FLAG, "default": False, "description": "Run in the background; its context comes later."},
     "once": {**_FLAG, "default": False, "description": "Run once per process."},

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..driver import drive
 from ..event import Event
+from ..faults import said
 from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
@@ -68,7 +69,12 @@ class Command(Record):
             return None  # the host has named none
         if self.fallback_cwds and not os.path.isdir(given):
             return next(filter(os.path.isdir, self.fallback_cwds), "/")
-        return os.path.abspath(given)
+        try:
+            if can_be_passed(given):
+                return os.path.abspath(given)
+        except OSError:  # a relative path, and the host's own directory is gone
+            pass
+        raise HookFailed("cwd_missing", f"the directory to run in does not exist: {given[:200]!a}")
 
     def encoded(self, event: Event) -> bytes:
         """Return the event as bytes for this command, encoded once per dialect in a firing."""
@@ -81,6 +87,8 @@ class Command(Record):
                 known[self.dialect] = encode(self.write(event))
             except Unencodable as error:
                 raise HookFailed(error.code, str(error)) from None
+            except Exception as error:  # a value that the dialect cannot write as text
+                raise HookFailed("payload", f"the input cannot be written: {said(error, 200)}") from None
         return known[self.dialect]
 
 
@@ -118,7 +126,7 @@ class CommandHandler:
             hold_to_trust(hook.binding.seal)
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
-            env.update(_environment_of(command, event, evidence))
+            env.update(_environment_of(command, event))
             start = Start(command.path, command.argv, env, directory, keep=command.keep)
             return PreparedCommand(start, stdin, command.isolation, command.warm)
 
@@ -129,7 +137,7 @@ class CommandHandler:
         return _finished(hook, outcome, env, evidence, deadline - started)
 
 
-def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> dict[bytes, bytes]:
+def _environment_of(command: Command, event: Event) -> dict[bytes, bytes]:
     variables = dict(command.variables(event))
     variables["INTERPOSE_DEPTH"] = str(depth.get())
     if "async_phase" in event and event["async_phase"] == 2:
@@ -140,7 +148,6 @@ def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> di
         passed=command.passed,
         fixed=command.env,
         event_variables=variables,
-        notes=notes,
     )
 
 

@@ -68,7 +68,10 @@ def _find_fail_open(hook: Hook, settings: Settings) -> Iterator[Finding]:
     if "deny" not in hook.row.can or hook.dialect == "claude":
         return
     policy = error_policy(hook, settings)
-    if hook.on_error in ("log", "skip"):
+    if hook.on_error in ("log", "skip") and hook.locked:
+        yield _warning(hook, "no_effect", f"onError: {hook.on_error} has no effect: {hook.event} is denied if a locked "
+                       "hook fails", "leave out one of them")  # fmt: skip
+    elif hook.on_error in ("log", "skip"):
         yield _warning(
             hook, "fails_open", f"a guard that fails open: onError: {hook.on_error} lets {hook.event} through even if "
             "it cannot be started", "onError: abort, or leave it out",

@@ -89,6 +89,8 @@ def _failed(
     row: EventSpec, failure: Failure, blocks: bool, stderr: str = "", said: ParsedAnswer = _NOTHING
 ) -> Reply | Failure:
     """Return the failure, or a block if this hook or this event demands one."""
+    if failure.kind == "unasked":
+        return failure  # it denies in every dialect, and does not count
     if failure.kind == "misstated":
         failure = Failure("bad_output", failure.text, trace=failure.trace, evidence=failure.evidence)
     facts, late = row.claude, failure.kind == "late"
