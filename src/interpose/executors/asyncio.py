@@ -461,7 +461,7 @@ def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
 
 
 class BackgroundLoop:
-    """One event loop, started when it is first needed."""
+    """One event loop in a daemon thread, for hosts that have none; started when it is first needed."""
 
     def __init__(self) -> None:
         self.reset()
@@ -472,23 +472,19 @@ class BackgroundLoop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._stopping = False
 
-    def run(self, chain: Coroutine[Any, Any, Any]) -> Any:
+    def run(self, flow: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
         if threading.current_thread() is self._thread:
             # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
-            other = BackgroundLoop()
-            try:
-                return other.run(chain)
-            finally:
-                other.stop()
+            with futures.ThreadPoolExecutor(1) as pool:
+                return pool.submit(copy_context().run, asyncio.run, flow).result()
         try:
             loop = self._running_loop()
         except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
-            chain.close()
+            flow.close()
             raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
-        future = asyncio.run_coroutine_threadsafe(chain, loop)
+        future = asyncio.run_coroutine_threadsafe(flow, loop)
         try:
             while not future.done():
                 futures.wait([future], _LONGEST_TICK)  # a signal that strikes another thread does not end a wait
@@ -499,24 +495,7 @@ class BackgroundLoop:
         try:
             return future.result()
         except futures.CancelledError:
-            raise asyncio.CancelledError from None
-
-    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run the loop until stop() is called: a hook that stops it, or leaves a task that exits, does not end it."""
-        while not self._stopping:
-            try:
-                loop.run_forever()
-            except BaseException as error:
-                log("error", "a task on the loop of hooks raised %s", type_name(error))
-
-    def stop(self) -> None:
-        """End the loop and its thread."""
-        self._stopping = True
-        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+            raise CancelledError from None
 
     def start(self, job: Callable[[], None], context: Context) -> None:
         """Call something on the loop, in a context, without waiting."""
@@ -526,7 +505,7 @@ class BackgroundLoop:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
                 loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._serve, args=[loop], name="interpose-loop", daemon=True)
+                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
                 try:
                     thread.start()
                 except RuntimeError:
@@ -534,6 +513,15 @@ class BackgroundLoop:
                     raise
                 self._loop, self._thread = loop, thread
             return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop for ever: a hook that stops it, or leaves a task that exits, does not end it."""
+    while True:
+        try:
+            loop.run_forever()
+        except BaseException as error:
+            log("error", "a task on the loop of hooks raised %s", type_name(error))
 
 
 background_loop = BackgroundLoop()
