@@ -73,13 +73,16 @@ class Engine:
         if run.depth > DEEPEST:
             run.refuse(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
         try:
-            while place := run.next_place(has_loop):
+            while not run.silent and (place := run.next_place(has_loop)):
                 waiting = executor.enter(run, place)
                 if waiting is not None:
                     await waiting
             extra = {"off": self.off, **self.notes} if self.off else self.notes
             late = self._late_for(run) if self.late else ()
-            outcome = run.outcome(extra, late)
+            if run.silent and not extra and not late:
+                outcome = make_outcome(route.template, run.fields, (run, run.ran, NOTHING_SAID))
+            else:
+                outcome = run.outcome(extra, late)
             if self.recorder is not None and await self._is_lost(self.recorder, run, outcome):
                 outcome = run.outcome(extra, late)
         except BaseException:  # the host is cancelled or interrupted

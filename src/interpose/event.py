@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 from .events import EventSpec
 from .forks import after_fork
 
-__all__ = ["Completes", "Copies", "Event", "Template", "Uncopyable", "copied_if_possible", "copies", "event_of",
+__all__ = ["Completes", "Copies", "Event", "Template", "Uncopyable", "copied_if_possible", "event_of",
            "plain_copy", "shallow_copy"]  # fmt: skip
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
@@ -69,24 +69,6 @@ def plain_copy(value: Any) -> Any:
 shallow_copy = dict.copy
 Copies = list[tuple[str, Callable[[Any], Any], Any]]
 """The fields that a hook gets a copy of: the name, how it is copied, and the value."""
-
-
-def copies(fields: Mapping[str, Any]) -> Copies:
-    """Look at the shape of an input once; say how each field that needs a copy is copied."""
-    found: Copies = []
-    for name, value in fields.items():
-        if type(value) is str:
-            continue
-        if type(value) is dict:
-            for item in value.values():
-                if type(item) is not str and type(item) not in _ATOMS:
-                    found.append((name, own_copy, value))
-                    break
-            else:
-                found.append((name, shallow_copy, value))  # nothing changeable is in it
-        elif type(value) not in _ATOMS:
-            found.append((name, own_copy, value))
-    return found
 
 
 class Completes(Protocol):
@@ -198,17 +180,30 @@ class Template:
         self._name = row.name
         self._rest = [name for name in FILLED_WHEN_READ if defaults.pop(name, None) is not None]
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
-        self._base = defaults
+        self._base = {**defaults}  # without gaps, which would make every copy slower
 
     def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], Copies]:
         """Return the input without what is filled in when it is read, and how its fields are copied for a hook."""
+        copies: Copies = []
         fields = self._base | given
         fields["hook_event_name"] = self._name  # whatever was given
         for name, kind in self._changeable:
             if name not in given:
                 fields[name] = kind()
                 given = fields  # a hook must not get this one either
-        return fields, copies(given)
+        for name, value in given.items():
+            if type(value) is str:
+                continue
+            if type(value) is dict:
+                for item in value.values():
+                    if type(item) is not str and type(item) not in _ATOMS:
+                        copies.append((name, own_copy, value))
+                        break
+                else:
+                    copies.append((name, shallow_copy, value))  # nothing changeable is in it
+            elif type(value) not in _ATOMS:
+                copies.append((name, own_copy, value))
+        return fields, copies
 
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Return the always-present fields that an input still lacks."""

@@ -15,11 +15,11 @@ from types import CoroutineType
 from typing import Any, Protocol
 
 from .decide import Effect, HookRun, merge, on_failure, only_stricter, own_reply, weigh
-from .event import Event, copies, shallow_copy
+from .event import Event, shallow_copy
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
-from .model import NOTHING_SAID, Hook, HookError, Outcome, Result, Status, make_outcome
+from .model import Hook, HookError, Outcome, Result, Status, make_outcome
 from .replies import Ended, Failure, Reply, is_plain
 from .routes import Place, Route, Step
 
@@ -53,7 +53,8 @@ class Run:
     """The state of one firing. One chain at a time changes it."""
 
     __slots__ = ("__dict__", "_allowance", "_copies", "_listeners", "_position", "_spoken", "_step_began", "began",
-                 "depth", "executor", "fields", "given", "now", "over", "ran", "round", "route", "steps")  # fmt: skip
+                 "depth", "executor", "fields", "given", "now", "over", "ran", "round", "route", "silent",
+                 "steps")  # fmt: skip
 
     # What few runs change: a default of the class costs the others nothing.
     background = False  # whether no host waits for it
@@ -75,7 +76,8 @@ class Run:
         self._allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
         self.round = route.round  # 2 while the guards look again at an input that changed after their turn
         self._listeners: tuple[RunListener, ...] = ()
-        self.over = self._spoken = False  # whether a hook has ended the firing; whether one said anything or failed
+        self.over = self._spoken = False  # whether a hook has ended the firing; whether one said anything
+        self.silent = False  # whether all steps have run and none said anything
 
     def listen(self, listeners: Sequence[Listener]) -> None:
         """Tell these of everything that happens."""
@@ -149,6 +151,7 @@ class Run:
                 if not awaits and value is not None and is_awaitable(value):
                     return self._hand_over(value, step)
                 self._conclude(step, value, chain)
+            self.silent = not self._spoken
         finally:
             if chain.waiter is not None:
                 chain.ended()
@@ -331,8 +334,7 @@ class Run:
         self._spoken = True
         if effect.changes and run.enforced:
             self.given = self.given or self.fields
-            self.fields = {**self.fields, **effect.changes}
-            self._copies = copies(self.fields)
+            self.fields, self._copies = self.route.template.begin({**self.fields, **effect.changes})
         self.over = self.over or (effect.ends and run.enforced)
 
     def _next(self) -> None:
@@ -439,8 +441,6 @@ class Run:
 
     def outcome(self, extra: Mapping[str, Any], late: Sequence[HookRun] = ()) -> Outcome:
         """Merge what was said. ``late`` are runs of background hooks of earlier firings."""
-        if not (self._spoken or extra or late):
-            return make_outcome(self.route.template, self.fields, (self, self.ran, NOTHING_SAID))
         spoken = self.spoken()
         if self.given is not None:
             _void_grants(spoken)
