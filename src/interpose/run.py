@@ -127,8 +127,8 @@ class Run:
                             if type(value) is CoroutineType:
                                 value = await value
                             began, now = now, monotonic()
-                            if value is not None or now >= sure or chain.abandoned:
-                                quick = False  # it has to be looked at
+                            if value is not None or now >= sure or self.over:
+                                quick = False  # it has to be looked at; or the run has gone on without this chain
                                 break
                             ran.append((step, now - began))
                             self._position = position = position + 1
