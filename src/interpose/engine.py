@@ -160,8 +160,8 @@ class Engine:
         """Forget every route: what they were made from has changed."""
         self._routes: dict[tuple[str, str, str | None], Route] = {}
         self._templates: dict[str, Template] = {}
-        # By event: the field that its matchers look at, and by its value the route, or a template if no hook is on it.
-        self.quick: dict[str, tuple[str, dict[str, Any]]] = {}
+        # By event: the field that its matchers look at, and by its value the route; None if no hook is on it.
+        self.quick: dict[str, tuple[str, Template, dict[str, Route | None]]] = {}
         self.wanted: dict[str, dict[str, bool]] = {}  # by event and subject: whether any hook would be looked at
 
     @property
@@ -183,9 +183,9 @@ class Engine:
         route = self._find(row, subject, scope or None)
         plain = row.subject and not row.subject_is_path_end and not self.registry.snapshot.scopes
         if subject and plain and (route.steps or not self.observed):
-            routes = quick.setdefault(event, (row.subject or "", {}))[1]
+            _, _, routes = quick.setdefault(event, (row.subject or "", route.template, {}))
             if len(routes) < _MOST_ROUTES:
-                routes[subject] = route if route.steps else route.template
+                routes[subject] = route if route.steps else None
         return route
 
     def wants(self, event: str, subject: str, agent_id: str | None) -> bool:

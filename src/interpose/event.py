@@ -170,12 +170,11 @@ def event_of(row: EventSpec, fields: Mapping[str, Any]) -> Event:
 class Template:
     """A row as one engine fires it: fills in what the host did not give."""
 
-    __slots__ = ("_base", "_changeable", "_name", "_rest", "event_type", "row", "steps")
+    __slots__ = ("_base", "_changeable", "_name", "_rest", "event_type", "row")
 
     def __init__(self, row: EventSpec, session_id: str) -> None:
         defaults = {**row.defaults(), "session_id": session_id, "hook_event_name": row.name}
         self.row = row
-        self.steps = ()  # it stands for the route of an event that no hook matches
         self.event_type = event_type(row)
         self._name = row.name
         self._rest = [name for name in FILLED_WHEN_READ if defaults.pop(name, None) is not None]

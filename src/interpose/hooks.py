@@ -152,13 +152,13 @@ class Hooks:
     async def fire(self, event: str, /, **fields: Any) -> Outcome:
         """Run the hooks that an event calls for and say what the host must do."""
         try:
-            subject, routes = self.engine.quick[event]
+            subject, template, routes = self.engine.quick[event]
             route = routes[fields[subject]]
         except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
             return await self.engine.fire_event(event, **fields)
-        if route.steps:
-            return await self.engine.fire(route, fields, None)
-        return make_outcome(route, fields)  # the template of a route that no hook is on
+        if route is None:  # no hook is on it
+            return make_outcome(template, fields)
+        return await self.engine.fire(route, fields, None)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
