@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .config.load import Origin
     from .config.reload import ConfigFiles
     from .session import Session, SessionOptions, SyncSession
+    from .session.configured_rules import ConfiguredRules
     from .telemetry import TracingOptions
     from .telemetry.lifecycle import Observer, Observers, Subscription
     from .telemetry.tracing import Tracing
@@ -274,8 +275,18 @@ class Hooks:
 
         return SyncSession(self, **self._session_options(options))
 
+    def rules(self, more: Mapping[str, str] | None = None, harmless: Iterable[str] = ()) -> ConfiguredRules:
+        """Return the permission rules of the configuration for a session, which follow a reload, with ``more`` rules.
+
+        ``harmless`` are rules for calls that are not asked about, unless a hook or another rule asks.
+        """
+        from .session.configured_rules import ConfiguredRules
+
+        armed = self._armed
+        return ConfiguredRules(lambda: (armed.permissions, armed.harmless), more, harmless)
+
     def _session_options(self, options: SessionOptions) -> Any:
-        return {"rules": self.permissions, "show": self._show_later, **options}
+        return {"rules": self.rules(), "show": self._show_later, **options}
 
     # Being told.
 

@@ -129,7 +129,7 @@ class Registry:
     def switch(self, name: str, on: bool, layer: str = "code") -> list[Hook]:
         """Enable or disable every hook of a name that the layer may touch."""
         with self._lock:
-            touched = {hook: replace(hook, enabled=on) for hook in self._touchable(name, layer)}
+            touched = {hook: replace(hook, enabled=on) for hook in self._touchable(name, layer, held=not on)}
             table = {
                 event: tuple(touched.get(hook, hook) for hook in listed)
                 for event, listed in self.snapshot.hooks.items()
@@ -149,21 +149,21 @@ class Registry:
         """Return every hook of a name."""
         return [hook for hook in self.snapshot if hook.name == name]
 
-    def _touchable(self, target: str | Hook, layer: str) -> list[Hook]:
+    def _touchable(self, target: str | Hook, layer: str, *, held: bool = True) -> list[Hook]:
+        """Return what a layer may change: lower layers' hooks, and its own; locked ones of its own not if ``held``."""
         if layer not in _RANK:
             raise BadHook(f"no layer {layer!r}", hint=f"layers are {', '.join(reversed(LAYERS))}")
         if isinstance(target, Hook):
             # Switching makes a new Hook of the same sequence: a handle stays good.
             found = [hook for hook in self.snapshot.hooks.get(target.event, ()) if hook.sequence == target.sequence]
-            name = target.label
+            name, held = target.label, False
         else:
             found, name = self.named(target), target
-        allowed = [hook for hook in found if _RANK[layer] >= _RANK[hook.layer]]
+        allowed = [hook for hook in found if _RANK[layer] >= _RANK[hook.layer] + (held and hook.locked)]
         if found and not allowed:
-            raise UnknownHook(
-                f"{name} belongs to the {found[0].layer} layer, which the {layer} layer may not touch",
-                hint="change it where it was written",
-            )
+            why = "and is locked there" if found[0].layer == layer else f"which the {layer} layer may not touch"
+            raise UnknownHook(f"{name} belongs to the {found[0].layer} layer, {why}",
+                              hint="change it where it was written")  # fmt: skip
         if not found:
             names = {hook.name for hook in self.snapshot if hook.name}
             raise UnknownHook(f"no hook is named {name}", hint=nearest(str(name), names))
@@ -192,6 +192,9 @@ class Registry:
             if listed is None:
                 listed = changed[hook.event] = {_key(other): other for other in table.get(hook.event, ())}
             before = listed.get(_key(hook)) if hook.name else None
+            if before is not None and before.locked:
+                raise BadHook(f"{hook.label}: the hook of this name is locked, and cannot be replaced",
+                              where=hook.source, hint="give this one another name")  # fmt: skip
             if before is None and 0 < limit <= len(listed):
                 _check_limit(hook, listed.values(), limit)
             made = replace(hook, sequence=next(self._numbers) if before is None else before.sequence)

@@ -17,11 +17,11 @@ from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..model import Health, Hook
 from ..records import replace
-from ..registry import LAYERS, Snapshot
+from ..registry import Snapshot
 from ..routes import DEFAULT_TIMEOUT, deadline, error_policy, in_order, is_guard, total_time
 
 __all__ = [
-    "LAYERS", "Explanation", "HookFacts", "Predicate", "deadline", "error_policy", "explain", "is_guard", "isolate",
+    "Explanation", "HookFacts", "Predicate", "deadline", "error_policy", "explain", "is_guard", "isolate",
     "order_of",
 ]  # fmt: skip
 

@@ -45,7 +45,7 @@ class HookOptions(TypedDict, total=False):
     enforce: bool
     """False records what the hook would have decided and applies nothing."""
     locked: bool
-    """Lower layers cannot switch it off or override it, and it is a guard: its failure denies."""
+    """Nothing replaces it, lower layers cannot switch it off or override it, and it is a guard: its failure denies."""
     parallel: bool
     """Runs side by side with its parallel neighbours of the same priority."""
     async_: bool

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import Table
+from ..matching import compile_condition
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, as_written, declare, seconds
+from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
+    __slots__ = ("audit", "harmless", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -65,6 +67,8 @@ class Configuration:
         self.settings: dict[str, Any] = {}
         self.warnings: list[Problem] = []
         self.permissions: dict[str, str] = {}
+        self.harmless: list[str] = []
+        """Rules for calls that are not asked about, unless a hook or another rule asks."""
         self.scripts: list[str] = []
         """The files of script lines that it names."""
         self.audit: dict[str, Any] | None = None
@@ -85,14 +89,16 @@ class _ConfigurationReader:
         self.layer = layer
         self.locate = locate or (lambda path: source)
         self.directory = directory
-        # A project's own files stand in a folder of ours.
-        self.project = os.path.dirname(directory) if os.path.basename(directory) == ".interpose" else directory
+        self.project = own_project(directory, layer)
         self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
         self.found = Configuration()
 
     def wrong(self, path: str, what: str, hint: str = "") -> None:
         self.problems.append(Problem(what, where=path, hint=hint))
+
+    def warn(self, path: str, what: str, hint: str = "") -> None:
+        self.found.warnings.append(Problem(what, where=path, hint=hint))
 
     def attempt(self, path: str, action: Callable[[], Any]) -> Any:
         try:
@@ -112,8 +118,12 @@ class _ConfigurationReader:
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         for key in given:
-            if isinstance(key, str) and key not in TOP_LEVEL and (meant := nearest(key, TOP_LEVEL)):
-                self.found.warnings.append(Problem(f"{key} is not read", where=key, hint=meant))
+            if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
+                continue
+            if key in self.table:
+                self.warn(key, f"{key} is not read: an event belongs below hooks:", "move it below hooks:")
+            elif meant := nearest(key, TOP_LEVEL):
+                self.warn(key, f"{key} is not read", meant)
         agents = given.get("agents")
         if agents is None:
             return
@@ -130,8 +140,15 @@ class _ConfigurationReader:
         for name, answer in (given or {}).items():
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
-            else:
-                self.found.permissions[name] = answer
+                continue
+            try:
+                rule = compile_condition(name)
+            except BadHook as error:
+                self.wrong(f"permissions.{name}", error.problem.what.removeprefix("if: "), error.problem.hint)
+                continue
+            if rule is None:
+                self.wrong("permissions", "a rule without text", "write it like Bash(git push *)")
+            self.found.permissions[name] = answer
 
     def scripts(self, given: Any) -> None:
         if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
@@ -235,6 +252,8 @@ class _ConfigurationReader:
             else:
                 self.item(event, member, f"{path}.hooks[{index}]", scope, inherited)
         commands = group.get("commands") or []
+        if not members and not commands:
+            self.warn(path, "a group without hooks", "add a hook, or remove the group")
         if not isinstance(commands, (list, tuple)):
             self.wrong(f"{path}.commands", f"{as_written(commands)} where a list of shell lines is expected")
             return

@@ -51,8 +51,12 @@ class Command(Record):
     cwd: str | None = None
     real_cwd: str | None = None
     """The real path of ``cwd`` when the hook was declared; it must not change."""
+    project: Callable[[object], str] = str
+    """Returns the project of an event in this directory."""
+    placed: Callable[[str], tuple[str, Sequence[str]]] | None = None
+    """Returns the path and the words for a project; None if they do not name it."""
     fallback_cwds: tuple[str, ...] = ()
-    """Where to run if the event's directory is gone; if empty, the hook fails then."""
+    """Where to run, after the project, if the event's directory is gone; if empty, the hook fails then."""
     isolation: str | None = None
     keep: bool = False
     warm: bool = False
@@ -68,13 +72,17 @@ class Command(Record):
         if not isinstance(given, str) or not given:
             return None  # the host has named none
         if self.fallback_cwds and not os.path.isdir(given):
-            return next(filter(os.path.isdir, self.fallback_cwds), "/")
+            return next(filter(os.path.isdir, (self.project(given), *self.fallback_cwds)), "/")
         try:
             if can_be_passed(given):
                 return os.path.abspath(given)
         except OSError:  # a relative path, and the host's own directory is gone
             pass
         raise HookFailed("cwd_missing", f"the directory to run in does not exist: {given[:200]!a}")
+
+    def words(self, cwd: object) -> tuple[str, Sequence[str]]:
+        """Return the path and the words to run for an event in this directory."""
+        return (self.path, self.argv) if self.placed is None else self.placed(self.project(cwd))
 
     def encoded(self, event: Event) -> bytes:
         """Return the event as bytes for this command, encoded once per dialect in a firing."""
@@ -127,7 +135,7 @@ class CommandHandler:
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
             env.update(_environment_of(command, event))
-            start = Start(command.path, command.argv, env, directory, keep=command.keep)
+            start = Start(*command.words(event.get("cwd")), env, directory, keep=command.keep)
             return PreparedCommand(start, stdin, command.isolation, command.warm)
 
         try:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
 from ..matching.names import is_glob
 from ..model import Hook, Settings
@@ -161,20 +162,16 @@ def _find_bad_timeout(hook: Hook, settings: Settings) -> Iterator[Finding]:
 
 def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
     """Find names that two hooks have: within a layer the last one replaces the first, in two layers both run."""
+    yield from (Finding("warning", "replaced", problem) for problem in find_replaced(hooks))
     seen: dict[tuple[str, str, str | None], Hook] = {}
     for hook in sorted(hooks, key=lambda hook: -LAYERS.index(hook.layer)):
-        if not hook.name:
+        if not hook.name or hook.dialect == "claude":  # whose names are made of their scripts
             continue
-        key = (hook.event, hook.name, hook.scope)
-        first = seen.setdefault(key, hook)
+        first = seen.setdefault((hook.event, hook.name, hook.scope), hook)
         if first.layer != hook.layer:
             yield _warning(hook, "shadowed", f"the {first.layer} layer has a hook of this name too "
                            f"({first.source}); both run, and switching the name switches both",
                            "give it another name")  # fmt: skip
-        elif first is not hook:
-            yield _warning(first, "replaced", f"replaced by the hook of the same name at {hook.source}",
-                           "give one of them another name")  # fmt: skip
-            seen[key] = hook
 
 
 _RULES = (

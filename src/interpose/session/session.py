@@ -14,6 +14,7 @@ from ..model import Outcome, field_of, hooks_ran
 from .answers import Answer
 from .backends import AsyncBackend, Backend, HookEngine
 from .calls import Call
+from .configured_rules import ConfiguredRules
 from .options import Approver, Renamed, reads_old_names
 from .permission import Rules, mode_of
 from .permission_cache import PermissionCache
@@ -59,7 +60,7 @@ class Session:
         source: str = "startup",
         default: str = "allow",
         mode: str = "default",
-        rules: Mapping[str, str] | Rules | None = None,
+        rules: Mapping[str, str] | Rules | ConfiguredRules | None = None,
         approver: Approver | None = None,
         show: Callable[[str], object] = lambda text: None,
         env_file: str | os.PathLike[str] | None = None,
@@ -85,7 +86,7 @@ class Session:
         self.source = source
         self.default = default
         self.mode = mode
-        self.rules = rules if isinstance(rules, Rules) else Rules(rules)
+        self._rules = rules if isinstance(rules, (Rules, ConfiguredRules)) else Rules(rules)
         self.approver = approver
         self.show = show
         self.env_file = env_file
@@ -109,6 +110,15 @@ class Session:
     @mode.setter
     def mode(self, word: str) -> None:
         self._mode = mode_of(word)
+
+    @property
+    def rules(self) -> Rules:
+        """The permission rules that hold now; may be set at any time."""
+        return self._rules.current() if isinstance(self._rules, ConfiguredRules) else self._rules
+
+    @rules.setter
+    def rules(self, rules: Rules) -> None:
+        self._rules = rules if isinstance(rules, Rules) else Rules(rules)
 
     # Start and end.
 

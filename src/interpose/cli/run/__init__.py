@@ -12,7 +12,7 @@ import typer
 
 from ...errors import Problem
 from ...lint.rules import suggest_rule
-from ...session.permission import Rules, merge_rules
+from ...session.permission import merge_rules
 from ..loading import current_directory, load_hooks, refuse_changed_files
 from ..options import AsJson, Config, Cwd, Dialect
 from ..render import paint
@@ -92,9 +92,8 @@ def run(
         max_turns=max_turns,
         options={
             "mode": mode, "default": "ask",
-            "rules": Rules(
-                merge_rules(hooks.permissions, dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")),
-                harmless=HARMLESS,
+            "rules": hooks.rules(
+                merge_rules(dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")), HARMLESS
             ),
         },
     )  # fmt: skip
