@@ -24,7 +24,7 @@ from .ids import new_id
 from .model import NOTHING_SAID, Outcome, Settings, make_outcome
 from .registry import Registry
 from .replies import Failure
-from .routes import Route, make_route
+from .routes import Route, RouteInputs, make_route
 from .run import Listener, Run
 
 __all__ = ["DEEPEST", "Engine", "Recorder"]
@@ -143,7 +143,6 @@ class Engine:
     # Listeners and executors.
 
     def listen(self, listener: Listener, on: bool) -> None:
-        """Tell a listener of every further run, or no longer."""
         others = tuple(one for one in self.listeners if one is not listener)
         self.listeners = (*others, listener) if on else others
         self.forget_routes()
@@ -162,7 +161,6 @@ class Engine:
         self._templates: dict[str, Template] = {}
         # By event: the field that its matchers look at, and by its value the route; None if no hook is on it.
         self.quick: dict[str, tuple[str, Template, dict[str, Route | None]]] = {}
-        self.wanted: dict[str, dict[str, bool]] = {}  # by event and subject: whether any hook would be looked at
 
     @property
     def observed(self) -> bool:
@@ -190,13 +188,7 @@ class Engine:
 
     def wants(self, event: str, subject: str, agent_id: str | None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
-        wanted = self.wanted  # taken first, as in route()
-        row = self._row(event)
-        found = bool(self._find(row, _subject(row, subject), agent_id).steps)
-        known = wanted.setdefault(event, {})
-        if agent_id is None and len(known) < _MOST_ROUTES:
-            known[subject] = found
-        return found
+        return bool(self.route(event, {self._row(event).subject or "": subject, "agent_id": agent_id}).steps)
 
     def _find(self, row: EventSpec, subject: str, scope: str | None) -> Route:
         routes, key = self._routes, (row.name, subject, scope)
@@ -206,8 +198,11 @@ class Engine:
             if template is None:
                 template = self._templates[row.name] = Template(row, self.session_id)
             hooks = self.registry.snapshot.for_firing(row.name, scope)
-            enforced, finish = self.settings.enforce and not self.off, self._finish_background
-            route = make_route(template, hooks, subject, self.settings, self.handlers, native.read, finish, enforced)
+            inputs = RouteInputs(
+                settings=self.settings, handlers=self.handlers, read=native.read,
+                enforced=self.settings.enforce and not self.off, finish_background=self._finish_background,
+            )  # fmt: skip
+            route = make_route(template, hooks, subject, inputs)
             if len(routes) >= _MOST_ROUTES:
                 routes.clear()
             routes[key] = route

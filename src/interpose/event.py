@@ -74,8 +74,7 @@ Copies = list[tuple[str, Callable[[Any], Any], Any]]
 class Completes(Protocol):
     """Knows the fields of one firing that the host did not give and that cost something to find out."""
 
-    def rest(self) -> dict[str, str]:
-        """Return these fields; the same ones whenever it is asked."""
+    def rest(self) -> dict[str, str]: ...  # the same ones whenever it is asked
 
 
 class Event(dict[str, Any]):

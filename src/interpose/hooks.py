@@ -170,7 +170,7 @@ class Hooks:
         """Say whether any hook would be looked at for this event and subject."""
         if agent_id is None:
             try:
-                return self.engine.wanted[event][subject]
+                return self.engine.quick[event][2][subject] is not None
             except KeyError:
                 pass
         return self.engine.wants(event, subject, agent_id)

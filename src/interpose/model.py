@@ -9,13 +9,13 @@ from __future__ import annotations
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, Self, TypeVar, cast
+from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cast
 
 from .event import Completes, Event, Template, copied_if_possible
 from .events import EventSpec
 from .records import Record, made_by
 
-__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Facts", "Health", "Hook", "HookError", "Ignored",
+__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Verdict", "VerdictPart",
            "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest"]  # fmt: skip
 
@@ -384,25 +384,15 @@ def _remake(row: EventSpec, fields: dict[str, Any], verdict: Verdict, results: t
 # Functions and no attributes of an outcome: those are the fields of its event.
 
 
-class Facts(NamedTuple):
-    """What an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing."""
+def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], Verdict, Any, int, bool]:
+    """Return what an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing.
 
-    row: EventSpec
-    fields: dict[str, Any]
-    entries: Sequence[Any]  # one per run of a hook, as ``decide`` has them
-    verdict: Verdict
-    given: dict[str, Any] | None
-    depth: int
-    background: bool
-
-
-def facts_of(outcome: Outcome) -> Facts:
-    """Return what an outcome was made of."""
+    The row, the fields, an entry per run of a hook, the verdict; the fields before the first change; the depth of the
+    firing, and whether it ran in the background.
+    """
     row, fields, said = outcome._template.row, outcome._complete(), outcome._said
-    if said is None:
-        return Facts(row, fields, (), NOTHING_SAID, None, 1, False)
-    source, entries, verdict = said
-    return Facts(row, fields, entries, verdict, source.given, source.depth, source.background)
+    source, entries, verdict = said or (_Copied(), (), NOTHING_SAID)
+    return row, fields, entries, verdict, source.given, source.depth, source.background
 
 
 def hooks_ran(outcome: Outcome) -> bool:

@@ -146,7 +146,6 @@ class Registry:
             return known
 
     def named(self, name: str) -> list[Hook]:
-        """Return every hook of a name."""
         return [hook for hook in self.snapshot if hook.name == name]
 
     def _touchable(self, target: str | Hook, layer: str, *, held: bool = True) -> list[Hook]:

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, Literal
 
 from .event import Template
-from .model import Binding, Hook, Result, Settings
-from .records import replace
+from .model import Hook, Result, Settings
+from .records import Record, replace
 from .replies import Failure, Reply
 
-__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_TOTAL", "Place", "Read", "Route", "Step", "deadline", "error_policy", "in_order",
-           "is_guard", "make_route", "total_time", "under_ceiling"]  # fmt: skip
+__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_TOTAL", "Place", "Read", "Route", "RouteInputs", "Step", "deadline",
+           "error_policy", "in_order", "is_guard", "make_route", "total_time", "under_ceiling"]  # fmt: skip
 
 DEFAULT_TIMEOUT, DEFAULT_TOTAL = 30.0, 120.0
 """Seconds that a hook has, and a firing as a whole, if nothing else is said."""
@@ -72,40 +72,42 @@ def in_order(hooks: Iterable[Hook], subject: str) -> list[tuple[Hook, ...]]:
     return groups
 
 
+class RouteInputs(Record):
+    """What an engine makes its routes with."""
+
+    settings: Settings
+    handlers: Mapping[str, Any]
+    read: Read  # of the native dialect
+    enforced: bool
+    finish_background: Callable[[Any], None]  # is given the run of a hook in the background when that has ended
+
+
 class Step:
     """A hook, or a group of hooks side by side, as a run goes through it."""
 
     __slots__ = ("blocking", "call", "ceiling", "detached", "ending", "enforced", "guard", "handler", "health", "hook",
                  "members", "places", "policy", "quick", "read", "short", "timeout")  # fmt: skip
 
-    def __init__(
-        self,
-        hook: Hook,
-        settings: Settings,
-        handlers: Mapping[str, Any],
-        read: Read,
-        enforced: bool,
-        members: tuple[Step, ...] = (),
-    ) -> None:
-        binding: Binding = hook.binding
+    def __init__(self, hook: Hook, inputs: RouteInputs, members: tuple[Step, ...] = ()) -> None:
+        binding, settings = hook.binding, inputs.settings
         self.hook = hook
         self.health = hook.health
         self.members = members
-        self.handler = binding.handler or handlers.get(hook.type)
+        self.handler = binding.handler or inputs.handlers.get(hook.type)
         self.call: Callable[..., Any] = binding.call or _cannot_be_called
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)
-        self.read: Read = binding.read or (partial(read, guard=True) if self.guard else read)
+        self.read: Read = binding.read or (partial(inputs.read, guard=True) if self.guard else inputs.read)
         # The handler as a plain function, for hosts without an event loop.
         self.blocking = None if members else getattr(self.handler, "blocking", None)
         # The step that runs in the background, if the hook does: this one only sends it there.
         alone = replace(hook, background=False, judge=None, once=False, parallel=True) if hook.background else None
-        self.detached = None if alone is None else Step(alone, settings, handlers, read, enforced)
+        self.detached = None if alone is None else Step(alone, inputs)
         self._settle(self.handler is not None or binding.awaits, binding.awaits)
         self.timeout = deadline(hook, settings)
         self.ceiling = settings.timeout_ceiling
         self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0  # beyond the deadline
-        self.enforced = hook.enforce and enforced
+        self.enforced = hook.enforce and inputs.enforced
         self.short = True  # whether it took no longer than a moment when it last ran in a thread
 
     def _settle(self, awaits: bool, call_awaits: bool) -> None:
@@ -141,16 +143,16 @@ def _cannot_be_called(event: object) -> None:
 class Route:
     """The way of one event and subject through its hooks."""
 
-    __slots__ = ("finish_background", "round", "row", "steps", "sure", "template", "total")
+    __slots__ = ("inputs", "round", "row", "steps", "sure", "template", "total")
 
     def __init__(
-        self, template: Template, steps: tuple[Step, ...], total: float, finish: Callable[[Any], None], round: int = 1
+        self, template: Template, steps: tuple[Step, ...], total: float, inputs: RouteInputs, round: int = 1
     ) -> None:
         self.template = template
         self.row = template.row
         self.steps = steps
         self.total = total
-        self.finish_background = finish  # is given the run of a hook in the background when that has ended
+        self.inputs = inputs
         self.round = round  # 2 if it leads to the guards only, which look again
         times = [step.timeout for step in steps]
         # For so many seconds from the beginning no step is late, or begins with less time than its own.
@@ -160,24 +162,14 @@ class Route:
         """Return the same route with the guards only, one after another."""
         members = [member for step in self.steps for member in step.members or (step,)]
         guards = tuple(step for step in members if step.guard)
-        return Route(self.template, guards, self.total, self.finish_background, round=2)
+        return Route(self.template, guards, self.total, self.inputs, round=2)
 
 
-def make_route(
-    template: Template,
-    hooks: Iterable[Hook],
-    subject: str,
-    settings: Settings,
-    handlers: Mapping[str, Any],
-    read: Read,
-    finish: Callable[[Any], None],
-    enforced: bool,
-) -> Route:
+def make_route(template: Template, hooks: Iterable[Hook], subject: str, inputs: RouteInputs) -> Route:
     """Return the route of an event through these hooks."""
     groups = in_order(hooks, subject)
     steps: list[Step] = []
     for group in groups:
-        members = tuple(Step(hook, settings, handlers, read, enforced) for hook in group)
-        alone = members[0] if len(members) == 1 else Step(group[0], settings, handlers, read, enforced, members)
-        steps.append(alone)
-    return Route(template, tuple(steps), total_time(itertools.chain(*groups), settings), finish)
+        members = tuple(Step(hook, inputs) for hook in group)
+        steps.append(members[0] if len(members) == 1 else Step(group[0], inputs, members))
+    return Route(template, tuple(steps), total_time(itertools.chain(*groups), inputs.settings), inputs)

@@ -14,12 +14,12 @@ from time import monotonic
 from types import CoroutineType
 from typing import Any, Protocol
 
-from .decide import Effect, HookRun, merge, on_failure, only_stricter, own_reply, weigh
+from .decide import HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .event import Event, shallow_copy
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
-from .model import Hook, HookError, Outcome, Result, Status, make_outcome
+from .model import Hook, Outcome, Result, Status, make_outcome
 from .replies import Ended, Failure, Reply, is_plain
 from .routes import Place, Route, Step
 
@@ -203,7 +203,6 @@ class Run:
         return run(step.hook, event, self.deadline() - step.ending)
 
     def _event(self) -> Event:
-        """Return a copy of the input as it stands."""
         event = self.route.template.event_type(self.fields)
         event.completed_by = self
         for name, copy, value in self._copies:
@@ -258,8 +257,11 @@ class Run:
         elif effect is not None:
             step.health.failures, problem = 0, reply.problem
             status: Status = "ok" if problem is None else "timeout" if problem.kind == "late" else "failed"
-            effect = effect if self.round == 1 else only_stricter(effect)
-            self._write(step, status, effect, None if problem is None else problem.error, reply, reply.evidence, ended)
+            effect, why = (
+                effect if self.round == 1 else only_stricter(effect),
+                None if problem is None else problem.error,
+            )
+            self._write(step, status, ended, effect=effect, error=why, reply=reply, evidence=reply.evidence)
         elif self._phase == 2:
             self.fail(Failure("bad_output", "answered async a second time"), ended, begun=True)
         elif reply.again is not None:
@@ -286,7 +288,7 @@ class Run:
         level = "debug" if step.policy == "skip" else "error"
         log(level, "hook %s at %s failed (%s): %s", hook.label, row.name, error.code, error, trace=error.trace)
         status: Status = "timeout" if failure.kind == "late" else "failed"
-        self._write(step, status, effect, error, evidence=failure.evidence, ended=ended)
+        self._write(step, status, ended, effect=effect, error=error, evidence=failure.evidence)
 
     def time_out(self, due: float) -> None:
         """Fail the current hook, which was to end at ``due``."""
@@ -299,27 +301,18 @@ class Run:
         failure = Failure("breaker_open", f"failed {step.health.failures} times in a row; not waited for")
         denies = step.health.denied_last or step.policy == "abort"
         effect = on_failure(self.route.row, step.hook, failure, "abort") if denies else None
-        self._write(step, "failed" if effect else "skipped", effect, failure.error)
+        self._write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
 
     def refuse(self, failure: Failure) -> None:
         """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
         while not self.over and self._position < len(self.steps):
             effect = on_failure(self.route.row, self.step().hook, failure, "abort")
-            self._write(self.step(), "failed", effect, failure.error)
+            self._write(self.step(), "failed", effect=effect, error=failure.error)
 
-    def _write(
-        self,
-        step: Step,
-        status: Status,
-        effect: Effect | None = None,
-        error: HookError | None = None,
-        reply: Reply | None = None,
-        evidence: Mapping[str, Any] | None = None,
-        ended: Ended | None = None,
-    ) -> None:
+    def _write(self, step: Step, status: Status, ended: Ended | None = None, **what: Any) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
-        took = self.now - self._step_began
-        run = HookRun(step.hook, status, took, effect, error, reply, self.round, step.enforced, evidence or {})
+        duration = self.now - self._step_began
+        run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
         self._note(step, run)
         self._next()
         for listener in self._listeners:
@@ -354,17 +347,15 @@ class Run:
             self._position = len(self.steps)
             if self.given is None or self.over or not self._begin_second_round():
                 if self.background:
-                    self.route.finish_background(self)
+                    self.route.inputs.finish_background(self)
                 return None
         self._step_began = self.now
         return "task" if self._pending is not None else self.steps[self._position].places[has_loop]
 
     def step(self) -> Step:
-        """Return the step that the run is at."""
         return self.steps[self._position]
 
     def deadline(self) -> float:
-        """Return when the step that the run is at is late, on the monotonic clock."""
         total = self.began + self.route.total
         if self._position >= len(self.steps):
             return total
@@ -407,7 +398,6 @@ class Run:
         return part
 
     def parts(self) -> list[Run]:
-        """Return a run for each hook of the group that the run is at."""
         return [self._part(step) for step in self.steps[self._position].members]
 
     def join(self, parts: Sequence[Run]) -> None:
@@ -459,7 +449,6 @@ class Run:
             listener.hook_ends(None, run, None)
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
-        """Return what was written down as a host reads it."""
         return tuple(run.result() if isinstance(run, HookRun) else step.result(run) for step, run in entries)
 
     def end(self, outcome: Outcome | None) -> None:

@@ -195,7 +195,6 @@ class TaskChain(Chain):
         return False
 
     def settle(self) -> None:
-        """Take back the cancellation of the current hook, which has ended."""
         if self.due is not None and self.task is not None:
             self.task.uncancel()
         self.due = None
@@ -244,7 +243,6 @@ class ThreadEnd:
         self.waiter: asyncio.Future[None] = loop.create_future()  # for a thread that does not end within the moment
 
     def tell(self) -> None:
-        """Say that the thread has ended; called there."""
         if self._claim.acquire(False):
             self._lock.release()
             return
@@ -275,7 +273,6 @@ class _Watch:
         self._ticking = False
 
     async def wait(self, chain: TaskChain | ThreadChain, until: Awaitable[Any]) -> None:
-        """Wait, and look at the deadlines of a chain meanwhile."""
         self._chains.add(chain)
         if not self._ticking:
             self._ticking = True
@@ -302,7 +299,6 @@ class LoopExecutor:
     has_loop = True
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
-        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
         if place == "task":
             chain = TaskChain()
             task = _start(work.advance(chain))
@@ -331,11 +327,9 @@ class LoopExecutor:
                 await waiting
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
-        """Wait for something that is not a hook."""
         await awaitable
 
     def detach(self, work: Work) -> None:
-        """Run this beside the host, without waiting for it."""
         loop = _running_loop()
         detached, task = _watch_of(loop).detached, loop.create_task(self._run(work))
         detached.add(task)
@@ -346,7 +340,6 @@ loop_executor = LoopExecutor()
 
 
 async def _attend(work: Work, chain: TaskChain, task: asyncio.Task[None]) -> None:
-    """Wait for a chain in a task of its own."""
     loop = task.get_loop()
     chain.work, chain.task, chain.waiter = work, task, loop.create_future()
     try:
@@ -468,7 +461,6 @@ class BackgroundLoop:
         after_fork(self.reset)
 
     def reset(self) -> None:
-        """Start anew: after a fork the parent's loop and lock are not the child's."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -498,7 +490,6 @@ class BackgroundLoop:
             raise CancelledError from None
 
     def start(self, job: Callable[[], None], context: Context) -> None:
-        """Call something on the loop, in a context, without waiting."""
         self._running_loop().call_soon_threadsafe(job, context=context)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:

@@ -28,7 +28,6 @@ class BlockingExecutor:
     has_loop = False
 
     def enter(self, work: Work, place: Place) -> None:
-        """Run steps until their place ends or a hook is given up."""
         if place == "inline":
             copy_context().run(drive, work.advance(Chain()))
         elif place == "thread":
@@ -47,7 +46,6 @@ class BlockingExecutor:
         background_loop.run(loop_executor.wait(awaitable))
 
     def detach(self, work: Work) -> None:
-        """Run this on the background loop, without waiting for it."""
         from .asyncio import background_loop, loop_executor
 
         background_loop.start(lambda: loop_executor.detach(work), copy_context())

@@ -56,7 +56,6 @@ class ThreadChain(Chain):
         return True
 
     def let_go(self) -> None:
-        """Abandon the chain because the host itself is interrupted; its hook keeps the thread."""
         self.abandon()
         super().let_go()
 
