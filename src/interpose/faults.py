@@ -66,7 +66,8 @@ def _trace(error: BaseException) -> str:
     """Return the tracebacks of an exception and its causes, as the interpreter keeps them, for a few links."""
     from traceback import format_tb
 
-    read = {name: BaseException.__dict__[f"__{name}__"].__get__ for name in _OF_AN_EXCEPTION}
+    names = ("traceback", "cause", "context", "suppress_context")
+    read = {name: BaseException.__dict__[f"__{name}__"].__get__ for name in names}
     parts: list[str] = []
     seen: list[BaseException] = []
     current: BaseException | None = error
@@ -76,9 +77,6 @@ def _trace(error: BaseException) -> str:
         link = read["cause"](current)
         current = link if link is not None else None if read["suppress_context"](current) else read["context"](current)
     return "\n".join(reversed(parts))[-8000:]
-
-
-_OF_AN_EXCEPTION = ("traceback", "cause", "context", "suppress_context")
 
 
 def raised_by_signal(error: BaseException) -> bool:

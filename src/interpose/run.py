@@ -257,10 +257,7 @@ class Run:
         elif effect is not None:
             step.health.failures, problem = 0, reply.problem
             status: Status = "ok" if problem is None else "timeout" if problem.kind == "late" else "failed"
-            effect, why = (
-                effect if self.round == 1 else only_stricter(effect),
-                None if problem is None else problem.error,
-            )
+            why, effect = problem and problem.error, effect if self.round == 1 else only_stricter(effect)
             self._write(step, status, ended, effect=effect, error=why, reply=reply, evidence=reply.evidence)
         elif self._phase == 2:
             self.fail(Failure("bad_output", "answered async a second time"), ended, begun=True)

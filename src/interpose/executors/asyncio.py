@@ -74,13 +74,11 @@ def _go_on(context: Context, flow: _Flow, waits_for: Any) -> Generator[Any, Any,
 
 
 class _StandingBy:
-    """A task that waits for a coroutine to begin under its name.
+    """A task of Python 3.11 that waits for a coroutine to begin under its name; later versions have eager tasks.
 
-    Python has tasks that begin at once from 3.12 on. Before, making a task and waiting for its first turn costs more
-    than most hooks, and running the coroutine in the caller's task is unsound: ``asyncio.timeout()`` in a hook would
-    later cancel the host. So for 3.11 a task stands by. If the coroutine has to wait, the task goes on with it; if not,
-    the same task stands by for the next one. This uses the functions that asyncio documents for other implementations
-    of tasks, and counts the references to a task to find out whether a hook has kept it.
+    Making a task and waiting for its first turn costs more than most hooks, and running the coroutine in the caller's
+    task is unsound: ``asyncio.timeout()`` in a hook would later cancel the host. If the coroutine has to wait, the task
+    goes on with it; if not, it stands by for the next one, unless a hook has kept it: its references are counted.
     """
 
     __slots__ = ("_called", "_references", "_rest", "ready", "task")
@@ -156,7 +154,6 @@ if sys.version_info >= (3, 12):
 else:
 
     def _start(flow: _Flow) -> asyncio.Task[None] | None:
-        """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
         loop = _running_loop()
         waiting = _watch_of(loop).standing_by
         if not (waiting and waiting[-1].ready):
@@ -171,9 +168,6 @@ else:
         else:
             stand_in.dismiss()
         return None
-
-
-# Chains.
 
 
 class TaskChain(Chain):
@@ -261,10 +255,7 @@ class ThreadEnd:
 
 
 class _Watch:
-    """What one event loop has of ours: chains that wait, with one timer for all of them, and tasks.
-
-    A timer for each hook would cost more than most hooks.
-    """
+    """What one event loop has of ours: tasks, and chains that wait, with one timer, which is cheaper than one each."""
 
     def __init__(self) -> None:
         self.standing_by: list[_StandingBy] = []
@@ -279,6 +270,10 @@ class _Watch:
             get_running_loop().call_later(_SHORTEST_TICK, self._tick)
         try:
             await until
+        except CancelledError:
+            if until is chain.waiter:
+                chain.let_go()
+            raise
         finally:
             self._chains.discard(chain)
 
@@ -345,7 +340,6 @@ async def _attend(work: Work, chain: TaskChain, task: asyncio.Task[None]) -> Non
     try:
         await _watch_of(loop).wait(chain, chain.waiter)
     except CancelledError:
-        chain.let_go()
         await _end(task)
         raise
     if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
@@ -382,11 +376,7 @@ def _in_thread(work: Work) -> Awaitable[None] | None:
 
 
 async def _await_thread(chain: ThreadChain, step: Step, began: float) -> None:
-    try:
-        await _watch_of(_running_loop()).wait(chain, chain.waiter)
-    except CancelledError:
-        chain.let_go()
-        raise
+    await _watch_of(_running_loop()).wait(chain, chain.waiter)
     step.short = monotonic() - began < MOMENT
     if chain.broken is not None:
         raise chain.broken
@@ -440,10 +430,8 @@ after_fork(_watches.clear)
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
     """Return the watch of a loop; made when it is first needed."""
     key = id(loop)
-    try:
+    if key in _watches:
         return _watches[key][1]
-    except KeyError:
-        pass
     for other, (reference, _) in tuple(_watches.items()):
         known = reference()
         if known is None or known.is_closed():  # tasks that stand by would keep a closed loop for ever
