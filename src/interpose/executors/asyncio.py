@@ -142,9 +142,15 @@ class _StandingBy:
 
 if sys.version_info >= (3, 12):
 
-    def _start(flow: _Flow) -> asyncio.Task[None] | None:
-        """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
-        task = Task(flow, loop=_running_loop(), eager_start=True)
+    def _start(work: Work, chain: Chain) -> asyncio.Task[None] | None:
+        """Begin a chain in a task; return the task, or None if the chain has ended already."""
+        try:
+            loop = get_running_loop()
+        except RuntimeError:
+            loop = _running_loop()  # raises what helps
+        task = Task(work.advance(chain), loop=loop, eager_start=True)
+        if work.silent:
+            return None
         if not task.done():
             return task
         if not task.cancelled():  # a hook may have cancelled the task itself
@@ -153,8 +159,8 @@ if sys.version_info >= (3, 12):
 
 else:
 
-    def _start(flow: _Flow) -> asyncio.Task[None] | None:
-        loop = _running_loop()
+    def _start(work: Work, chain: Chain) -> asyncio.Task[None] | None:
+        loop, flow = _running_loop(), work.advance(chain)
         waiting = _watch_of(loop).standing_by
         if not (waiting and waiting[-1].ready):
             if not waiting:
@@ -296,7 +302,7 @@ class LoopExecutor:
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         if place == "task":
             chain = TaskChain()
-            task = _start(work.advance(chain))
+            task = _start(work, chain)
             return None if task is None else _attend(work, chain, task)
         if place == "inline":
             chain = InlineChain()

@@ -23,6 +23,7 @@ MOST_KEPT = 100
 class Work(Protocol):
     """A run, as an executor sees it."""
 
+    silent: bool  # whether all steps have run and none said anything
     over: bool  # whether no further step runs: a hook has ended the firing, or the host itself is interrupted
 
     def next_place(self, has_loop: bool) -> Place | None: ...  # where the next step runs, and begin its time
