@@ -208,7 +208,7 @@ TABLE = Table([
         can="inject, suppress, context", modifies="tool_response",
         fields="tool_name tool_input:any tool_response:any tool_use_id duration_ms?:number mcp_server?:object",
         claude=ClaudeFacts("context", tool_event=True)),
-    EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context",
+    EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context", modifies="error",
         fields="tool_name tool_input:any tool_use_id error is_interrupt?:flag duration_ms?:number mcp_server?:object",
         claude=ClaudeFacts("context", tool_event=True)),
     EventSpec("PermissionRequest", "when a tool call needs a yes", subject="tool_name", can="deny, allow, interrupt",

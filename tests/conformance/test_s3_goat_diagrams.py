@@ -48,7 +48,7 @@ MATRIX = """
 rows        | event              | deny        | suppress | context | input | continue | note
 S3-55 S3-56 | PreToolUse         | denies      | –        | ✓       | ✓     | –        |
 S3-57 S3-58 | PostToolUse        | context     | ✓        | ✓       | –     | –        | C-20
-S3-59       | PostToolUseFailure | context     | –        | ✓       | –     | –        |
+S3-59       | PostToolUseFailure | context     | –        | ✓       | –     | –        | the contract's table
 S3-60       | Stop               | keeps going | –        | ✓       | –     | ✓        |
 S3-61 S3-62 | PermissionRequest  | denies      | –        | –       | –     | –        | C-18
 S3-64       | SessionStart       | context     | –        | ✓       | –     | –        |
@@ -67,6 +67,7 @@ S3-66       | TaskCompleted      | denies      | –        | ✓       | –   
 BESIDES = {
     "PreToolUse": {"ask", "allow"},
     "PostToolUse": {"inject", "modify tool_response"},
+    "PostToolUseFailure": {"modify error"},
     "PermissionRequest": {"allow", "interrupt", "modify tool_input"},
     "PreCompact": {"modify custom_instructions"},
 }

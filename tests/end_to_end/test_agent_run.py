@@ -145,19 +145,101 @@ def test_the_limit_of_turns_ends_an_agent_that_never_stops(tmp_path: Path) -> No
     assert len(results_of(tmp_path)) == 3
 
 
+def results_of_commands(project: Path, hooks: Hooks, *commands: str, **options: Any) -> list[str]:
+    """What a model gets that runs these commands one after another."""
+    turns: list[dict[str, Any]] = [
+        *({"call": {"Bash": {"command": command}}} for command in commands),
+        {"say": "Done."},
+    ]
+
+    async def run() -> None:
+        async with open_run(runtime_of(project, hooks, turns, **options), session_id="s") as running:
+            await running.ask("Go.")
+
+    asyncio.run(run())
+    return results_of(project)
+
+
+def test_a_command_of_the_model_sees_no_secret_of_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "MY_TOKEN", "BASH_ENV", "LD_PRELOAD_X"):
+        monkeypatch.setenv(name, f"value of {name}")
+
+    said = results_of_commands(tmp_path, Hooks(), "env", "echo $HOME $MY_TOKEN", pass_env=["MY_TOKEN", "NOT_SET"])
+
+    assert [line for line in said[0].splitlines() if "value of" in line] == ["MY_TOKEN=value of MY_TOKEN"]
+    assert "CLAUDE_ENV_FILE" not in said[0]
+    assert said[1] == f"{os.environ['HOME']} value of MY_TOKEN"
+
+
+def test_a_model_can_neither_find_nor_plant_what_its_later_commands_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    hooks = Hooks()
+    hooks.register(
+        "SessionStart", type="command", dialect="claude",
+        command='echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"; echo "$CLAUDE_ENV_FILE" > path',
+    )  # fmt: skip
+    plant = "ls() { echo something else; }; export GREETING=planted"
+
+    said = results_of_commands(
+        tmp_path,
+        hooks,
+        "cat path",
+        f"echo '{plant}' >> \"$(cat path)\" 2>&1 || echo gone; find {temporary} .interpose -name '*env*' -o -name '*.sh'",
+        f'mkdir -p "$(dirname "$(cat path)")"; echo \'{plant}\' >> "$(cat path)"; cat "$(cat path)"',
+        "echo $GREETING; ls path",
+    )
+
+    assert said[0].startswith(str(temporary))
+    assert "gone" in said[1]
+    assert plant in said[2]
+    assert said[3] == "hello\npath"
+
+
+def test_a_line_in_the_env_file_that_is_no_assignment_is_shown_and_not_run(tmp_path: Path) -> None:
+    hooks = Hooks()
+    shown: list[str] = []
+    hooks.register("pre:view:render", lambda event: shown.append(str(event.data.get("text", ""))), matcher="notice")
+    hooks.register(
+        "SessionStart", type="command", dialect="claude",
+        command="""printf 'touch ran\\nexport A=b\\n' >> "$CLAUDE_ENV_FILE" """,
+    )  # fmt: skip
+
+    said = results_of_commands(tmp_path, hooks, "echo $A; ls ran")
+
+    assert said[0].startswith("exit status 2\nb\n")
+    assert shown == ["CLAUDE_ENV_FILE, line 1: 'touch ran' is not an assignment (only assignments: export NAME=value)"]
+
+
+def test_hooks_may_set_variables_again_after_a_compaction(tmp_path: Path) -> None:
+    hooks = Hooks()
+    hooks.register(
+        "SessionStart", type="command", dialect="claude",
+        command="""echo "export COUNT=x\\$COUNT" >> "$CLAUDE_ENV_FILE" """,
+    )  # fmt: skip
+    turns: list[dict[str, Any]] = [{"call": {"Bash": {"command": "echo $COUNT"}}}, {"say": "Done."}]
+
+    async def run() -> None:
+        runtime = runtime_of(tmp_path, hooks, [])
+        runtime.model = ScriptedModel({"turns": turns, "agents": {"compactor": [{"say": "A summary."}]}})
+        async with open_run(runtime, session_id="s") as running:
+            await running.ask("/compact")
+            await running.ask("Go.")
+
+    asyncio.run(run())
+
+    assert results_of(tmp_path) == ["xx"]
+
+
 def test_what_hooks_write_into_the_env_file_is_there_for_the_shell(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.register(
         "SessionStart", type="command", command='echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"', dialect="claude"
     )
-    (tmp_path / "env").touch()
+    found = r"""file=$(sed 's/.*"env_file": *"\([^"]*\)".*/\1/'); echo "NAME='you two'" >> "$file" """
+    hooks.register("Setup", None, command=found)
 
-    async def run() -> None:
-        turns: list[dict[str, Any]] = [{"call": {"Bash": {"command": "echo $GREETING"}}}, {"say": "Done."}]
-        async with open_run(runtime_of(tmp_path, hooks, turns, env_file=tmp_path / "env"), session_id="s") as running:
-            await running.ask("Go.")
-
-    asyncio.run(run())
-
-    assert results_of(tmp_path) == ["hello"]
-    assert not (tmp_path / "env").exists()
+    assert results_of_commands(tmp_path, hooks, "echo $GREETING $NAME") == ["hello you two"]

@@ -63,6 +63,31 @@ def test_a_command_that_exits_with_another_status_has_failed(host: Host, status:
 
 
 @on_both_hosts
+@pytest.mark.parametrize("answer", ["", """echo '{"decision": "deny", "reason": "no"}'; """])
+def test_what_a_command_that_succeeds_writes_to_standard_error_is_kept(host: Host, answer: str) -> None:
+    result = host.outcome(f"{answer}no-such-jq .; echo second >&2; exit 0").results[0]
+
+    assert (result.status, result.error) == ("ok", None)
+    assert result.evidence["stderr"].splitlines()[-1] == "second"
+    assert "no-such-jq: not found" in result.evidence["stderr"]
+    assert result.to_dict()["evidence"]["stderr"] == result.evidence["stderr"]
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_of_a_long_standard_error_the_end_is_kept(status: int) -> None:
+    line = f"head -c 50000 /dev/zero | tr '\\0' x >&2; echo end >&2; exit {status}"
+
+    [result] = NO_LOOP.outcome(line).results
+
+    assert len(result.evidence["stderr"]) == 2000
+    assert result.evidence["stderr"].endswith("xend\n")
+
+
+def test_a_command_that_writes_nothing_to_standard_error_has_none_in_its_evidence() -> None:
+    assert "stderr" not in NO_LOOP.outcome("echo '{}'").results[0].evidence
+
+
+@on_both_hosts
 def test_exit_2_denies_with_what_stands_on_standard_error(host: Host) -> None:
     """Fault 44: without what a terminal would obey."""
     outcome = host.outcome(r"printf 'not \033[31mhere\033[0m\007\n' >&2; exit 2")

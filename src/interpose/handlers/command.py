@@ -160,14 +160,14 @@ def _environment_of(command: Command, event: Event) -> dict[bytes, bytes]:
 
 
 def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[str, Any], limit: float) -> Ended:
-    """Add evidence: which isolation was used, and for a failure which variables the command did not get."""
+    """Add evidence: the isolation, the end of standard error, and for a failure which variables were withheld."""
     evidence = {**notes, **ended.evidence}
     failure = ended.failure
+    if ended.stderr:
+        evidence["stderr"] = clean(ended.stderr[-2000:])
     if failure is None and ended.status == 0:
         return Ended(status=0, stdout=ended.stdout, stderr=ended.stderr, evidence=evidence)
     evidence["exit"] = ended.status if failure is None else None
-    if ended.stderr:
-        evidence["stderr"] = clean(ended.stderr[-2000:])
     if env and (hidden := withheld(env)):
         evidence["withheld"] = hidden
     if failure is not None:

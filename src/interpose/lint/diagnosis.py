@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import Problem
 from ..model import Hook, Outcome, Result, Settings
 from .executables import isolation_of
+from .missing_programs import missing_programs
 from .probe import SLOW, TIMEOUT, Probe
 from .rules import Finding, check_hooks, fails_open
 
@@ -134,6 +135,10 @@ def _judge_answer(hook: Hook, outcome: Outcome, which: str) -> Iterator[Finding]
         hint = _EXIT_STATUS if kind == "fails" and result.evidence.get("exit") else _HINTS.get(kind, "")
         where = "" if which == "every" else "for an input that looks dangerous: "
         yield _finding("wrong", kind, f"{where}{_describe_failure(result)}{_consequence(hook, outcome, which)}", hint)
+    elif names := missing_programs(str(result.evidence.get("stderr", ""))):
+        what = f"does not find {', '.join(names[:5])}, and goes on: its answer may not be the one it was written for"
+        hint = "install it, or write its full path; with `set -e` the script fails instead of going on"
+        yield _finding("warning", "not found", what, hint)
     unknown = [item.wish.partition(":")[0] for item in outcome.ignored if item.wish.endswith(": not known here")]
     if unknown:
         yield _finding("warning", "unknown key", f"answers with {', '.join(unknown)}, which is not a key of an answer",

@@ -153,15 +153,18 @@ class Call:
     # Afterwards.
 
     async def _failed(self, error: Exception, began: float) -> Answer:
-        await self._fire_failure(error, began, interrupted=False)
-        return self._answer(False, error_text(error), error=error, reason=error_text(error))
+        after = await self._fire_failure(error, began, interrupted=False)
+        told = field_of(after, "error")
+        return self._answer(False, told, error=error, reason=told)
 
-    async def _fire_failure(self, error: BaseException, began: float, *, interrupted: bool) -> None:
+    async def _fire_failure(self, error: BaseException, began: float, *, interrupted: bool) -> Outcome:
         fire = self.session._fire_shielded if interrupted else self.session._fire
-        self.outcomes.append(await fire(
+        after = await fire(
             "PostToolUseFailure", **self._fields(), error=error_text(error), is_interrupt=interrupted,
             duration_ms=_ms_since(began),
-        ))  # fmt: skip
+        )  # fmt: skip
+        self.outcomes.append(after)
+        return after
 
     def _refuse(self, reason: str) -> Answer:
         return self._answer(False, f"{self.name} was not run: {reason}", denied=True, reason=reason)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from interpose import tool_environment
 
 __all__ = ["Kind", "Tool", "ToolFailed", "Workplace", "make_tool"]
 
@@ -30,8 +32,8 @@ class Workplace:
     """Writes a file and returns what was written, after hooks changed it; raises ToolFailed if they deny it."""
     is_protected: Callable[[Path], bool] = lambda _: False
     """Says whether tools must not change a file, such as one of the hooks."""
-    env_file: Path | None = None
-    """Shell lines that hooks wrote for the session; Bash runs them first."""
+    environment: Callable[[], Mapping[str, str]] = tool_environment
+    """Returns the environment of the processes that tools start."""
     seen: dict[Path, str] = field(default_factory=dict)
     """The digest of each file when it was last read or written; a file that has changed since is not overwritten."""
     locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
