@@ -151,7 +151,7 @@ class _Line:
         for word in words[:until]:
             if not word.known:
                 yield ask, "It cannot be told where this would delete"
-        for root in texts[:until] or ["."]:
+        for root in [word.text for word in words[:until] if word.known] if until else ["."]:
             yield from self.touches(os.path.join(os.path.expanduser(root), inner))
 
     def replaces(self, name, words):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from .config.armed import Armed
-from .config.declare import HookOptions, declare
+from .config.declare import HookOptions, declare, warn_of_doubt
 from .config.mapping import LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
 from .driver import drive
 from .engine import Engine, Recorder
@@ -184,6 +184,7 @@ class Hooks:
         and its arguments; ``command=`` is a line for the shell instead. ``HookOptions`` says what the options mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
+        warn_of_doubt(hook)
         return self.engine.registry.add([hook])[0]
 
     def on(self, event: str, **options: Unpack[HookOptions]) -> Callable[[_F], _F]:

@@ -8,7 +8,7 @@ every action waits for them: for a plain hook that does so in time, the loop wri
 from __future__ import annotations
 
 from _thread import allocate_lock
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from types import CoroutineType
@@ -31,6 +31,9 @@ BREAKER_SECONDS = 30.0
 
 Entry = tuple[Step | None, "HookRun | float"]
 """What a run writes down about a step: all of it, or only how long it took if it said nothing. A recorder has none."""
+
+
+_NO_MATCH: dict[str, str] = {}
 
 
 class Listener(Protocol):
@@ -58,6 +61,7 @@ class Run:
 
     # What few runs change: a default of the class costs the others nothing.
     background = False  # whether no host waits for it
+    _match = _NO_MATCH  # the grade of the current hook's ``if``
     _phase = 1  # 2 during the second call of a hook that answered async
     _pending: Any = None  # what a hook returned in a place that cannot await it
     _rest: dict[str, str] | None = None
@@ -164,7 +168,7 @@ class Run:
         self._step_began = self.now
         if self.now >= self.began + self.route.total:
             self.fail(Failure("timeout", "the firing's total time was used up before its turn"))
-        elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
+        elif hook.judge is not None and not self._matches(hook.judge):
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self._break_off(step)
@@ -181,6 +185,12 @@ class Run:
             return True
         return False
 
+    def _matches(self, judge: Callable[[Mapping[str, Any]], str | None]) -> bool:
+        """Judge a hook's ``if`` on the input as it stands."""
+        grade = judge({**self.fields, **self.rest()})
+        self._match = {"match": grade} if grade else _NO_MATCH
+        return bool(grade)
+
     def _call(self, step: Step, has_loop: bool) -> Any:
         """Call a hook with its own copy of the input, or go on with what it has returned elsewhere."""
         for listener in self._listeners:
@@ -192,7 +202,7 @@ class Run:
         if handler is None:
             return step.call(self._event())
         progress.set(partial(self._report, step) if self._listeners else None)
-        if not getattr(handler, "only_reads", False) or self._phase == 2:
+        if not getattr(handler, "only_reads", False) or self._phase == 2 or self._match:
             event = self._event()
         elif self._shared is not None and self._shared[0] is self.fields:
             event = self._shared[1]  # so that it is encoded once per firing
@@ -203,7 +213,7 @@ class Run:
         return run(step.hook, event, self.deadline() - step.ending)
 
     def _event(self) -> Event:
-        event = self.route.template.event_type(self.fields)
+        event = self.route.template.event_type(self.fields, **self._match)
         event.completed_by = self
         for name, copy, value in self._copies:
             event[name] = copy(value)
@@ -309,6 +319,8 @@ class Run:
     def _write(self, step: Step, status: Status, ended: Ended | None = None, **what: Any) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
         duration = self.now - self._step_began
+        if self._match:
+            what["evidence"] = {**(what.get("evidence") or {}), **self._match}
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
         self._note(step, run)
         self._next()
@@ -329,8 +341,8 @@ class Run:
 
     def _next(self) -> None:
         self._position += 1
-        if self._allowance:
-            self._phase, self._allowance = 1, 0.0
+        if self._allowance or self._match:
+            self._phase, self._allowance, self._match = 1, 0.0, _NO_MATCH
 
     # What an executor asks and says.
 
@@ -386,6 +398,7 @@ class Run:
         part = Run(self.route, self.fields, self.executor)
         part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
         part.began = self.now if background else self.began
+        part._match = self._match
         part._rest = self.rest()  # the same call id for all of them
         if self._shared is None and step.handler is not None:
             self._shared = (self.fields, self._event())
@@ -452,15 +465,6 @@ class Run:
         """Tell listeners of the outcome; None if the host was interrupted."""
         for listener in self._listeners:
             listener.run_ends(outcome)
-
-
-def _judged(hook: Hook, fields: dict[str, Any]) -> bool:
-    """Judge a hook's ``if``; what cannot be judged counts as true."""
-    try:
-        return hook.judge is None or bool(hook.judge(fields))
-    except Exception as error:
-        log("warning", "if %s of hook %s cannot be judged: %s", hook.condition, hook.label, type(error).__name__)
-        return True
 
 
 def _void_grants(runs: Sequence[HookRun]) -> None:

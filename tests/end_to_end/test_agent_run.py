@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,45 @@ def test_hooks_govern_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
         ("PreToolUse", "mcp__errands__add"),
         ("PostToolUse", "mcp__errands__add"),
         ("PreToolUse", "mcp__errands__odd_name"),
+    ]
+
+
+def test_a_search_finds_nothing_that_a_rule_denies(tmp_path: Path) -> None:
+    for name in ("secrets/key", "secrets/deep/key", "src/app.py", ".env", "notes/.env"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("token = 1\n")
+    (tmp_path / "src/innocent.txt").symlink_to("../secrets/key")
+    os.link(tmp_path / ".env", tmp_path / "src/hard.txt")
+    hooks = Hooks.from_mapping({"permissions": {"Read(secrets/**)": "deny", "Read(.env)": "ask"}})
+    turns: list[dict[str, Any]] = [
+        {"call": {"Grep": {"pattern": "token"}}},
+        {"call": {"Grep": {"pattern": "token", "output_mode": "content", "path": "."}}},
+        {"call": {"Grep": {"pattern": "token", "output_mode": "count", "glob": "**/*{key,v,t}"}}},
+        {"call": {"Glob": {"pattern": "**/*"}}},
+        {"call": {"Grep": {"pattern": "token", "path": "secrets"}}},
+        {"call": {"Grep": {"pattern": "token", "path": "src/innocent.txt"}}},
+        {"call": {"Glob": {"pattern": "secrets/*"}}},
+        {"call": {"Grep": {"pattern": "token", "glob": ".env"}}},
+        {"say": "Done."},
+    ]
+
+    async def run() -> None:
+        async with open_run(runtime_of(tmp_path, hooks, turns), session_id="s") as running:
+            await running.ask("Look.")
+
+    asyncio.run(run())
+
+    wide = [re.sub(r"transcripts/.*\n", "", result) for result in results_of(tmp_path)[:4]]
+    assert wide[0] == "src/app.py\n(left out by a permission rule: 6)"
+    assert wide[1] == "src/app.py:1:token = 1\n(left out by a permission rule: 6)"
+    assert wide[2] == "(nothing found)\n(left out by a permission rule: 6)"
+    assert "src/app.py" in wide[3]
+    assert not any(name in wide[3] for name in ("secrets", ".env", "innocent", "hard"))
+    assert results_of(tmp_path)[4:] == [
+        "Grep was not run: denied by the rule Read(secrets/**)",
+        "Grep was not run: denied by the rule Read(secrets/**)",
+        "Glob was not run: denied by the rule Read(secrets/**)",
+        "Grep was not run: the rule Read(.env) asks (there is no approver)",
     ]
 
 

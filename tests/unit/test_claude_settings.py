@@ -278,8 +278,8 @@ def test_a_condition_holds_at_events_about_tools():
     hook = one({**command(), "if": "Bash(git *)"})
 
     assert hook.judge is not None
-    assert hook.judge({"tool_name": "Bash", "tool_input": {"command": "git push"}}) is True
-    assert hook.judge({"tool_name": "Edit", "tool_input": {}}) is False
+    assert hook.judge({"tool_name": "Bash", "tool_input": {"command": "git push"}}) == "certain"
+    assert hook.judge({"tool_name": "Edit", "tool_input": {}}) is None
 
 
 def test_a_condition_that_cannot_be_read_leaves_a_hook_that_always_runs():

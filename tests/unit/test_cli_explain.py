@@ -1,8 +1,11 @@
 """Why a hook would run or not, without running it."""
 
+import json
+
 import pytest
 
 from interpose import BadEvent, Hooks
+from interpose.cli import main
 from interpose.cli.engine import explain
 from interpose.events import TABLE
 
@@ -132,3 +135,66 @@ def test_a_rule_that_has_nothing_to_be_judged_by_is_said_to_count_as_true():
         "Bash(git push *) cannot be judged without a tool_input, so it counts as true",
         "Bash holds for this input",
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("secret", "Read(./secret) holds for this input"),
+        ("file:///work/secret", "Read(./secret) may hold for this input (match: possible)"),
+        ("/dev/fd/3", "Read(./secret) cannot be judged from this input, so it counts as true (match: opaque)"),
+        ("other", "Read(./secret) does not hold for this input"),
+    ],
+)
+def test_a_rule_is_explained_with_its_grade(path: str, says: str) -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", print, if_="Read(./secret)")
+
+    [fact] = explain(
+        hooks, TABLE["PreToolUse"], {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/work"}
+    ).hooks
+
+    assert [predicate.text for predicate in fact.predicates if predicate.name == "if"] == [says]
+
+
+class TestLines:
+    def explain(self, line: str, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+        assert main(["explain", "--line", line, *options]) == 0
+        return capsys.readouterr().out
+
+    def test_each_command_has_its_grade_and_how_it_was_reached(self, capsys):
+        printed = self.explain("sudo sh -c 'git push'; unknownrunner rm x; eval \"$x\"", capsys)
+
+        assert "  certain  git push\n             reached through sudo, then sh -c\n" in printed
+        assert "  possible rm x\n             unknownrunner is not known, and may run one of these words\n" in printed
+        assert "  opaque   eval runs a text that is computed\n" in printed
+
+    def test_the_rules_of_the_configuration_are_graded(self, capsys, tmp_path):
+        config = tmp_path / "hooks.yaml"
+        config.write_text(
+            "hooks:\n  PreToolUse:\n"
+            "    - {name: a, if: 'Bash(git push *)', command: 'true'}\n"
+            "    - {name: b, if: 'Bash(rm *)', command: 'true'}\n"
+            "    - {name: c, if: 'Write(x)', command: 'true'}\n"
+            "permissions: {'Bash(curl *)': deny}\n"
+        )
+
+        printed = self.explain("git push; curl x | sh", capsys, "-c", str(config))
+        rules = [line.split("  ")[0] for line in printed.splitlines() if line.startswith("✓")]
+
+        assert rules == ["✓ Bash(git push *): certain", "✓ Bash(rm *): opaque", "✓ Bash(curl *): certain"]
+        assert printed.endswith("permissions: deny\n")
+        found = json.loads(self.explain("ls", capsys, "-c", str(config), "--json"))
+        assert [rule["grade"] for rule in found["rules"]] == [None, None, None]
+        assert found["commands"] == [{"words": ["ls"], "grade": "certain", "via": [], "why": "", "redirections": []}]
+
+    @pytest.mark.parametrize("line", ["\x1b[31mls\r\n", "foo \x9b31m 'a\u202eb'", "echo " + "x" * 300, "a 'b c' " * 30])
+    def test_nothing_on_the_line_reaches_the_terminal_raw_and_the_lines_are_short(self, line, capsys):
+        printed = self.explain(line, capsys)
+
+        assert all(letter == "\n" or letter.isprintable() for letter in printed)
+        assert max(map(len, printed.splitlines())) <= 80
+
+    def test_an_event_and_a_line_are_one_too_many(self, capsys):
+        assert main(["explain", "PreToolUse", "--line", "ls"]) == 1
+        assert "leave out PreToolUse, or --line" in capsys.readouterr().err

@@ -195,14 +195,14 @@ DENIED = [
     "git clean -fdx", "git -C x clean -ffdx", "git clean -f -d", "git clean --force", "dd if=/dev/zero of=/dev/sda", "dd of='/dev/nvme0n1' if=x",
     "cat x > /dev/sda", "echo x >/dev/nvme0n1", "cat x >| /dev/vda1", "mkfs.ext4 /dev/sdb1", "sudo mkfs -t ext4 /dev/sdb", "wipefs -a /dev/sda",
     "echo x | tee /dev/sda", "cp x /dev/sdb", "chmod -R 777 /", "chmod 777 -R ~", "chmod --recursive 777 /", "chown -R me /etc", "chmod -R 777 ..",
-    "mv ~ /tmp/x", "mv / /x", "mv . /tmp/x",
+    "mv ~ /tmp/x", "mv / /x", "mv . /tmp/x", "git -c alias.x='!rm -rf /' x",
 ]  # fmt: skip
 ASKED = [
     "rm -rf $X", 'rm -rf "$X"/', "rm -rf build$X", "rm -rf {a,b}", "rm -rf build{,/../..}", "ls | xargs rm", "echo / | xargs rm -rf", "rm -rf `cat list`",
     "rm -rf ?*", "rm -rf .*", "rm -rf '/'*", "rm -rf [a-z]*", "cd $X && rm -rf build", "cd && rm -rf x", "cd - && rm x", "popd; rm x", "chmod -R 777 $X", "find $X -delete",
     "curl x | sh", "$X -rf /", "eval $X", "git $X", "git reset --hard HEAD~1", "git reset --har", "git -C x reset --hard", "git push --force",
     "git push -f origin", "git push --force-with-lease", "git checkout -- .", "git restore .", "git stash drop", "git branch -D x",
-    "git -c alias.x='!rm -rf /' x", "kubectl delete ns x", "terraform -chdir=x destroy", "docker system prune -f", "rsync -a --delete a/ b/", "crontab -r",
+    "git -c alias.x='!x' x", "kubectl delete ns x", "terraform -chdir=x destroy", "docker system prune -f", "rsync -a --delete a/ b/", "crontab -r",
 ]  # fmt: skip
 FREE = [
     "ls -l", "ls *", "rm README", "rm -rf build", "rm -rf ./build/ node_modules", "rm -rf build/*", "rm -f *.pyc", "rm -rf build*", "cd build && rm -rf *",

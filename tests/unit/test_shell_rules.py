@@ -26,7 +26,22 @@ def judge(pattern: str, command: Any, tool: str = "Bash", **more: Any) -> bool:
         ("git push *", "git push", True),
         ("git push *", "git pushy", False),
         ("git push *", "git pull", False),
-        ("git push *", "git -C dir push", False),
+        ("git push *", "git -C dir push", True),
+        ("git push *", "git --no-pager -c a.b=c push x", True),
+        ("git push *", "git -C push pull", False),
+        ("npm publish *", "npm --registry x publish", True),
+        ("docker push *", "docker --context x push y", True),
+        ("rm -rf *", "rm -fr x", True),
+        ("rm -rf *", "rm -r -f x", True),
+        ("rm -rf *", "rm --recursive --force x", True),
+        ("rm -rf *", "rm --recurs --forc x", True),
+        ("rm -rf *", "rm x -vRf", True),
+        ("rm -rf *", "rm -r x", False),
+        ("rm -rf *", "rm -- -rf x", False),
+        ("git push --force *", "git push -f origin", True),
+        ("git push --force *", "git push origin main --force", True),
+        ("git push --force *", "git push origin", False),
+        ("kubectl delete *", "kubectl -n x delete pod y", True),
         ("git push:*", "git push", True),
         ("git push:*", "git push origin", True),
         ("git push:*", "git pushy", False),
@@ -56,7 +71,7 @@ def test_a_pattern_is_the_text_of_a_command_with_stars(pattern: str, command: st
 RUNS_IT = [
     # spelling
     "git  push", "\tgit\tpush", '"git" push', "'git' 'push'", "g\\it pu\\sh", 'g""it p"us"h', "git pu\\\nsh", "gi\\\nt push",
-    "$'git' push", '$"git" push', "git push\r\n", "git push # to the server",
+    "$'git' push", '$"git" push', "git push # to the server",
     "git push$\\\nx", "echo $\\\n(git push)", "i\\\nf git push; then x; fi", "A\\\n=1 git push", "cat <<E\\\nF\n$(git push)\nEF",
     # around it
     "A=1 git push", "A=1 B='x y' git push", "A=$(x) git push", "a=(1 2) git push", "a[1]=2 git push", "a[1 + 2]=3 git push",
@@ -96,19 +111,19 @@ MAY_RUN_IT = [
     "git {push,x}", "{git,push}", "git pus?", "git p[u]sh", "gi? push", "/usr/bin/g*t push", "=git push", "$'\\x67it' push", "@(git) push",
     "eval $x", 'eval "$(x)"', 'sh -c "$x"', 'sh -c "git $x"', "sh <<EOF\ngit push\nEOF", "echo git push | sh", "curl x | bash -s", "cat x | sudo sh",
     "sh <<< 'git push'", "cat <<EOF | sh\ngit push\nEOF", "bash <(echo git push)", "source <(echo git push)", ". /dev/stdin", "bash $x",
-    "sudo $x", "env $x git", "timeout $x git push", "find . $x", "sudo --unknown x git push", "sudo -s", "git() { command git \"$@\"; }",
-    "if (", "echo 'git push", 'echo "git push', "echo $(git", "echo `git", "cat <<EOF\nx", "cat <<EOF", "a )", "(a", "${ git push; }", "echo $[1]", "f (a)",
-    "x=(git push); ${x[@]}", "git push () { ls; }", "f (git push", "bash /dev/stdin", "sh /proc/self/fd/0", "sh", "bash -s",
+    "sudo $x", "env $x git", "timeout $x git push", "x='. -delete'; find $x", "sudo --unknown x git push", "git() { command git \"$@\"; }",
+    "if (", "echo 'git push", 'echo "git push', "echo $(git", "echo `git", "(a", "git -C $x push", "bash script.sh git push", "${ git push; }", "echo $[1]",
+    "x=(git push); ${x[@]}", "git push () { ls; }", "f (git push", "bash /dev/stdin", "sh /proc/self/fd/0", "x='a'; ((x++))", "git push\r\n",
 ]  # fmt: skip
 
 RUNS_SOMETHING_ELSE = [
     "", "  \n", "# git push", "ls # git push", "ls # ; git push", "echo git push", 'echo "git push"', "echo 'git push; git push'", "echo 'a' 'git push'",
     "echo \\; git push", 'echo "; git push"', "echo '$(git push)'", 'echo "\\$(git push)"', 'echo "\\`git push\\`"', "echo \\`git push",
-    "echo $HOME", "echo $x git push", 'echo "$x; git push"', "echo $(date) `date`", "ls *.py", "git commit -m \"$x\"", "git -C $x push", "git status $x",
+    "echo $HOME", "echo $x git push", 'echo "$x; git push"', "echo $(date) `date`", "ls *.py", "git commit -m \"$x\"", "git -C x status", "git status $x", "cat <<EOF\nx", "cat <<EOF", "a )", "f (a)", "sh", "bash -s", "sudo -s", "find $x -name y",
     "git commit$x", "git pull{a,b}", "git stash drop stash@{0}", "git push-to-checkout", "gitpush", "x=git", "A='git push' ls",
     "cat <<EOF\ngit push\nEOF", "cat <<'EOF'\n$(git push)\nEOF", "cat <<EOF > f\n; git push '\nEOF\nls", "cat <<-EOF\n\tgit push\n\tEOF", "cat <<< 'git push'",
     "cat > 'git push'", "case git in push) ls;; esac", "for git in push; do ls; done", "function git { ls; }", "sudo echo git push", "env A=git ls push",
-    "timeout 5 echo git push", "xargs echo git push", "command -v git push", "eval echo git push", "sh -c 'echo git push'", "bash script.sh git push",
+    "timeout 5 echo git push", "xargs echo git push", "command -v git push", "eval echo git push", "sh -c 'echo git push'", "bash script.sh git",
     "sh -c 'ls' git push", "find . -name git -exec ls push \\;", "find git push", "nice -n 5 ls", "((x++))", "((i=0; i<3))", "[ -f git ] && ls", "[[ git == push ]]",
     "echo $((1 + 2)) ${x:-git push} ${#x}", "echo git 2>&1 push", "ls &>/dev/null", "a && b || c; d | e & f", "f() { ls; }; f git push", "git", "push",
     "/git/push x", "git\u00a0push", "while read -r x; do echo \"$x\"; done < git", "if [ -n \"$x\" ]; then echo git push; fi",
@@ -148,7 +163,7 @@ def test_what_is_certainly_something_else_does_not_count(command: str) -> None:
 def test_the_words_before_the_first_that_is_not_known_decide() -> None:
     assert judge("rm -rf *", "rm -rf $x")
     assert judge("rm -rf *", "rm $x")
-    assert not judge("rm -rf *", "rm -r $x")
+    assert judge("rm -rf *", "rm -r $x")
     assert not judge("rm -rf *", "rm dist/*.js")
     assert judge("ls", "ls $x")
     assert not judge("ls", "ls a$x")
@@ -179,7 +194,7 @@ def test_a_tool_with_a_path_and_a_command_of_its_own_is_judged_by_both() -> None
 
 @pytest.mark.parametrize(
     "command",
-    ["\0", "ls\0", "\ud800", "ls " * 40_000, "ls;" * 20_000, "$(" * 50_000, "(" * 100_000, "eval " * 11 + "ls", "sudo " * 20 + "ls",
+    ["\0", "ls\0", "\ud800", "ls; " * 40_000, "ls;" * 20_000, "$(" * 50_000, "(" * 100_000, "eval " * 11 + "ls", "sudo " * 20 + "ls",
      "(ls);" * 50 + "( " * 41 + "ls" + " )" * 41],
 )  # fmt: skip
 def test_what_is_too_much_counts(command: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from ..errors import UsageError
 from ..replies import clean
 from . import options
 from .engine import Explanation, HookFacts, explain
@@ -25,13 +26,19 @@ def run(
     config: options.Config = None,
     dialect: options.Dialect = None,
     cwd: options.Cwd = None,
+    line: options.Line = None,
     as_json: options.AsJson = False,
 ) -> int:
     """Takes the options of `interpose fire`. Each condition of each hook is evaluated on the input as given; in a
-    firing an earlier hook may change that input, or deny and so end the firing.
+    firing an earlier hook may change that input, or deny and so end the firing. With --line, shows how a command line
+    is read instead, and which rules match it.
 
     Example: interpose explain PreToolUse --tool Bash --tool-input '{"command": "git push"}'
+
+    Example: interpose explain --line 'sudo sh -c "git push"'
     """
+    if line is not None:
+        return _explain_line(line, event, config, dialect, cwd, as_json=as_json)
     event_options = EventOptions(event, input, tool, tool_input, agent, field, config, dialect, cwd)
     row, fields = read_event(event_options)
     for problem in unknown_fields(event_options, row):
@@ -44,6 +51,21 @@ def run(
     for warning in hooks.warnings:
         print_problem(warning, "explain")
     _print_explanation(explanation)
+    return 0
+
+
+def _explain_line(
+    line: str, event: str | None, config: list[str] | None, dialect: str | None, cwd: str | None, *, as_json: bool
+) -> int:
+    from .explain_line import explain_line
+
+    if event is not None:
+        raise UsageError("--line is about a command line, not about an event", hint=f"leave out {event}, or --line")
+    hooks = load_hooks(config or [], dialect, cwd)
+    if not as_json:
+        for warning in hooks.warnings:
+            print_problem(warning, "explain")
+    explain_line(line, hooks, as_json=as_json)
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Input", "Tool", "ToolInput",
+    "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Input", "Line", "Tool", "ToolInput",
 ]  # fmt: skip
 
 _WHERE = "Which configuration"
@@ -69,5 +69,12 @@ Fields = Annotated[
     typer.Option(
         "--field", "-f", metavar="K=V", rich_help_panel=_WHAT,
         help="Any other field: JSON if it is valid for the field, else text. May be repeated.",
+    ),
+]  # fmt: skip
+Line = Annotated[
+    str | None,
+    typer.Option(
+        "--line", metavar="TEXT", rich_help_panel=_WHAT,
+        help="Show how this command line is read: each command, its grade and why.",
     ),
 ]  # fmt: skip

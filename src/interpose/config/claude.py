@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import EventSpec, Table
 from ..handlers.command import command_of
 from ..matching import compile_claude_matcher, compile_condition
@@ -18,7 +18,7 @@ from ..model import Hook
 from ..records import replace
 from ..replies import clean
 from .commands import PLACEHOLDER, PLUGIN_VARIABLE
-from .declare import as_written, declare
+from .declare import declare
 from .mapping import Configuration
 
 __all__ = ["read_settings", "with_unique_names", "without_copies"]
@@ -251,7 +251,8 @@ class _SettingsReader:
             self.warn(f"{path}.once", "once is ignored in a settings file")
         condition = given.get("if")
         try:
-            compile_condition(condition if isinstance(condition, str) else None)
+            # The client reads no list.
+            compile_condition([condition] if isinstance(condition, list) else condition, family=False)
         except BadHook as error:
             # If its condition is unknown, a guard runs.
             self.warn(f"{path}.if", f"{error.problem.what}; the hook runs without it", error.problem.hint)

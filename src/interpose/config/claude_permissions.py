@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..errors import BadHook, ConfigError, Problem, nearest
+from ..errors import BadHook, ConfigError, Problem, as_written, nearest
 from ..matching import compile_condition
 from ..model import strictest
-from .declare import as_written
 
 __all__ = ["ANSWERS", "read_permissions"]
 

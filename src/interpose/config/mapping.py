@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
-from ..matching import compile_condition
+from ..matching import compile_rule
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
-from .declare import ERROR_BEHAVIORS, as_written, declare, seconds
+from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
 from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
@@ -138,17 +138,13 @@ class _ConfigurationReader:
             self.wrong("permissions", f"{as_written(given)} where names and answers are expected")
             return
         for name, answer in (given or {}).items():
+            before = len(self.problems)
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
-                continue
-            try:
-                rule = compile_condition(name)
-            except BadHook as error:
-                self.wrong(f"permissions.{name}", error.problem.what.removeprefix("if: "), error.problem.hint)
-                continue
-            if rule is None:
-                self.wrong("permissions", "a rule without text", "write it like Bash(git push *)")
-            self.found.permissions[name] = answer
+            else:
+                self.attempt(f"permissions.{name}", partial(compile_rule, name))
+            if len(self.problems) == before:
+                self.found.permissions[name] = answer
 
     def scripts(self, given: Any) -> None:
         if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
@@ -158,7 +154,8 @@ class _ConfigurationReader:
             path = os.path.join(self.directory, name)
             self.found.scripts.append(os.path.realpath(path))
             try:
-                self.found.hooks.extend(self.script_reader.hooks_of_file(path, self.layer))
+                for hook in self.script_reader.hooks_of_file(path, self.layer):
+                    self.add(hook, hook.source)
             except ConfigError as error:
                 self.problems.extend(error.problems)
 
@@ -290,7 +287,12 @@ class _ConfigurationReader:
             options.setdefault("priority", PRIORITY)
         made = self.declared(event, handler, path, scope, options)
         if made is not None and len(self.problems) == before:
-            self.found.hooks.append(made)
+            self.add(made, f"{path}.matcher")
+
+    def add(self, hook: Hook, matcher_at: str) -> None:
+        self.found.hooks.append(hook)
+        if doubt := doubt_about(hook, matcher_at):
+            self.found.warnings.append(doubt)
 
     def declared(self, event: str, handler: Any, path: str, scope: str | None, options: dict[str, Any]) -> Hook | None:
         """Make a hook; if an option is wrong, note that and check the others without it."""

@@ -32,7 +32,9 @@ _HOOK: dict[str, dict[str, Any]] = {
     "name": {**_TEXT, "description": "What it is called: to switch it, and in every report."},
     "matcher": {**_TEXT, "description": 'Names and globs separated by |, such as "Write|Edit" or "mcp__*", or "re:" '
                                         "and a regular expression (RE2) for the whole name. Case-sensitive."},
-    "if": {**_TEXT, "description": "One rule on what a tool is given, such as Bash(git push *) or Write(src/**)."},
+    "if": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],
+           "description": "A rule on what a tool is given, such as Bash(git push *) or Write(src/**), or a list of "
+                          "rules, of which one has to match."},
     "type": {"enum": ["python", "command", "script"],
              "description": "What handler: is: a Python function (the default), a program, or a line of a script."},
     "handler": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],

@@ -39,6 +39,7 @@ class Call:
         tool_use_id: str,
         schema: Mapping[str, Any] | None,
         kind: str | None,
+        leaves_out: bool = False,
     ) -> None:
         self.session = session
         self.name = name
@@ -46,6 +47,7 @@ class Call:
         self.id = tool_use_id
         self.schema = schema
         self.kind = kind_of(name, kind)
+        self.leaves_out = leaves_out
         self.outcomes: list[Outcome] = []
         self.decided_by: Outcome
 
@@ -85,7 +87,10 @@ class Call:
         """Return why the call must not run; an empty text if it may."""
         session = self.session
         call = {"tool_name": self.name, "tool_input": self.input, "cwd": session.cwd}
-        verdict = judge(before, call, rules=session.rules, mode=session.mode, kind=self.kind, default=session.default)
+        verdict = judge(
+            before, call, rules=session.rules, mode=session.mode, kind=self.kind, default=session.default,
+            leaves_out=self.leaves_out,
+        )  # fmt: skip
         if verdict.what != "ask":
             return verdict.reason
         cache = session._permission_cache
@@ -128,8 +133,8 @@ class Call:
     def _denied_by_rule(self) -> str:
         """Return which rule denies an input that was changed after the rules were applied."""
         call = {"tool_name": self.name, "tool_input": self.input, "cwd": self.session.cwd}
-        answer, rule = self.session.rules(call)
-        return f"denied by the rule {rule}" if answer == "deny" else ""
+        ruled = self.session.rules(call)
+        return ruled.reason if ruled.answer == "deny" else ""
 
     async def _recheck(self) -> str:
         """Fire PreToolUse for the guards with an input that was changed after they had seen it."""

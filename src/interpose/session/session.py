@@ -212,15 +212,21 @@ class Session:
         tool_use_id: str | None = None,
         schema: Mapping[str, Any] | None = None,
         kind: str | None = None,
+        leaves_out: bool = False,
     ) -> Answer:
         """Make a tool call: PreToolUse, permission, ``run(input)``, PostToolUse or PostToolUseFailure.
 
         An input that hooks changed must match ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
-        ``run``), for the permission modes; without it the names of common tools are known.
+        ``run``), for the permission modes; without it the names of common tools are known. ``leaves_out`` promises that
+        a search returns no file for which ``left_out`` is true: then rules do not ask about a search that is wider.
         """
         if halted := self._halted_answer():
             return halted
-        return await Call(self, name, input, tool_use_id or new_id(), schema, kind).make(run)
+        return await Call(self, name, input, tool_use_id or new_id(), schema, kind, leaves_out).make(run)
+
+    def left_out(self, name: str, input: Any) -> Callable[[str], bool]:
+        """Return a function that says whether rules keep a file, by its absolute path, out of a search's result."""
+        return self.rules.left_out({"tool_name": name, "tool_input": input, "cwd": self.cwd})
 
     async def stop(self, last_assistant_message: str = "") -> Answer:
         """Ask whether the agent may stop: Stop, or SubagentStop. With ``keep_going`` it must be told ``content``."""

@@ -38,6 +38,8 @@ class Workplace:
     """The digest of each file when it was last read or written; a file that has changed since is not overwritten."""
     locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     """One lock per file, for one write at a time; all agents of a run share them."""
+    left_out: Callable[[str], bool] = lambda _: False
+    """Says whether permission rules keep a file out of the result of a search."""
 
     def __post_init__(self) -> None:
         self.cwd = self.cwd.resolve()
@@ -54,6 +56,8 @@ class Tool:
     kind: Kind
     run: Callable[[dict[str, Any], Workplace], Awaitable[str]]
     """Returns the result for the model; raises ToolFailed with the error for the model."""
+    leaves_out: bool = False
+    """Whether its result has no file that ``Workplace.left_out`` says to leave out."""
 
 
 def make_tool(
@@ -63,6 +67,8 @@ def make_tool(
     properties: dict[str, Any],
     required: Sequence[str],
     run: Callable[[dict[str, Any], Workplace], Awaitable[str]],
+    *,
+    leaves_out: bool = False,
 ) -> Tool:
     """Return a tool that takes these properties and no others; its input is validated before it runs."""
     schema = {
@@ -76,7 +82,7 @@ def make_tool(
         _check(name, schema, given)
         return await run(given, workplace)
 
-    return Tool(name, description, schema, kind, checked)
+    return Tool(name, description, schema, kind, checked, leaves_out)
 
 
 def _check(name: str, schema: dict[str, Any], given: dict[str, Any]) -> None:

@@ -238,7 +238,7 @@ def _read_value(row: EventSpec, answer: object) -> ParsedAnswer | Failure:
 # The event.
 
 # Fields of the native wire format, which hooks of Claude Code do not know.
-_NATIVE = frozenset({"hook_type", "orchestrator_id", "timestamp", "tool_output", "protocol", "async_phase"})
+_NATIVE = frozenset({"hook_type", "orchestrator_id", "timestamp", "tool_output", "protocol", "async_phase", "match"})
 
 
 def write(event: Event) -> dict[str, Any]:

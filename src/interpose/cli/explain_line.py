@@ -1,0 +1,133 @@
+"""``interpose explain --line``: how a command line was read, and which rules match it at which grade. Runs nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+
+from ..hooks import Hooks
+from ..matching import compile_matcher
+from ..matching.grades import Grade
+from ..matching.shell import Command, CommandPattern, Line, Suspect, read_line
+from .render import cut, escape, paint, short_path
+
+__all__ = ["RuleMatch", "explain_line", "print_line", "rules_of"]
+
+_WIDTH = 80
+_LONGEST = 200
+_COLOURS = {"certain": "green", "possible": "yellow", "opaque": "red", "no match": "dim"}
+_RULE = re.compile(r"([^()]+)\((.*)\)\s*\Z", re.DOTALL)
+_BETWEEN_RULES = re.compile(r"(?<=\)) or (?=\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMatch:
+    """A rule that is configured, and the grade at which it matches a line."""
+
+    rule: str
+    where: str
+    grade: Grade | None
+
+
+def explain_line(text: str, hooks: Hooks, *, as_json: bool) -> None:
+    """Print how a line was read, and the rules of the hooks and permissions."""
+    line, matches = read_line(text), rules_of(hooks, text)
+    if as_json:
+        print(json.dumps({**line.to_dict(), "rules": [asdict(match) for match in matches]}))
+    else:
+        print_line(line, matches)
+
+
+def rules_of(hooks: Hooks, text: str) -> list[RuleMatch]:
+    """Return every rule on command lines that is configured, with its grade."""
+    named = [(hook.condition or "", _place(hook.label, hook.source)) for hook in hooks]
+    named += [(rule, f"permissions: {decision}") for rule, decision in hooks.permissions.items()]
+    rules = [(rule, where) for texts, where in named for rule in _BETWEEN_RULES.split(texts) if _is_about_lines(rule)]
+    return [RuleMatch(rule, where, _grade(rule, text)) for rule, where in rules]
+
+
+def _place(label: str, source: str) -> str:
+    return f"{label}, {short_path(source)}" if source else label
+
+
+def _is_about_lines(rule: str) -> bool:
+    tool = rule.partition("(")[0].strip()
+    matcher = compile_matcher(tool)
+    return bool(tool) and (matcher is None or matcher("Bash"))
+
+
+def _grade(rule: str, text: str) -> Grade | None:
+    found = _RULE.match(rule)
+    if found is None or found.group(2).strip() in ("", "*"):
+        return "certain"
+    return CommandPattern(found.group(2).strip()).grade_line(text)
+
+
+def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
+    """Print a line: its commands, what may be run, what cannot be read, and the rules."""
+    for part in textwrap.wrap(_shown(line.text), _WIDTH, break_on_hyphens=False):
+        print(paint(part, "bold"))
+    for command in line.commands:
+        _print_entry(command.grade, _words(command.parts), _notes(command))
+    for suspect in line.suspects:
+        _print_entry("possible", *_suspect(suspect))
+    for reason in line.opaque:
+        _print_entry("opaque", reason, ())
+    if not (line.commands or line.opaque):
+        print("  runs nothing")
+    for match in matches:
+        _print_match(match)
+
+
+def _print_match(match: RuleMatch) -> None:
+    mark = paint("✓", "green") if match.grade else paint("✗", "dim")
+    grade = match.grade or "no match"
+    rule, where = cut(_shown(match.rule), _WIDTH - 4 - len(grade)), cut(_shown(match.where), _WIDTH - 4)
+    fits = len(rule) + len(grade) + len(where) + 6 <= _WIDTH
+    print(f"{mark} {rule}: {paint(grade, _COLOURS[grade])}" + (f"  {paint(where, 'dim')}" if fits else ""))
+    if not fits:
+        print(f"    {paint(where, 'dim')}")
+
+
+def _print_entry(grade: Grade, text: str, notes: Iterable[str]) -> None:
+    first, *more = textwrap.wrap(_shown(text), _WIDTH - 11, break_on_hyphens=False) or [""]
+    print(f"  {paint(f'{grade:<8}', _COLOURS[grade])} {first}")
+    for part in more:
+        print(" " * 11 + part)
+    for note in notes:
+        print(textwrap.fill(_shown(note), _WIDTH, initial_indent=" " * 13, subsequent_indent=" " * 13))
+
+
+def _notes(command: Command) -> Iterator[str]:
+    if command.via:
+        yield f"reached through {', then '.join(command.via)}"
+    if command.why:
+        yield f"because {command.why}"
+    if command.redirections:
+        yield "with " + " ".join(f"{one.operator} {_word(one.target)}" for one in command.redirections)
+
+
+def _suspect(suspect: Suspect) -> tuple[str, list[str]]:
+    if suspect.text:
+        return suspect.text.replace("\0", "…").replace("\1", "…"), [f"a text that {suspect.program} may run"]
+    runs = "runs one of these words" if suspect.runs else "is not known, and may run one of these words"
+    return _words(suspect.words), [f"{suspect.program} {runs}"]
+
+
+def _words(parts: Iterable[str]) -> str:
+    return " ".join(map(_word, parts))
+
+
+def _word(part: str) -> str:
+    """Return a word as it could be typed; an ellipsis stands for what is unknown."""
+    if "\0" in part or "\1" in part:
+        return part.replace("\0", "…").replace("\1", "…")
+    return shlex.quote(part)
+
+
+def _shown(text: str) -> str:
+    return cut(escape(text).replace("\n", "\\n").replace("\t", "\\t"), _LONGEST)

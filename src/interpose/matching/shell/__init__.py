@@ -1,0 +1,16 @@
+"""Shell command lines: which commands a line runs, and whether one of them matches a rule.
+
+``reader`` parses the text, ``resolver`` and ``runners`` find the commands that other commands run, ``pattern`` compares
+them with a rule.
+What is known about programs is in ``matching.programs``.
+"""
+
+from .line import Command, Line, Pipe, Suspect
+from .pattern import CommandPattern
+from .read import read_line, shell_commands
+from .words import Redirection, SimpleCommand, Word
+
+__all__ = [
+    "Command", "CommandPattern", "Line", "Pipe", "Redirection", "SimpleCommand", "Suspect", "Word", "read_line",
+    "shell_commands",
+]  # fmt: skip

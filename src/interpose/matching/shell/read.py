@@ -1,0 +1,61 @@
+"""Read a command line: every command that it runs or may run."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from .line import Line
+from .resolver import LONGEST, Resolver
+from .runners import READERS
+from .words import SimpleCommand, Unsure
+
+__all__ = ["read_line", "shell_commands"]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@lru_cache(maxsize=64)  # every rule at an event reads the same line
+def read_line(text: str) -> Line:
+    """Return every command that a command line runs or may run, and what in it cannot be read."""
+    if len(text) > LONGEST:
+        return Line(text, opaque=("longer than 100,000 characters",), is_whole=False)
+    control = _CONTROL.search(text)
+    if control:
+        return Line(text, opaque=(f"a control character, {control.group()!a}",), is_whole=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return Line(text, opaque=("text that is no Unicode",), is_whole=False)
+    resolver = Resolver(READERS)
+    try:
+        resolver.read(text, None)
+    except Unsure as error:
+        reasons = dict.fromkeys([str(error), *resolver.opaque])
+        return Line(
+            text,
+            tuple(resolver.commands),
+            tuple(resolver.suspects),
+            (),
+            tuple(reasons),
+            is_whole=False,
+            is_simple=False,
+        )
+    resolver.finish()
+    return Line(
+        text,
+        tuple(resolver.commands),
+        tuple(resolver.suspects),
+        tuple(resolver.pipes),
+        tuple(dict.fromkeys(resolver.opaque)),
+        is_simple=resolver.is_simple,
+    )
+
+
+def shell_commands(text: str) -> tuple[SimpleCommand, ...] | None:
+    """Return every simple command that a command line would run, also through ``sudo``, ``sh -c`` and other wrappers.
+
+    None if that is unknown: the text is too long or too deep, is not a shell's, or is computed while the line runs.
+    """
+    line = read_line(text)
+    return None if line.opaque else tuple(command.words for command in line.commands)

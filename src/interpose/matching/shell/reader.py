@@ -1,0 +1,750 @@
+"""Parse a shell's command line, without running it, into its simple commands.
+
+It is one pass over the text, in linear time. The grammar is not checked: the parser has to find every command, so it
+may take more text for commands than a shell would, never less. It reads as bash does. Where other shells differ in what
+they run, or the text is ambiguous, it notes a reason or raises ``Unsure``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..programs import DIRECTORY_VARIABLES
+from .words import MANY, ONE, RawCommand, Redirection, TildeWord, Unsure, is_known
+
+__all__ = ["Parsed", "parse"]
+
+_DEEPEST = 40
+_MOST_COMMANDS = 3_000
+
+_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
+_PLAIN = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
+_IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
+_IN_BRACES = re.compile(r"[^}'\"\\$`<>]+")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*?\])?\+?=", re.ASCII | re.DOTALL)
+_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[[^\]]*\Z", re.ASCII)
+# A mark that continues on the next line: $ and (, < and <.
+_BROKEN_MARK = re.compile(r"\$\\\n|[<>]\\\n[<>(&|]|\(\\\n\(|[&|;]\\\n[&|;>]")
+_REDIRECTION = re.compile(r"&>>?|<<<|<<-?|<>|<&|>>|>&|>\||[<>]")
+_IN_BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
+_ANSI_C = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:([abeEfnrtv\\\"?])|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
+_BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
+_NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
+_SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
+_SLICE = re.compile(r":(?![-=?+]) *[^}]*")
+_NUMBERS = re.compile(r"[ 0-9:-]*\Z")
+_NUMBER_OF = re.compile(r"\$\((?:nproc|date \+%s|id -u|getconf \w+)\)")
+_EVALUATED = re.compile(r"[A-Za-z_]\w*|\$\(", re.ASCII)
+_INDIRECT = re.compile(r"![A-Za-z_]\w*(?:[@*]|\[[@*]\])?\}?", re.ASCII)
+
+_OPENERS = frozenset(["{", "if", "while", "until"])
+_CLOSERS = frozenset(["}", "fi", "done"])
+_BETWEEN = frozenset(["then", "elif", "else", "do", "!", "time", "coproc"])
+_RESERVED = _OPENERS | _CLOSERS | _BETWEEN
+
+
+class _HereDocument(NamedTuple):
+    command: RawCommand
+    end: str
+    operator: str
+    expands: bool
+
+
+class Parsed:
+    """What a text holds: its simple commands, which of them feed which, and what could not be read."""
+
+    def __init__(self) -> None:
+        self.commands: list[RawCommand] = []
+        self.pipes: list[tuple[int, int, int]] = []
+        """Commands first … middle feed the commands middle … last."""
+        self.opaque: list[str] = []
+        self.functions: set[str] = set()
+        self.assigned: set[str] = set()
+        self.used: set[str] = set()
+        """The variables of directories that begin a word."""
+        self.is_simple = True
+        self.counted: set[str] = set()
+        """The variables that arithmetic evaluates."""
+
+
+def parse(text: str, depth: int = 0) -> Parsed:
+    """Return every simple command of a command line, also those in substitutions; raise Unsure if in doubt."""
+    parsed = Parsed()
+    _Reader(text, depth, parsed).read_list("")
+    return parsed
+
+
+class _Level:
+    """A list of commands inside braces, ``if`` and the like: where its pipeline and the current stage begin."""
+
+    __slots__ = ("piped", "pipeline", "stage")
+
+    def __init__(self, at: int) -> None:
+        self.pipeline = self.stage = at
+        self.piped = False
+
+
+class _List:
+    """Collects the words of the current command, and knows where a command may begin."""
+
+    def __init__(self, parsed: Parsed, doubt: str) -> None:
+        self.parsed = parsed
+        self.levels = [_Level(len(parsed.commands))]
+        self.doubt = doubt
+        self.command = RawCommand()
+        self.kind = ""  # for, select, function: the head that is being read
+        self.timed = False
+        self.forked: list[str] | None = None  # after &>: bash redirects, other shells end the command
+        self.group = (0, 0)  # the commands of the compound command that has just ended
+
+    @property
+    def is_test(self) -> bool:
+        """Whether this is ``[[ … ]]``."""
+        return self.command.words[:1] == ["[["] and self.command.words[-1] != "]]"
+
+    @property
+    def begins(self) -> bool:
+        """Whether a command may begin here."""
+        return not self.command.words and not self.kind
+
+    def end_command(self) -> None:
+        """Finish the current command."""
+        command, self.command = self.command, RawCommand()
+        if self.kind in ("for", "select"):
+            for value in command.words[2:]:
+                command.assigned.append((command.words[0] if command.words else "", value))
+            command.words = []
+        self.kind, self.timed = "", False
+        if command.words or command.assigned or command.redirections:
+            at = len(self.parsed.commands)
+            command.place = at
+            command.doubt = self.doubt
+            self.parsed.commands.append(command)
+            if at > _MOST_COMMANDS:
+                raise Unsure("more than 3,000 commands")
+            if not command.words and not command.assigned and self.group[0] < self.group[1]:
+                self.parsed.pipes.append((at, *self.group))  # done < file: the redirection is the group's
+            if self.forked:
+                other = RawCommand()
+                other.words, other.doubt, other.place = self.forked, "shells differ in what follows &>", at + 1
+                self.parsed.commands.append(other)
+        self.forked, self.group = None, (0, 0)
+        if command.words and command.words[-1] == "]]":
+            self.doubt = self.doubt.removesuffix("it stands in [[ ]]")
+
+    def separate(self, *, piped: bool = False) -> None:
+        """Finish the current stage of the pipeline, and unless it is piped on, the pipeline."""
+        self.end_command()
+        level, now = self.levels[-1], len(self.parsed.commands)
+        if level.piped and level.stage < now:
+            self.parsed.pipes.append((level.pipeline, level.stage, now))
+        level.stage, level.piped = now, piped
+        if not piped:
+            level.pipeline = now
+
+    def reserved(self, word: str) -> None:
+        """Pass a reserved word."""
+        if word in _OPENERS:
+            self.levels.append(_Level(len(self.parsed.commands)))
+        elif word in _CLOSERS:
+            self.close()
+        elif word in ("then", "elif", "else", "do"):
+            self.separate()
+        self.timed = word == "time"
+
+    def close(self) -> None:
+        """Leave a compound command."""
+        self.separate()
+        if len(self.levels) > 1:
+            self.levels.pop()
+        self.group = (self.levels[-1].stage, len(self.parsed.commands))
+
+
+class _Reader:
+    def __init__(self, text: str, depth: int, parsed: Parsed) -> None:
+        if _BROKEN_MARK.search(text):
+            raise Unsure("an operator that is broken over two lines")
+        self.text = text
+        self.at = 0
+        self.depth = depth
+        self.parsed = parsed
+        self.arithmetic = 0
+        self.substituted: list[tuple[int, int]] = []
+        self.waiting: list[_HereDocument] = []
+
+    # Lists of commands.
+
+    def read_list(self, closer: str, doubt: str = "") -> str:
+        """Read commands up to ``closer``, a parenthesis or the end of a case's item; return what ended the list."""
+        self._deeper()
+        outer, self.waiting = self.waiting, []
+        line = _List(self.parsed, doubt)
+        ended = ""
+        while True:
+            self._skip_blanks()
+            mark = self.text[self.at : self.at + 1]
+            if not mark or mark == "\n":
+                self._end_line(line, mark, bool(outer))
+                if not mark:
+                    break
+            elif mark == ")" or self.text.startswith((";;", ";&"), self.at):
+                if self._closes(line, mark, closer):
+                    ended = closer
+                    break
+            elif self.text.startswith("&>", self.at) or (mark in "<>" and not self._is_process_substitution()):
+                self._read_redirection(line)
+            elif mark in ";&|":
+                self._read_operator(line, mark)
+            elif mark == "(":
+                self._read_parenthesis(line)
+            elif mark == "#":
+                self._skip_comment(line)
+            elif self._read_argument(line, closer):
+                ended = "esac"
+                break
+        self.waiting = outer + self.waiting
+        self.depth -= 1
+        return ended
+
+    def _end_line(self, line: _List, mark: str, is_awaited: bool) -> None:
+        if not (line.levels[-1].piped and line.begins):  # a pipe may go on on the next line
+            line.separate()
+        if mark:
+            if is_awaited:
+                raise Unsure("a here-document whose text begins inside a substitution")
+            self.at += 1
+        self._read_here_documents()
+
+    def _closes(self, line: _List, mark: str, closer: str) -> bool:
+        line.separate()
+        if mark == ")":
+            self.at += 1
+            return closer == ")"  # else a syntax error in every shell
+        self.at += 3 if self.text.startswith(";;&", self.at) else 2
+        return closer == ";;"
+
+    def _read_operator(self, line: _List, mark: str) -> None:
+        ahead = self.text[self.at + 1 : self.at + 2]
+        was_test = line.is_test
+        line.separate(piped=mark == "|" and ahead != "|")
+        if was_test and mark != ";":
+            line.doubt = line.doubt or "it stands in [[ ]]"
+        self.at += 2 if ahead and mark + ahead in ("&&", "||", "|&") else 1
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Unsure("nested too deeply")
+
+    def _skip_blanks(self) -> None:
+        blanks = _BLANKS.match(self.text, self.at)
+        if blanks:
+            self.at = blanks.end()
+
+    def _skip_comment(self, line: _List) -> None:
+        if self.arithmetic or line.is_test or line.doubt:
+            raise Unsure("a # that begins a comment, or does not")
+        end = self.text.find("\n", self.at)
+        self.at = len(self.text) if end < 0 else end
+
+    def _read_parenthesis(self, line: _List) -> None:
+        """Read a subshell, arithmetic, or the parentheses after a function's name."""
+        words = line.command.words
+        if self.text.startswith("((", self.at) and not words:
+            self.at += 1
+            self._read_arithmetic()
+            line.kind = ""
+            return
+        before = self.text[self.at - 1 : self.at]
+        if before in ("@", "?", "*", "+", "!") and self.at:
+            raise Unsure("a pattern of extglob, or a subshell")
+        self.at += 1
+        if words and not self.arithmetic:
+            self._skip_blanks()
+            if self.text.startswith(")", self.at) and len(words) == 1:
+                self.at += 1
+                self._define(line, words[0])
+                return
+            line.end_command()  # a syntax error in every shell, or a test: what is inside counts as commands
+        begin = len(self.parsed.commands)
+        self._read_group(line.doubt or ("it stands in [[ ]]" if line.is_test else ""))
+        line.group = (begin, len(self.parsed.commands))
+
+    def _define(self, line: _List, name: str) -> None:
+        self.parsed.functions.add(name if is_known(name) else "")
+        line.command, line.kind = RawCommand(), ""
+
+    def _read_group(self, doubt: str = "") -> None:
+        if not self.read_list(")", doubt):
+            raise Unsure("a parenthesis that is not closed")
+
+    def _read_arithmetic(self) -> None:
+        """Read the rest of ``((``, or a subshell in a subshell: to take sums for commands does no harm."""
+        self.arithmetic += 1
+        began = self.at
+        first = len(self.parsed.commands)
+        self.at += 1
+        self._read_group("it stands in arithmetic")
+        adjacent = self.text.startswith(")", self.at)
+        self._read_group("" if not adjacent else "it stands in arithmetic")
+        self.arithmetic -= 1
+        if not adjacent:  # not arithmetic but a subshell within a subshell
+            for command in self.parsed.commands[first:]:
+                command.doubt = command.doubt.removeprefix("it stands in arithmetic")
+        if adjacent:
+            self.parsed.counted.update(_EVALUATED.findall(_NUMBER_OF.sub("", self.text[began : self.at])))
+
+    def _read_case(self, line: _List) -> None:
+        """Read ``case x in a|b) … ;; esac`` after its first word."""
+        self._deeper()
+        began = len(self.parsed.commands)
+        self._skip_lines()
+        self.read_word()
+        self._skip_lines()
+        if self._bare_word() != "in":
+            raise Unsure("a case without in")
+        while True:
+            self._skip_lines()
+            opened = self.text.startswith("(", self.at)
+            self.at += opened
+            if not opened and self._peek_word() == "esac":
+                self._bare_word()
+                break
+            self._read_patterns()
+            if self._read_item():
+                break
+        self.depth -= 1
+        line.group = (began, len(self.parsed.commands))
+
+    def _read_patterns(self) -> None:
+        while True:
+            self._skip_blanks()
+            began = self.at
+            self.read_word()
+            self._skip_blanks()
+            mark = self.text[self.at : self.at + 1]
+            if mark not in ("|", ")") or began == self.at:
+                raise Unsure("a case whose patterns cannot be read")
+            self.at += 1
+            if mark == ")":
+                return
+
+    def _read_item(self) -> bool:
+        """Read the commands of one item; return whether the case ends with them."""
+        ended = self.read_list(";;")
+        if not ended:
+            raise Unsure("a case that does not end")
+        return ended == "esac"
+
+    def _skip_lines(self) -> None:
+        while True:
+            self._skip_blanks()
+            mark = self.text[self.at : self.at + 1]
+            if mark == "\n":
+                self.at += 1
+                self._read_here_documents()
+            elif mark == "#":
+                end = self.text.find("\n", self.at)
+                self.at = len(self.text) if end < 0 else end
+            else:
+                return
+
+    def _peek_word(self) -> str:
+        at = self.at
+        word = self._bare_word()
+        self.at = at
+        return word
+
+    def _bare_word(self) -> str:
+        plain = _PLAIN.match(self.text, self.at)
+        if plain is None:
+            return ""
+        self.at = plain.end()
+        return plain.group()
+
+    def _read_redirection(self, line: _List) -> None:
+        operator = _REDIRECTION.match(self.text, self.at)
+        if operator is None:
+            raise Unsure("an operator that is not known")
+        self.at = operator.end()
+        self._skip_blanks()
+        began = self.at
+        target = self.read_word(is_target=True)
+        line.command.substituted += self.substituted
+        self.substituted.clear()
+        sign = operator.group()
+        if sign.startswith("&") and line.forked is None:
+            line.forked = []
+        if sign in ("<<", "<<-"):
+            if self.arithmetic or not is_known(target) or "\n" in target or self.at == began:
+                raise Unsure("a here-document whose end is not known")
+            self.waiting.append(_HereDocument(line.command, target, sign, self._source(began) == target))
+            return
+        text = target if sign == "<<<" else ""
+        line.command.redirections.append(Redirection(sign, target, text))
+
+    def _read_here_documents(self) -> None:
+        """Skip the here-documents of the line; without their last line they end with the text."""
+        waiting, self.waiting = self.waiting, []
+        for document in waiting:
+            began = self.at
+            while True:
+                end = self.text.find("\n", self.at)
+                whole = self.text[self.at : len(self.text) if end < 0 else end]
+                if (whole.lstrip("\t") if document.operator == "<<-" else whole) == document.end:
+                    break
+                if document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1:
+                    raise Unsure("a here-document with a line that goes on after a backslash")
+                if end < 0:
+                    whole = ""
+                    self.at = len(self.text)
+                    break
+                self.at = end + 1
+            body = self.text[began : self.at]
+            if document.expands:
+                first = len(self.parsed.commands)
+                body = _Reader(body, self.depth, self.parsed).read_double_quoted("")
+                document.command.substituted.append((first, len(self.parsed.commands)))
+            document.command.redirections.append(Redirection(document.operator, document.end, body))
+            self.at = min(len(self.text), self.at + len(whole) + 1)
+
+    # Words.
+
+    def _read_argument(self, line: _List, closer: str) -> bool:
+        """Read a word into the current command; return whether it is the esac that closes the list."""
+        began = self.at
+        word = self.read_word()
+        source = self._source(began)
+        if source.isdigit() and self.text[self.at : self.at + 1] in ("<", ">"):
+            return False  # a file descriptor: 2>errors
+        command = line.command
+        command.substituted += self.substituted
+        self.substituted.clear()
+        if line.forked is not None:
+            line.forked.append(word)
+        if line.begins and self._read_head(line, source, word):
+            return source == "esac" and closer == ";;"
+        if line.kind == "function":
+            self._define(line, word)
+            return False
+        line.timed = False
+        command.words.append(word)
+        if line.kind in ("for", "select") and len(command.words) == 2 and source == "do":
+            command.words.pop()
+            line.separate()
+        return False
+
+    def _read_head(self, line: _List, source: str, word: str) -> bool:
+        """Read a word where a command may begin; return whether it is none of the command's words."""
+        is_first = not line.command.redirections and not line.command.assigned
+        if source == word and not self.arithmetic and is_first:
+            if word in _RESERVED:
+                self.parsed.is_simple &= word != "coproc"
+                line.reserved(word)
+                return True
+            self.parsed.is_simple &= word not in ("case", "for", "select", "function")
+            if word == "case":
+                self._read_case(line)
+                return True
+            if word == "esac":
+                line.separate()
+                return True
+            if word in ("for", "select", "function"):
+                line.kind = word
+                return True
+        if line.timed and source.startswith("-"):
+            if source in ("-p", "--"):
+                return True
+            line.command.words.append("time")
+            return False
+        if _OPEN_SUBSCRIPT.match(source):
+            raise Unsure("a blank within a subscript")
+        assignment = _ASSIGNMENT.match(source)
+        if assignment is None:
+            return False
+        self._assign(line, assignment, word)
+        return True
+
+    def _assign(self, line: _List, assignment: re.Match[str], word: str) -> None:
+        name, subscript = assignment.group(1), assignment.group(2)
+        if subscript and not subscript[1:-1].isdigit():
+            self.parsed.counted.update(_NAME.findall(subscript))
+        self.parsed.assigned.add(name)
+        line.command.assigned.append((name, word.partition("=")[2]))
+
+    def _source(self, began: int) -> str:
+        """Return the source of a word, without line continuations."""
+        return self.text[began : self.at].replace("\\\n", "")
+
+    def _is_process_substitution(self) -> bool:
+        return self.text.startswith(("<(", ">("), self.at)
+
+    def read_word(self, *, is_target: bool = False) -> str:
+        """Read one word, in which marks stand for its unknown parts."""
+        pieces: list[str] = []
+        began, unreadable = self.at, False
+        while self.at < len(self.text):
+            plain = _PLAIN.match(self.text, self.at)
+            if plain:
+                self.at = plain.end()
+                pieces.append(plain.group())
+                continue
+            mark = self.text[self.at]
+            if mark in "<>" and self._is_process_substitution() and (self.at == began or is_target):
+                self.at += 2
+                self._read_substitution()
+                pieces.append(ONE)
+            elif mark in " \t\n;&|)<>":
+                break
+            elif mark == "(":
+                if self.at == began or self.text[self.at - 1] != "=":
+                    break
+                self.at += 1
+                self._read_group("it is an element of an array")
+                pieces.append(MANY)
+            else:
+                piece = self._read_part(mark, began)
+                unreadable |= piece is None
+                pieces.append(MANY if piece is None else piece)
+        if unreadable:  # braces: what stands in them is no part of the word as it is written
+            word = "".join(pieces)
+            return word[: word.index(MANY) + 1]
+        word = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        if word[:1] == ONE and self.text[began] == "~" and is_known(word[1:]):
+            tilde = TildeWord(word)
+            tilde.written = self._source(began)[: self._tilde_end(began)] + word[1:]
+            return tilde
+        return word
+
+    def _tilde_end(self, began: int) -> int:
+        tilde = _TILDE.match(self.text, began)
+        return tilde.end() - began if tilde else 0
+
+    def _read_part(self, mark: str, began: int) -> str | None:
+        """Read a special part of a word; None if nothing after it is as it is written."""
+        if self.arithmetic and mark in "\\'\"":
+            raise Unsure("a quote in arithmetic")
+        if mark == "\\":
+            taken = self.text[self.at + 1 : self.at + 2]
+            self.at += 1 + len(taken)
+            return "" if taken == "\n" else taken or "\\"
+        if mark == "'":
+            end = self.text.find("'", self.at + 1)
+            if end < 0:
+                raise Unsure("a quote that is not closed")
+            piece, self.at = self.text[self.at + 1 : end], end + 1
+            return piece
+        if mark == '"':
+            self.at += 1
+            return self.read_double_quoted('"')
+        if mark == "$":
+            return self._read_dollar(quoted=False, begins=self.at == began)
+        if mark == "`":
+            self._read_backticks(quoted=False)
+            return MANY
+        return self._read_wildcard(mark, began)
+
+    def _read_wildcard(self, mark: str, began: int) -> str | None:
+        text, at = self.text, self.at
+        if mark == "~" and (at == began or text[at - 1] in "=:"):
+            tilde = _TILDE.match(text, at)
+            self.at = tilde.end() if tilde else at + 1
+            return ONE if tilde else mark
+        if mark == "[":
+            return self._read_bracket(began)
+        if mark == "{":
+            ahead = text[at + 1 : at + 2]
+            literal = _NO_BRACES.match(text, at)
+            self.at = literal.end() if literal else at + 1
+            alone = at == began and (not ahead or ahead in " \t\n;")
+            return literal.group() if literal else mark if alone else None
+        self.at += 1
+        if mark in "*?":
+            return MANY
+        if mark == "=" and at == began and text[at + 1 : at + 2].isalpha():  # zsh: =git is the path of git
+            return ONE
+        return mark
+
+    def _read_bracket(self, began: int) -> str | None:
+        text, at = self.text, self.at
+        brackets = _BRACKETS.match(text, at)
+        if brackets:
+            self.at = brackets.end()
+            return MANY
+        self.at += 1
+        if at == began and text[at + 1 : at + 2] == "[" and text[at + 2 : at + 3] in ("", " ", "\t", "\n"):
+            self.at += 1
+            return "[["
+        return "[" if text[self.at : self.at + 1] in ("", " ", "\t", "\n", ";") else None
+
+    def _read_substitution(self) -> None:
+        first = len(self.parsed.commands)
+        arithmetic, self.arithmetic = self.arithmetic, 0
+        outer, self.substituted = self.substituted, []
+        waiting = len(self.waiting)
+        self._read_group()
+        if len(self.waiting) > waiting:
+            raise Unsure("a here-document whose text is outside its substitution")
+        self.arithmetic = arithmetic
+        self.substituted = [*outer, (first, len(self.parsed.commands))]
+
+    def _read_dollar(self, *, quoted: bool, begins: bool = False) -> str:
+        """Read an expansion: only the commands in it are known."""
+        text = self.text
+        self.at += 1
+        unknown = ONE if quoted else MANY
+        if text.startswith("((", self.at):
+            self.at += 1
+            self._read_arithmetic()
+            return ONE if text[self.at - 2 : self.at] == "))" else unknown
+        if text.startswith("(", self.at):
+            self.at += 1
+            self._read_substitution()
+            return unknown
+        if text.startswith("{", self.at):
+            self.at += 1
+            return self._read_braces(quoted)
+        if text.startswith("[", self.at):
+            raise Unsure("arithmetic in $[ ]")
+        if not quoted and text.startswith("'", self.at):
+            return self._read_ansi_c()
+        if not quoted and text.startswith('"', self.at):
+            return ""  # a text to translate; the quotes are read next
+        parameter = _PARAMETER.match(text, self.at)
+        if parameter is None:
+            return "$"
+        self.at = parameter.end()
+        return self._value(parameter.group(), quoted)
+
+    def _value(self, name: str, quoted: bool) -> str:
+        """Return the mark of a variable's value."""
+        if name == "@" or (name == "*" and not quoted):
+            return MANY
+        if name in DIRECTORY_VARIABLES:
+            self.parsed.used.add(name)
+            return ONE
+        return ONE if quoted or name in "#?$!" else MANY
+
+    def _read_ansi_c(self) -> str:
+        string = _ANSI_C.match(self.text, self.at + 1)
+        if string is None or "\\'" in string.group(1):
+            raise Unsure("a $'…' that other shells end elsewhere")
+        self.at = string.end()
+        decoded = _ESCAPE.sub(_unescape, string.group(1))
+        if re.search(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", decoded):
+            raise Unsure("a control character in $'…'")
+        return decoded
+
+    def read_double_quoted(self, closer: str) -> str:
+        """Read up to the closing quote, or without a closer to the end, as for a here-document."""
+        self._deeper()
+        pieces: list[str] = []
+        while True:
+            plain = _IN_DOUBLE_QUOTES.match(self.text, self.at)
+            if plain:
+                self.at = plain.end()
+                pieces.append(plain.group())
+                continue
+            mark = self.text[self.at : self.at + 1]
+            if mark == closer:
+                break
+            if not mark:
+                raise Unsure("a quote that is not closed")
+            if mark == "\\":
+                taken = self.text[self.at + 1 : self.at + 2]
+                pieces.append("" if taken == "\n" else taken if taken and taken in '$`"\\' else mark + taken)
+                self.at += 1 + len(taken)
+            elif mark == "$":
+                pieces.append(self._read_dollar(quoted=True))
+            elif mark == "`":
+                self._read_backticks(quoted=True)
+                pieces.append(ONE)
+            else:
+                self.at += 1
+                pieces.append(mark)
+        self.at += len(closer)
+        self.depth -= 1
+        return "".join(pieces)
+
+    def _read_braces(self, quoted: bool) -> str:
+        """Read ``${…}`` for the commands in its default or pattern."""
+        self._deeper()
+        text = self.text
+        if text[self.at : self.at + 1] in (" ", "\t", "\n", "|"):
+            raise Unsure("a ${ that some shells run")
+        value = self._read_parameter(quoted)
+        while not text.startswith("}", self.at):
+            plain = _IN_BRACES.match(text, self.at)
+            mark = text[self.at : self.at + 1]
+            if plain:
+                self.at = plain.end()
+            elif not mark or (mark in "<>" and self._is_process_substitution()) or (mark == "'" and quoted):
+                raise Unsure("a ${…} that shells read differently")
+            elif mark in "<>":
+                self.at += 1
+            else:
+                self._read_part(mark, -1)
+            value = ONE if quoted and value != MANY else MANY
+        self.at += 1
+        self.depth -= 1
+        return value
+
+    def _read_parameter(self, quoted: bool) -> str:
+        """Read the name in ``${…}``, and note if what follows is evaluated."""
+        text = self.text
+        indirect = _INDIRECT.match(text, self.at)
+        if indirect and indirect.group().endswith("}") and indirect.group()[-2] not in "@*]":
+            self.parsed.opaque.append("${!name} evaluates what a variable holds")
+        self.at += text[self.at : self.at + 1] in ("!", "#") and text[self.at + 1 : self.at + 2] not in ("}", "")
+        name = _PARAMETER.match(text, self.at)
+        if name is None:
+            return ONE if quoted else MANY
+        self.at = name.end()
+        value = self._value(name.group(), quoted)
+        if text.startswith("[", self.at):
+            subscript = _SUBSCRIPT.match(text, self.at)
+            if subscript is None:
+                self.parsed.counted.add("")
+            elif "@" in subscript.group() or "*" in subscript.group():
+                value = MANY
+        if text.startswith(("@P", "@E", "@A"), self.at):
+            self.parsed.opaque.append("${x@P} evaluates what a variable holds")
+        part = _SLICE.match(text, self.at)
+        if part and not _NUMBERS.match(part.group()):
+            self.parsed.counted.update(_NAME.findall(part.group()) or [""])
+        return value
+
+    def _read_backticks(self, *, quoted: bool) -> None:
+        """Read a substitution whose own backticks, dollars and backslashes have a backslash before them."""
+        inside = _IN_BACKTICKS.match(self.text, self.at + 1)
+        if inside is None or (quoted and '\\"' in inside.group(1)):
+            raise Unsure("a backtick that is not closed, or that shells read differently")
+        self.at = inside.end()
+        first = len(self.parsed.commands)
+        inner = _Reader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.parsed)
+        inner.read_list("")
+        self.substituted.append((first, len(self.parsed.commands)))
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    letter, x, u, large, octal, other = escape.groups()
+    if letter:
+        return _ESCAPES.get(letter, letter)
+    if octal:
+        return chr(int(octal, 8) & 0xFF)
+    if other is not None:
+        if other == "c":
+            raise Unsure("a control character in $'…'")
+        return "\\" + other
+    code = int(x or u or large, 16)
+    if code > 0x10FFFF or (x and code > 0x7F):
+        raise Unsure("a byte in $'…'")
+    return chr(code)

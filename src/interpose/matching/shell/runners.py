@@ -1,0 +1,541 @@
+"""Programs that run commands in their own way: builtins, ``find``, ``env``, ``ssh``, ``docker``, ``git``, editors …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from .. import programs
+from ..programs import WRAPPERS, Wrapper
+from .languages import is_inert_awk, is_inert_sed
+from .line import Suspect
+from .resolver import (
+    DEEPEST,
+    INPUT_IGNORED,
+    INPUT_RUN,
+    INPUT_SUSPECT,
+    Context,
+    ProgramReader,
+    Resolver,
+    is_text,
+    operands_of,
+    parse_options,
+)  # fmt: skip
+from .words import MANY, ONE, Unsure, base_name, is_known
+
+__all__ = ["READERS"]
+
+_BENIGN_GIT_KEYS = re.compile(
+    r"(?i)(?:user|color|http|https|init|advice|commit|pull|push|fetch|safe|log|status|rebase|branch|tag|lfs|gc|pack|i18n|column"
+    r"|remote|submodule|url)\.|core\.(?:autocrlf|longpaths|quotepath|filemode|symlinks|bare|ignorecase|eol|compression|precomposeunicode)\b"
+    r"|merge\.(?:ff|conflictstyle)|diff\.(?:renames|algorithm|color)|credential\.usehttppath|protocol\.version"
+)
+_ARCHITECTURE = re.compile(
+    r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*"
+)
+_FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
+
+
+def _eval(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    words = arguments[1:] if arguments[:1] == ["--"] else arguments
+    if _is_safe_text(words, context):
+        return INPUT_IGNORED
+    return line.run_text(" ".join(words), context, "eval")
+
+
+def _source(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    words = arguments[1:] if arguments[:1] == ["--"] else arguments
+    if not words:
+        return INPUT_IGNORED
+    path = words[0]
+    if _is_safe_text(words[:1], context):
+        return INPUT_IGNORED
+    if programs.is_sourced_safely(path.replace(ONE, "")) and MANY not in path and path not in line.written:
+        line.ran.append((name, path))
+        return INPUT_IGNORED
+    line.opaque.append(f"{name} runs a file that is not read")
+    return INPUT_RUN
+
+
+def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    for word in arguments:
+        text = word.partition("=")[2]
+        if text:
+            line.run_text(text, context, "alias", "an alias stands for it", more=True)
+    return INPUT_IGNORED
+
+
+def _trap(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    words = arguments[1:] if arguments[:1] == ["--"] else arguments
+    if len(words) > 1 and words[0] not in ("-", "-l", "-p"):
+        return line.run_text(words[0], context, "trap")
+    return INPUT_IGNORED
+
+
+def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read each command between an action and its end: ``;``, or ``+`` after braces."""
+    role, current, before = INPUT_IGNORED, list[str](), ""
+    inside = False
+    for at, word in enumerate([*arguments, ";"]):
+        if not inside:
+            inside = word in _FIND_ACTIONS
+            if not is_known(word) and word[:1] in (ONE, MANY) and (";" in arguments or (MANY in word and line.dynamic)):
+                line.opaque.append("the actions of find are computed")
+                line.suspects.append(Suspect("find", tuple(arguments), runs=True))
+        elif word == ";" or (word == "+" and before == "{}"):
+            if current:
+                inner = [one.replace("{}", ONE) for one in current]
+                why = "" if at < len(arguments) else "find -exec is not ended"
+                role = max(role, line.resolve(inner, context.inside("find -exec", why)))
+            inside, current = False, []
+        else:
+            current.append(word)
+        before = word
+    return role
+
+
+def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    at, found, sure = parse_options(
+        arguments, "0iu:C:S:v ignore-environment null unset= chdir= split-string= debug", dash=True
+    )
+    split = found.get("S", found.get("split-string"))
+    if split is not None and sure:
+        if re.search(r"[\\$#'\"\0\1]", split):
+            line.opaque.append("env -S reads a text in its own way")
+            line.suspects.append(Suspect("env -S", text=split, runs=True))
+            return INPUT_RUN
+        if context.depth > DEEPEST:
+            raise Unsure("too many commands that run commands")
+        return _env(line, name, [*split.split(), *arguments[at:]], context.inside("env -S"))
+    if not sure:
+        return line.suspect_wrapper("env", arguments)
+    return (
+        line.run_wrapper("env", Wrapper(assigns=True), arguments[at:], context)
+        if at < len(arguments)
+        else INPUT_IGNORED
+    )
+
+
+def _su(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read each text after -c; without one it is a shell that runs what it reads."""
+    role, found = INPUT_RUN, False
+    if name == "runuser" and any(word == "-u" or word.startswith("--user") for word in arguments):
+        return line.run_wrapper("runuser", Wrapper("u: user="), arguments, context)
+    for at, word in enumerate(arguments):
+        option, equals, value = word.partition("=")
+        if option in ("--command", "--session-command") and equals:
+            text = value
+        elif word in ("-c", "--command", "--session-command") or re.fullmatch(r"-[a-z]*c", word):
+            text = "".join(arguments[at + 1 : at + 2])
+        elif re.match(r"-[lmpPf]*c.", word):
+            text = word.partition("c")[2]
+        elif is_text(word):
+            text = word
+        else:
+            continue
+        found = True
+        role = max(role, line.run_text(text, context, f"{name} -c"))
+    return role if not found or role == INPUT_RUN else INPUT_SUSPECT
+
+
+def _script(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the text after -c, which may have letters before it and the text at once after it."""
+    for at, word in enumerate(arguments):
+        option, equals, value = word.partition("=")
+        letters = re.match(r"-[a-zA-Z]*?c", word) if not word.startswith("--") else None
+        if option == "--command" or letters:
+            attached = value if equals and not letters else word[letters.end() :] if letters else ""
+            return line.run_text(attached or "".join(arguments[at + 1 : at + 2]), context, "script -c")
+    line.suspects.append(Suspect(name, tuple(arguments), runs=True))
+    return INPUT_RUN
+
+
+def _joined(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read all words after the options as one text, as watch runs them."""
+    at, found, sure = parse_options(
+        arguments, "bcd:egn:pqrtwx beep color differences errexit chgexit interval= no-title precise exec"
+    )
+    if not sure:
+        return line.suspect_wrapper(name, arguments)
+    if found.keys() & {"x", "exec"}:
+        return line.resolve(arguments[at:], context.inside(name)) if at < len(arguments) else INPUT_IGNORED
+    return line.run_text(" ".join(arguments[at:]), context, name)
+
+
+def _flock(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    spec = "eE:Fnosuvw:x close conflict-exit-code= exclusive nb no-fork nonblock shared timeout= unlock verbose wait="
+    at, _, sure = parse_options(arguments, spec)
+    rest = arguments[at + 1 :]
+    if not sure:
+        return line.suspect_wrapper(name, arguments)
+    if rest and rest[0] in ("-c", "--command"):
+        return line.run_text("".join(rest[1:2]), context, "flock -c")
+    return line.resolve(rest, context.inside(name)) if rest else INPUT_IGNORED
+
+
+def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the words after the host as a text that another machine runs."""
+    spec = "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:p:Q:R:S:W:w:P:"
+    at, _, sure = parse_options(arguments, spec)
+    rest = arguments[at + 1 :]
+    again, _, sure_again = parse_options(rest, spec)
+    for word in arguments:
+        value = word.removeprefix("-o")
+        if "command" in value.partition("=")[0].lower().partition(" ")[0] and ("=" in value or " " in value):
+            line.suspects.append(Suspect("ssh -o", text=re.split("[= ]", value, maxsplit=1)[1], runs=True))
+            if not is_known(value):
+                line.opaque.append("ssh -o runs a text that is computed")
+    if not sure or not sure_again:
+        return line.suspect_wrapper(name, arguments)
+    rest = rest[again:]
+    if not rest:
+        return INPUT_RUN
+    if not all(is_known(word) for word in rest):
+        line.suspects.append(Suspect("ssh", text=" ".join(rest), runs=True))
+        if not is_known(rest[0]):
+            line.opaque.append("ssh runs a text that is computed")
+        return INPUT_RUN
+    return line.run_text(" ".join(rest), context._replace(elsewhere=True), "ssh", "ssh runs it on another host")
+
+
+def _docker(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the words after an image as a command that a container runs."""
+    at, _ = operands_of(name, arguments)
+    words = list(arguments[at:])
+    if words[:1] in (["container"], ["compose"]):
+        key = " ".join([name, *words[:2]])
+        if key in WRAPPERS:
+            return line.run_wrapper(key, WRAPPERS[key], words[2:], context)
+        words = words[1:]
+    key = f"{name if f'{name} exec' in WRAPPERS else 'docker'} {words[0] if words else ''}"
+    if words[:1] == ["exec"]:
+        return line.run_wrapper(key, WRAPPERS[key], words[1:], context)
+    if not words or words[0] not in ("run", "create"):
+        return line.look_into(name, arguments, context)
+    at, entry = 1, ""
+    while at < len(words) and words[at].startswith("-"):
+        option, equals, value = words[at].partition("=")
+        takes = not equals and option not in programs.DOCKER_FLAGS and not re.fullmatch(r"-[itdPq]+", option)
+        if option == "--entrypoint":
+            entry = value if equals else "".join(words[at + 1 : at + 2])
+        at += 2 if takes else 1
+    inner = [*([entry] if entry else []), *words[at + 1 :]]
+    line.suspect_texts(name, words[:at])
+    if not inner:
+        return INPUT_SUSPECT
+    within = context.inside(f"{name} {words[0]}", "a container runs it")._replace(elsewhere=True)
+    if inner[0].startswith("-"):
+        return line.look_into(name, inner, within)
+    return line.resolve(inner, within)
+
+
+def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Look at the settings on the line, which may name commands, and at subcommands that run commands."""
+    at, _ = operands_of(name, arguments)
+    for place, word in enumerate(arguments[:at]):
+        if word == "-c":
+            _git_setting(line, *"".join(arguments[place + 1 : place + 2]).partition("=")[::2], context)
+        elif word.startswith(("--exec-path=", "--config-env")):
+            line.opaque.append("git is told to run other programs")
+    words = arguments[at:]
+    if words[:1] == ["config"]:
+        keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
+        if keys:
+            _git_setting(line, words[keys[0]], " ".join(words[keys[0] + 1 :]), context)
+    if words[:2] == ["submodule", "foreach"]:
+        rest = [word for word in words[2:] if word not in ("--recursive", "-q", "--quiet")]
+        return line.run_text(" ".join(rest), context, "git submodule foreach") if rest else INPUT_SUSPECT
+    if words[:2] == ["bisect", "run"] and words[2:]:
+        return line.resolve(words[2:], context.inside("git bisect run"))
+    if any(word.startswith("ext::") for word in words):
+        line.opaque.append("git runs the command in ext::")
+    for place, word in enumerate(words):
+        if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
+            _git_setting(line, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
+    return line.look_into(name, words, context)
+
+
+def _git_setting(line: Resolver, key: str, value: str, context: Context) -> None:
+    if not is_known(key):
+        line.opaque.append("a setting of git is computed")
+    elif key.lower().startswith("alias."):
+        if not is_known(value):
+            line.opaque.append("an alias of git is computed")
+        elif value.startswith("!"):
+            line.run_text(value[1:], context, "git alias", "an alias of git stands for it", more=True)
+        elif value:
+            line.run_text(f"git {value}", context, "git alias", "an alias of git stands for it", more=True)
+    elif not _BENIGN_GIT_KEYS.match(key) and value:
+        line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
+        if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
+            line.opaque.append(f"{key} makes git run files")
+        if not is_known(value):
+            line.opaque.append("a setting of git is computed")
+
+
+def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
+        option = arguments[at]
+        at += 1
+        if option.startswith(("-f", "--file")):
+            path = option[2:] if not option.startswith("--") else option.partition("=")[2]
+            return line.run_file(name, path or "".join(arguments[at : at + 1]), context)
+        if option == "--":
+            break
+        if option.startswith(("-e", "--source", "-i", "-l", "-E")):
+            line.opaque.append(f"code for {name}, which is not read")
+        at += option in ("-F", "-v")
+    code = "".join(arguments[at : at + 1])
+    if not is_known(code) or not is_inert_awk(code):
+        line.opaque.append(f"code for {name}, which is not read")
+        line.suspects.append(Suspect(name, text=code, runs=True))
+    return INPUT_IGNORED
+
+
+def _sed(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    scripts, operands, at = list[str](), list[str](), 0
+    while at < len(arguments):
+        word = arguments[at]
+        at += 1
+        value = "".join(arguments[at : at + 1])
+        if word in ("-e", "--expression") or re.fullmatch(r"-[nrEsuz]*e", word):
+            scripts.append(value)
+            at += 1
+        elif word.startswith("--expression="):
+            scripts.append(word.partition("=")[2])
+        elif word in ("-f", "--file") or word.startswith("--file="):
+            line.run_file(name, word.partition("=")[2] or value, context)
+            scripts.append("")
+            at += word in ("-f", "--file")
+        elif not word.startswith("-") or word == "-":
+            operands.append(word)
+    if not scripts:
+        scripts = operands[:1]
+        if operands[:1] == [""] and len(operands) > 1:  # BSD: sed -i '' script
+            scripts = operands[1:2]
+    for script in scripts:
+        if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or (ONE in script and line.dynamic):
+            line.opaque.append("code for sed, which is not read")
+            line.suspects.append(Suspect(name, text=script, runs=True))
+    return INPUT_IGNORED
+
+
+def _editor(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Look at the commands of an editor: a plain word is one of its own."""
+    for at, word in enumerate(arguments):
+        if word in ("-c", "--cmd", "-S", "-s", "-u") or word.startswith("+"):
+            value = word[1:] if word.startswith("+") else "".join(arguments[at + 1 : at + 2])
+            if word in ("-S", "-s", "-u") and "." in value:
+                line.ran.append((name, value))
+            elif not re.fullmatch(r"[\w ]*|:?[\w]+!?|/.*", value) or value.startswith("!"):
+                line.opaque.append(f"code for {name}, which is not read")
+                line.suspects.append(Suspect(name, text=value, runs=True))
+    line.suspect_texts(name, arguments)
+    return INPUT_RUN if name in ("ed", "ex", "red") or {"-es", "-e", "-s", "-"} & set(arguments) else INPUT_SUSPECT
+
+
+def _reads_commands(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Note a program that runs what it reads, such as at and crontab."""
+    operands = [word for word in arguments if not word.startswith("-")]
+    if name == "crontab":
+        if not operands and "-" not in arguments:
+            return INPUT_SUSPECT if arguments else INPUT_RUN
+        line.ran += [(name, word) for word in operands]
+    elif name in ("at", "batch"):
+        line.ran += [(name, word) for word in operands]
+    line.suspect_texts(name, arguments, runs=True)
+    return INPUT_RUN
+
+
+def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the text that mapfile -C, complete -C, bind -x and others run."""
+    for at, word in enumerate(arguments):
+        if re.match(r"-[a-zA-Z]*[CFxW]", word):
+            value = "".join(arguments[at + 1 : at + 2]) or word[2:]
+            line.opaque.append(f"{name} {word[:2]} runs a text later")
+            line.suspects.append(Suspect(name, text=value, runs=True))
+    return INPUT_IGNORED
+
+
+def _changes_names(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Note hash -p, enable -f and others, after which a name means something else."""
+    marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprcw"}[name]
+    if any(word.startswith("-") and set(word[1:]) & set(marks) for word in arguments):
+        line.opaque.append(f"{name} changes what a name means, or runs something that is not read")
+    return INPUT_IGNORED
+
+
+def _jobs(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    if arguments[:1] == ["-x"] and len(arguments) > 1:
+        return line.resolve(arguments[1:], context.inside("jobs -x"))
+    return INPUT_IGNORED
+
+
+def _command(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    if any(re.fullmatch(r"-p?[vV]+p?", word) for word in arguments[:2]):
+        return INPUT_IGNORED  # only prints what would be run
+    return line.run_wrapper("command", WRAPPERS["command"], arguments, context)
+
+
+def _sudo(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    if (
+        arguments[:1]
+        and arguments[0] in ("-v", "-K", "-k", "-l", "-V", "--version", "-e", "--edit", "--list", "--validate")
+        and (len(arguments) == 1 or arguments[0] in ("-e", "--edit"))
+    ):
+        return INPUT_IGNORED
+    return line.run_wrapper("sudo", WRAPPERS["sudo"], arguments, context)
+
+
+def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Suspect all words: windows run commands, and keys that are sent to a shell are run."""
+    line.suspects.append(Suspect(name, tuple(arguments), runs=True))
+    line.suspect_texts(name, arguments, runs=True)
+    return INPUT_SUSPECT
+
+
+def _capsh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    if "--" in arguments:
+        return line.run_shell("bash", arguments[list(arguments).index("--") + 1 :], context)
+    return line.suspect_wrapper(name, arguments)
+
+
+def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the program after --exec with the words after the dashes."""
+    program, rest = "", list[str]()
+    for at, word in enumerate(arguments):
+        option, equals, value = word.partition("=")
+        if word == "--":
+            rest = list(arguments[at + 1 :])
+            break
+        if option in ("-x", "--exec", "-a", "--startas"):
+            program = value if equals else "".join(arguments[at + 1 : at + 2])
+    return line.resolve([program, *rest], context.inside(name)) if program else line.suspect_wrapper(name, arguments)
+
+
+def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the words before ``:::`` as a command with more words; without a command the other words are commands."""
+    end = next((at for at, word in enumerate(arguments) if word.startswith(":::")), None)
+    command = list(arguments[:end])
+    at, _, sure = parse_options(command, WRAPPERS["parallel"].options)
+    for word in arguments[end:] if end is not None else ():
+        line.suspects.append(Suspect(name, text=word, runs=True))
+    if not sure:
+        return line.suspect_wrapper(name, arguments)
+    if not command[at:]:
+        return INPUT_RUN
+    return (
+        max(
+            INPUT_SUSPECT,
+            line.run_text(
+                " ".join([*command[at:], MANY]) if all(map(is_known, command)) else MANY,
+                context,
+                name,
+                "parallel adds words",
+            ),
+        )
+        if len(command[at:]) == 1
+        else line.resolve([*command[at:], MANY], context.inside(name))
+    )
+
+
+def _setarch(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Pass the architecture, which may be left out, and the options on both sides of it."""
+    spec = WRAPPERS["setarch"].options
+    at, _, sure = parse_options(arguments, spec)
+    if name == "setarch" and at < len(arguments) and _ARCHITECTURE.fullmatch(arguments[at]):
+        more, _, sure_again = parse_options(arguments[at + 1 :], spec)
+        at, sure = at + 1 + more, sure and sure_again
+    if not sure:
+        return line.suspect_wrapper(name, arguments)
+    return line.run_wrapper(name, Wrapper(), arguments[at:], context)
+
+
+def _set(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    line.holds_text |= bool(arguments)
+    return INPUT_IGNORED
+
+
+def _fd(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the command after -x, which fd runs for each file."""
+    at = next((at for at, word in enumerate(arguments) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
+    if at is None or at + 1 >= len(arguments):
+        return INPUT_IGNORED
+    return line.resolve([*(word.replace("{}", ONE) for word in arguments[at + 1 :]), MANY], context.inside("fd -x"))
+
+
+def _run_parts(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    line.opaque.append("run-parts runs the files of a directory")
+    return INPUT_SUSPECT
+
+
+def _exec(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    if not arguments and any(one.is_input and one.target != "/dev/null" for one in context.raw.redirections):
+        line.opaque.append("exec gives the shell something else to read")
+    return line.run_wrapper("exec", WRAPPERS["exec"], arguments, context) if arguments else INPUT_IGNORED
+
+
+def _python_module_runner(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    return line.run_wrapper(
+        name,
+        Wrapper("qvn nproc-per-node= nproc_per_node= nnodes= master-port= master_port= standalone"),
+        arguments,
+        context,
+    )
+
+
+def _is_safe_text(words: Sequence[str], context: Context) -> bool:
+    """Return whether a text is wholly what a program prints to set a shell up: ``eval "$(ssh-agent)"``."""
+    ranges = context.raw.substituted
+    if len(words) != 1 or words[0] not in (ONE, MANY) or len(ranges) != 1:
+        return False
+    commands = context.parsed.commands[slice(*ranges[0])]
+    if (
+        len(commands) != 1
+        or commands[0].assigned
+        or commands[0].substituted
+        or not all(map(is_known, commands[0].words))
+    ):
+        return False
+    given = [base_name(word) if at == 0 else word for at, word in enumerate(commands[0].words)]
+    return (
+        any(tuple(given[: len(safe)]) == safe for safe in programs.SETTINGS_PRINTERS) and not context.parsed.functions
+    )
+
+
+_BY_READER: Mapping[ProgramReader, str] = {
+    _source: ". source",
+    _eval: "eval",
+    _alias: "alias",
+    _trap: "trap",
+    _find: "find",
+    _env: "env",
+    _su: "su runuser sg",
+    _script: "script scriptlive",
+    _joined: "watch",
+    _flock: "flock",
+    _set: "set",
+    _ssh: "ssh slogin autossh mosh",
+    _docker: "docker podman nerdctl nvidia-docker",
+    _git: "git",
+    _awk: "awk gawk mawk nawk",
+    _sed: "sed gsed",
+    _editor: "vim vi nvim ex ed view rvim vimdiff red",
+    _reads_commands: "at batch crontab",
+    _callback: "mapfile readarray complete compgen bind",
+    _changes_names: "hash enable fc history",
+    _jobs: "jobs",
+    _command: "command",
+    _sudo: "sudo",
+    _tmux: "tmux",
+    _capsh: "capsh",
+    _exec: "exec",
+    _start_stop_daemon: "start-stop-daemon",
+    _parallel: "parallel",
+    _setarch: "setarch linux32 linux64 i386 x86_64",
+    _run_parts: "run-parts",
+    _fd: "fd fdfind",
+    _python_module_runner: "torchrun",
+}
+READERS: Mapping[str, ProgramReader] = {name: reader for reader, names in _BY_READER.items() for name in names.split()}
