@@ -155,9 +155,8 @@ def event_type(row: EventSpec) -> type[Event]:
         taken = {*dir(dict), *FILLED_WHEN_READ}
         always = {name: name for name, field in row.fields.items() if field.always and name not in taken}
         read = {word: property(itemgetter(name)) for word, name in {**always, **row.words}.items()}
-        found = _event_types[row] = type(
-            "Event", (Event,), {"__slots__": (), "row": row, "__module__": __name__, **read}
-        )
+        body = {"__slots__": (), "row": row, "__module__": __name__}
+        found = _event_types[row] = type("Event", (Event,), body | read)
     return found
 
 

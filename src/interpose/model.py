@@ -247,23 +247,17 @@ class Outcome:
 
     decision = VerdictPart[Decision]("``deny``, ``ask``, ``allow``, or ``none`` if no hook decided.")
     reason = VerdictPart[str]("Why: the reasons of the hooks that decided.")
-    granted = VerdictPart[bool](
-        "True only if a hook allowed the action in words that grant: then no question is needed."
-    )
+    granted = VerdictPart[bool]("True only if a hook allowed the action in words that grant: then no question is due.")
     context = VerdictPart[list[str]]("Texts for the model.")
     messages = VerdictPart[list[str]]("Texts for the person.")
     inject = VerdictPart[list[Injection]]("Texts beside the tool's result, each with its channel.")
     suppress_output = VerdictPart[bool]("True if the tool's output is kept from the model.")
-    keep_going = VerdictPart[bool](
-        "True if the agent, which wants to stop, goes on; the reason says what is left to do."
-    )
+    keep_going = VerdictPart[bool]("True if the agent, which wants to stop, goes on; the reason says what is left.")
     continue_ = VerdictPart[bool]("False if the agent's turn ends, with ``stop_reason``.")
     stop_reason = VerdictPart[str]("Why the turn ends.")
     interrupt = VerdictPart[bool]("True if a denied permission request also interrupts the agent.")
     ignored = VerdictPart[list[Ignored]]("Wishes that had no effect.")
-    extra = VerdictPart[dict[str, Any]](
-        "What hooks said that the engine has no meaning for, and what the host should know."
-    )
+    extra = VerdictPart[dict[str, Any]]("What hooks said that the engine does not know, and what the host should know.")
 
     @property
     def event(self) -> str:

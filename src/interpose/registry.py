@@ -26,9 +26,7 @@ class Scope(Record, kw_only=False):
     """An agent for which hooks of its own hold."""
 
     parent: str | None = None
-    overrides: Mapping[str, str] = made_by(
-        factory=dict
-    )  # events whose shared hooks it drops, and the layer that says so
+    overrides: Mapping[str, str] = made_by(factory=dict)  # events whose shared hooks it drops, and which layer says so
     like: str | None = None  # the agent that it is one of: what holds for that one holds for it too
 
 
@@ -53,15 +51,13 @@ class Snapshot:
         own, ancestors = self.scopes.get(scope, _NO_SCOPE), self._ancestors(scope)
         # What one agent drops, others of its kind do not: a model may choose the name of whom it spawns.
         override = own.overrides.get(event)
-        return [
-            hook
-            for hook in hooks
-            if (
-                override is None or hook.locked or _RANK[hook.layer] > _RANK[override]
-                if hook.scope is None
-                else hook.scope in (scope, own.like) or (hook.locked and hook.scope in ancestors)
-            )
-        ]
+
+        def holds(hook: Hook) -> bool:
+            if hook.scope is None:
+                return override is None or hook.locked or _RANK[hook.layer] > _RANK[override]
+            return hook.scope in (scope, own.like) or (hook.locked and hook.scope in ancestors)
+
+        return list(filter(holds, hooks))
 
     def _ancestors(self, scope: str) -> set[str | None]:
         """Return the agents above a scope, and those that they are one of."""

@@ -112,9 +112,8 @@ class Run:
                 try:
                     if quick:
                         fields, to_copy, ran = self.fields, self._copies, self.ran
-                        flat = (
-                            to_copy[0] if len(to_copy) == 1 and to_copy[0][1] is shallow_copy else None
-                        )  # as most are
+                        # As most are: one mapping with nothing changeable in it.
+                        flat = to_copy[0] if len(to_copy) == 1 and to_copy[0][1] is shallow_copy else None
                         for step in steps[position:] if position else steps:
                             if step.quick != quick_place or step.health.failures:
                                 break
@@ -350,9 +349,8 @@ class Run:
         """Return where the next step runs, and begin its time; None if no step is left."""
         if self._position >= len(self.steps) or self.over:
             for step in self.steps[self._position :]:  # their turn never came
-                skipped = [(one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced))
-                           for one in step.members or (step,)]  # fmt: skip
-                self.ran += skipped
+                for one in step.members or (step,):
+                    self.ran.append((one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)))
             self._position = len(self.steps)
             if self.given is None or self.over or not self._begin_second_round():
                 if self.background:

@@ -30,15 +30,8 @@ from ..routes import Place, Step
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain, workers
 
-__all__ = [
-    "MOMENT",
-    "BackgroundLoop",
-    "CancelledError",
-    "LoopExecutor",
-    "ThreadEnd",
-    "background_loop",
-    "loop_executor",
-]
+__all__ = ["MOMENT", "BackgroundLoop", "CancelledError", "LoopExecutor", "ThreadEnd", "background_loop",
+           "loop_executor"]  # fmt: skip
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 _Flow = Coroutine[Any, Any, None]
