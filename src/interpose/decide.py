@@ -53,11 +53,9 @@ class HookRun(Record, eq=False, kw_only=False, frozen=False):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields that it changed."""
         return self.effect.changes if self.effect is not None and self.enforced else {}
 
     def result(self) -> Result:
-        """Return what the host sees of it."""
         hook, effect = self.hook, self.effect or Effect()
         return Result(
             hook.label, hook.type, self.status, effect.decision or "none", effect.reason, self.error, self.duration,

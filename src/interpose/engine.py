@@ -187,7 +187,6 @@ class Engine:
         return route
 
     def wants(self, event: str, subject: str, agent_id: str | None) -> bool:
-        """Say whether any hook would be looked at for this event and subject."""
         return bool(self.route(event, {self._row(event).subject or "": subject, "agent_id": agent_id}).steps)
 
     def _find(self, row: EventSpec, subject: str, scope: str | None) -> Route:

@@ -209,7 +209,6 @@ class Template:
         return {name: _found_out(name) for name in self._rest if not fields.get(name)}
 
     def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the whole input."""
         fields, _ = self.begin(dict(given))
         return {**fields, **self.rest(fields)}
 

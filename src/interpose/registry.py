@@ -118,7 +118,6 @@ class Registry:
             return gone
 
     def discard(self, hooks: Iterable[Hook]) -> None:
-        """Remove these hooks, as far as they are still there."""
         with self._lock:
             self._swap(self._without(hooks), self.snapshot.scopes)
 

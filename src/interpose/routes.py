@@ -42,7 +42,6 @@ def total_time(hooks: Iterable[Hook], settings: Settings) -> float:
 
 
 def under_ceiling(seconds: float, settings: Settings) -> float:
-    """Return the time, cut to the ceiling if there is one."""
     return min(seconds, settings.timeout_ceiling) if settings.timeout_ceiling else seconds
 
 
@@ -131,7 +130,6 @@ class Step:
         self._settle(awaits=True, call_awaits=True)
 
     def result(self, duration: float) -> Result:
-        """Return the result of a run in which it said nothing."""
         hook = self.hook
         return Result(hook.label, hook.type, "ok", duration=duration, enforced=self.enforced, source=hook.source)
 
@@ -166,7 +164,6 @@ class Route:
 
 
 def make_route(template: Template, hooks: Iterable[Hook], subject: str, inputs: RouteInputs) -> Route:
-    """Return the route of an event through these hooks."""
     groups = in_order(hooks, subject)
     steps: list[Step] = []
     for group in groups:

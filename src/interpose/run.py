@@ -84,7 +84,6 @@ class Run:
         self.silent = False  # whether all steps have run and none said anything
 
     def listen(self, listeners: Sequence[Listener]) -> None:
-        """Tell these of everything that happens."""
         self._listeners = tuple(listener.run_begins(self) for listener in listeners)
 
     # The loop.
@@ -185,7 +184,6 @@ class Run:
         return False
 
     def _matches(self, judge: Callable[[Mapping[str, Any]], str | None]) -> bool:
-        """Judge a hook's ``if`` on the input as it stands."""
         grade = judge({**self.fields, **self.rest()})
         self._match = {"match": grade} if grade else _NO_MATCH
         return bool(grade)
@@ -297,7 +295,6 @@ class Run:
         self._write(step, status, ended, effect=effect, error=error, evidence=failure.evidence)
 
     def time_out(self, due: float) -> None:
-        """Fail the current hook, which was to end at ``due``."""
         self.now = monotonic()
         seconds = due - self.step().ending - self._step_began
         self.fail(Failure("timeout", f"no answer within {seconds:.3g} s"), begun=True)

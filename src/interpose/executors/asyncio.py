@@ -346,7 +346,6 @@ async def _attend(work: Work, chain: TaskChain, task: asyncio.Task[None]) -> Non
 
 
 async def _attend_inline(work: Work, chain: InlineChain, rest: Awaitable[None]) -> None:
-    """Go on with a chain in the host's own task."""
     # Taken now: before the task waits, nothing can be raised in it from outside.
     chain.work, chain.task = work, asyncio.current_task()
     chain.cancelling = chain.task.cancelling() if chain.task is not None else 0
@@ -427,7 +426,6 @@ after_fork(_watches.clear)
 
 
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
-    """Return the watch of a loop; made when it is first needed."""
     key = id(loop)
     if key in _watches:
         return _watches[key][1]
