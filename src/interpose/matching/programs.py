@@ -732,7 +732,10 @@ EVALUATING_BUILTINS = _names(
 
 BUILD_TOOLS = _names(
     """
-    c++ cc clang cmake g++ gcc gmake go java javac make meson ninja rustc ts-node tsc tsx
+    ansible-playbook ant artisan bazel bun bundle c++ cabal cargo cc clang cmake composer dart deno dotnet dune
+    flutter g++ gcc gmake go gradle gradlew hardhat java javac jest kotlinc make meson mix mocha mvn mvnw nim ninja
+    nox npm phpunit pnpm pytest rails rake rustc sbt scons stack swift swiftc tox truffle ts-node tsc tsx vite
+    vitest webpack yarn zig
     """
 )
 """Programs that run, or make a program of, the files that they are given."""

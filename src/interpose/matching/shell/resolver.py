@@ -60,6 +60,9 @@ _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
 
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _NUMBER = re.compile(r"-?[0-9]*")
+_CODE = re.compile(
+    r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
+)
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _SUBSTITUTED_TEXT = programs.PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
@@ -100,6 +103,7 @@ class Resolver:
         self.functions: set[str] = set()
         self.written: set[str] = set()
         self.ran: list[tuple[str, str]] = []
+        self.loads: list[str] = []  # programs that run code which they find
         self.path_changed = False
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
@@ -143,7 +147,7 @@ class Resolver:
         role = self.resolve(raw.words, context) if raw.words else INPUT_IGNORED
         for redirection in raw.redirections:
             if redirection.is_output:
-                self._writes(redirection.target)
+                self.writes(redirection.target)
         for name, value in raw.assigned:
             self._assigns(name, value, role if raw.words else INPUT_SUSPECT, context, alone=not raw.words)
         self._follow_input(raw, role)
@@ -212,6 +216,9 @@ class Resolver:
         """Judge what depends on the whole line."""
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
+        code = sorted(name for name in self.written if _CODE.search(name))
+        if self.loads and code:
+            self.opaque.append(f"{self.loads[0]} may run {code[0]}, which the line writes")
         if self.counts and self.holds_text:
             self.opaque.append("arithmetic evaluates what a variable holds")
         if self.written and self.ran:
@@ -287,7 +294,8 @@ class Resolver:
         if name in programs.WRITERS:
             self._write_operands(name, arguments)
         if name in programs.BUILD_TOOLS:
-            self.ran += [(name, word) for word in arguments if "." in word or name in ("make", "gmake")]
+            self.loads.append(name)
+            self.ran += [(name, word) for word in arguments]
         if self.written & programs.FILES_READ_BY_NAME:
             self.opaque.append(
                 f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes"
@@ -464,6 +472,7 @@ class Resolver:
         return None if is_known(option) else MANY
 
     def _code(self, name: str, code: str) -> int:
+        self.loads.append(name)
         language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
         if not is_known(code) or not is_inert_code(language, code):
             self.opaque.append(f"code for {name}, which is not read")
@@ -472,6 +481,7 @@ class Resolver:
 
     def _module(self, arguments: Sequence[str], context: Context) -> int:
         """Judge ``python -m pip install`` as ``pip install``."""
+        self.loads.append("python")
         if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
             self.opaque.append("code for python, which is not read")
             self.suspect_texts("python -m", arguments, runs=True)
@@ -482,7 +492,8 @@ class Resolver:
 
     # Files and variables.
 
-    def _writes(self, target: str) -> None:
+    def writes(self, target: str) -> None:
+        """Note a file that the line writes."""
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
         base = base_name(target)
@@ -494,13 +505,13 @@ class Resolver:
         if option:
             for at, word in enumerate(arguments):
                 if word.startswith(option) and (word != option or at + 1 < len(arguments)):
-                    self._writes(word[len(option) :].lstrip("=") or arguments[at + 1])
+                    self.writes(word[len(option) :].lstrip("=") or arguments[at + 1])
                 elif "://" in word and (name == "wget" or (name == "curl" and any(map(_SAVES.match, arguments)))):
-                    self._writes(word.partition("?")[0])
+                    self.writes(word.partition("?")[0])
         else:
             for word in arguments:
                 if not word.startswith("-") and (is_known(word) or not is_known(base_name(word))):
-                    self._writes(word.rstrip("/"))
+                    self.writes(word.rstrip("/"))
 
     def _assigns(self, name: str, value: str, role: int, context: Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""

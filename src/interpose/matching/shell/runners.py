@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from .. import programs
 from ..programs import WRAPPERS, Wrapper
@@ -76,6 +77,9 @@ def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context)
     """Read each command between an action and its end: ``;``, or ``+`` after braces."""
     role, current, before = INPUT_IGNORED, list[str](), ""
     inside = False
+    for option, target in pairwise(arguments):
+        if option in ("-fprintf", "-fprint", "-fprint0", "-fls"):
+            line.writes(target)
     for at, word in enumerate([*arguments, ";"]):
         if not inside:
             inside = word in _FIND_ACTIONS
