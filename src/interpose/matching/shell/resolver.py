@@ -63,6 +63,7 @@ _NUMBER = re.compile(r"-?[0-9]*")
 _CODE = re.compile(
     r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 )
+_SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _SUBSTITUTED_TEXT = programs.PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
@@ -103,6 +104,8 @@ class Resolver:
         self.functions: set[str] = set()
         self.written: set[str] = set()
         self.ran: list[tuple[str, str]] = []
+        self.texts: list[str] = []  # what inert programs may have written to files
+        self.runs_scripts = False
         self.loads: list[str] = []  # programs that run code which they find
         self.path_changed = False
         self.dynamic = False  # the line itself says what its variables hold
@@ -151,6 +154,7 @@ class Resolver:
         for name, value in raw.assigned:
             self._assigns(name, value, role if raw.words else INPUT_SUSPECT, context, alone=not raw.words)
         self._follow_input(raw, role)
+        self.texts += _texts_of(raw)
         self.is_suspect |= role > INPUT_IGNORED
         return role
 
@@ -214,6 +218,8 @@ class Resolver:
 
     def finish(self) -> None:
         """Judge what depends on the whole line."""
+        if self.runs_scripts:
+            self.suspects += [Suspect("a file that is run", text=text) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
         code = sorted(name for name in self.written if _CODE.search(name))
@@ -246,6 +252,7 @@ class Resolver:
             self.opaque.append(f"{name} is searched for in a PATH that the line sets")
         if "/" in first or name in self.written:
             self.ran.append(("the line", first))
+            self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
         if name in self.functions:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
@@ -285,9 +292,10 @@ class Resolver:
                 self.suspects.append(Suspect(name, text=value if equals and option[:1] == "-" else word, runs=runs))
             after_text = word in programs.TEXT_OPTIONS or (name == "git" and bool(_TEXT_OPTION_LETTERS.fullmatch(word)))
 
-    def look_into(self, name: str, arguments: Sequence[str], context: Context) -> int:
-        """Look at the options whose value is a command, and at texts."""
-        self.suspect_texts(name, arguments)
+    def look_into(self, name: str, arguments: Sequence[str], context: Context, *, texts: bool = True) -> int:
+        """Look at the options whose value is a command, and unless they are only stored, at texts."""
+        if texts:
+            self.suspect_texts(name, arguments)
         runs = programs.RUN_OPTIONS.get(name)
         if runs:
             self._run_options(name, arguments, runs, context)
@@ -373,8 +381,10 @@ class Resolver:
             return INPUT_RUN if key in programs.SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
         if key == "xargs":
             inner = _with_input(inner, found)
-        if key in programs.TEXT_WRAPPERS and len(inner) == 1 and is_text(inner[0]):
-            return self.run_text(inner[0], context, key)
+        if key in programs.RUN_OPTIONS:
+            self._run_options(key, arguments, programs.RUN_OPTIONS[key], context)
+        if key in programs.TEXT_WRAPPERS and is_text(inner[0]):
+            return max(self.run_text(text, context, key) for text in inner if is_text(text))
         if key.endswith(" run") and inner[0] in programs.SUBCOMMAND_WORDS:  # a script of the project
             self.suspects.append(Suspect(key, tuple(inner)))
             return INPUT_SUSPECT
@@ -425,6 +435,7 @@ class Resolver:
 
     def run_file(self, name: str, path: str, context: Context, arguments: Sequence[str] = ()) -> int:
         """Note a file that a shell or an interpreter runs, and suspect its arguments."""
+        self.runs_scripts = True
         if path.startswith(("/dev/", "/proc/")) or path == "-":
             self.opaque.append(f"{name} runs what it reads from {path}")
             return INPUT_RUN
@@ -440,10 +451,13 @@ class Resolver:
     def _interpreter(self, name: str, arguments: Sequence[str], context: Context) -> int:
         """Look for code among the options; else the program is a file, a module, or what it reads."""
         letters = INTERPRETERS[name]
+        self.loads.append(name)
         at = 0
         while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
             option = arguments[at]
             at += 1
+            if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
+                return self._code(name, option)
             if option in ("-m", "-jar") or (
                 name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)
             ):
@@ -472,7 +486,6 @@ class Resolver:
         return None if is_known(option) else MANY
 
     def _code(self, name: str, code: str) -> int:
-        self.loads.append(name)
         language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
         if not is_known(code) or not is_inert_code(language, code):
             self.opaque.append(f"code for {name}, which is not read")
