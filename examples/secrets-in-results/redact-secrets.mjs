@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Replace secrets in the result of a tool, before the model sees it.
+// Replace secrets in the result of a tool, or in its error, before the model sees it.
 import { readFileSync } from "node:fs";
 
 // Patterns of secrets, by kind. Use unmistakable patterns: text that is replaced by mistake is lost to the model.
@@ -30,9 +30,10 @@ const without = (value) => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), without(item)]));
 };
 
-const { tool_response: result } = JSON.parse(readFileSync(0, "utf8"));
-const redacted = without(result);
+const event = JSON.parse(readFileSync(0, "utf8"));
+const name = event.hook_event_name === "PostToolUseFailure" ? "error" : "tool_response";
+const redacted = without(event[name]);
 
-if (JSON.stringify(redacted) !== JSON.stringify(result)) {
-  console.log(JSON.stringify({ modify: { tool_response: redacted } }));
+if (JSON.stringify(redacted) !== JSON.stringify(event[name])) {
+  console.log(JSON.stringify({ modify: { [name]: redacted } }));
 }

@@ -1,4 +1,4 @@
-"""Replace secrets in the result of a tool, before the model sees it."""
+"""Replace secrets in the result of a tool, or in its error, before the model sees it."""
 
 import re
 
@@ -26,9 +26,10 @@ _ANY = re.compile("|".join(f"({pattern})" for pattern in SECRETS.values()), re.D
 
 
 def redact(event):
-    """Replace the result if it contains secrets."""
-    result = _without(event.tool_response)
-    return modify(tool_response=result) if result != event.tool_response else None
+    """Replace the result, or the error of a tool that failed, if it contains secrets."""
+    name = "error" if event.hook_event_name == "PostToolUseFailure" else "tool_response"
+    redacted = _without(event[name])
+    return modify({name: redacted}) if redacted != event[name] else None
 
 
 def _without(value):

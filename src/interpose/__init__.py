@@ -29,6 +29,7 @@ from .replies import Reply, allow, ask, context, deny, inject, modify
 if _typing.TYPE_CHECKING:
     from .audit.retention import Retention
     from .audit.store import AuditStore
+    from .handlers.processes import ProcessTree, tool_environment
     from .matching.shell import shell_commands
     from .scripts import Commands
     from .session import Answer, Question, Session, SessionOptions, SyncSession
@@ -36,15 +37,15 @@ if _typing.TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "Commands", "ConfigError", "Event", "EventSpec", "Hook",
-           "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError", "Outcome", "Question",
-           "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions", "SettingOptions", "SyncSession",
-           "TooManyHooks", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context", "deny", "inject",
-           "modify", "shell_commands"]  # fmt: skip
+           "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError", "Outcome", "ProcessTree",
+           "Question", "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions", "SettingOptions",
+           "SyncSession", "TooManyHooks", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context",
+           "deny", "inject", "modify", "shell_commands", "tool_environment"]  # fmt: skip
 
 _LOADED_WHEN_READ = {
-    "Answer": "session", "AuditStore": "audit.store", "Commands": "scripts", "Question": "session",
-    "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "SyncSession": "session",
-    "shell_commands": "matching.shell",
+    "Answer": "session", "AuditStore": "audit.store", "Commands": "scripts", "ProcessTree": "handlers.processes",
+    "Question": "session", "Retention": "audit.retention", "Session": "session", "SessionOptions": "session",
+    "SyncSession": "session", "shell_commands": "matching.shell", "tool_environment": "handlers.processes",
 }  # fmt: skip
 
 

@@ -226,8 +226,8 @@ def only_stricter(effect: Effect) -> Effect:
 
 def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> Effect | None:
     """Return the deny that a failure stands for, or None where the firing goes on."""
-    own_word_opens = failure.kind == "unloadable" and hook.on_error in ("log", "skip")
-    closed = policy == "abort" or failure.kind == "misstated" or (failure.kind == "unloadable" and not own_word_opens)
+    closed = failure.kind in ("misstated", "unasked")
+    closed = closed or policy == "abort" or (failure.kind == "unloadable" and hook.on_error not in ("log", "skip"))
     if not closed or "deny" not in row.can:
         return None
     effect = Effect()

@@ -102,7 +102,7 @@ class Event(dict[str, Any]):
 
     Fields that the row knows and this event lacks read as ``None``; the point words ``tool``, ``args`` and
     ``result`` read as ``tool_name``, ``tool_input`` and ``tool_response``. What costs a system call, such as ``cwd``,
-    is filled in when it is read, or when the event is read as a whole.
+    is filled in when it is read, or when the event is read as a whole. ``match`` is the grade of the hook's ``if``.
     """
 
     __slots__ = ("completed_by", "encodings")
@@ -111,6 +111,8 @@ class Event(dict[str, Any]):
     """The event on the wire, by dialect; made by the handler that needs it first."""
     completed_by: Completes | None
     """Gives the fields that are found out when they are read; None once they are filled in."""
+
+    match = property(lambda self: dict.get(self, "match", ""))
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -231,6 +231,7 @@ TABLE = Table(
             fields="tool_name tool_input:any tool_response:any tool_use_id duration_ms?:number mcp_server?:object",
             claude=_tool(exit2="context")),
         EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context",
+            modifies="error",
             fields="tool_name tool_input:any tool_use_id error is_interrupt?:flag duration_ms?:number "
                    "mcp_server?:object",
             claude=_tool(exit2="context")),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from .config.armed import Armed
-from .config.declare import HookOptions, declare
+from .config.declare import HookOptions, declare, warn_of_doubt
 from .config.mapping import SettingOptions, read_mapping, read_scope, settings_from
 from .driver import drive
 from .engine import Engine, Recorder
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .config.reload import ConfigFiles
     from .scripts import Commands
     from .session import Session, SessionOptions, SyncSession
+    from .session.configured_rules import ConfiguredRules
     from .telemetry.lifecycle import Observer, Observers, Subscription
     from .telemetry.tracing import Tracing
 
@@ -219,6 +220,7 @@ class Hooks:
         and its arguments; ``command=`` is a line for the shell instead. ``HookOptions`` says what the options mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
+        warn_of_doubt(hook)
         return self.engine.registry.add([hook])[0]
 
     def on(self, event: str, **options: Unpack[HookOptions]) -> Callable[[_F], _F]:
@@ -310,8 +312,18 @@ class Hooks:
 
         return SyncSession(self, **self._session_options(options))
 
+    def rules(self, more: Mapping[str, str] | None = None, harmless: Iterable[str] = ()) -> ConfiguredRules:
+        """Return the permission rules of the configuration for a session, which follow a reload, with ``more`` rules.
+
+        ``harmless`` are rules for calls that are not asked about, unless a hook or another rule asks.
+        """
+        from .session.configured_rules import ConfiguredRules
+
+        armed = self._armed
+        return ConfiguredRules(lambda: (armed.permissions, armed.harmless), more, harmless)
+
     def _session_options(self, options: SessionOptions) -> Any:
-        return {"rules": self.permissions, "show": self._show_later, **options}
+        return {"rules": self.rules(), "show": self._show_later, **options}
 
     # Being told.
 

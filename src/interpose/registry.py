@@ -115,6 +115,9 @@ class Registry:
                     counted[hook.event][hook.scope] += 1
                     at = places[hook.event][key] = len(listed)
                     listed.append(replace(hook, sequence=next(self._numbers)))
+                elif listed[at].locked:
+                    raise BadHook(f"{hook.label}: the hook of this name is locked, and cannot be replaced",
+                                  where=hook.source, hint="give this one another name")  # fmt: skip
                 else:
                     listed[at] = replace(hook, sequence=listed[at].sequence)
                 added.append(listed[at])
@@ -171,10 +174,10 @@ class Registry:
     def switch(self, name: str, on: bool, layer: str = "code") -> list[Hook]:
         """Enable or disable every hook of a name that the layer may touch."""
         with self._lock:
-            touched = set(map(id, self._touchable(name, layer)))
-            self._swap({event: [replace(hook, enabled=on) if id(hook) in touched else hook for hook in listed]
+            touched = {hook.sequence for hook in self._touchable(name, layer, held=not on)}
+            self._swap({event: [replace(hook, enabled=on) if hook.sequence in touched else hook for hook in listed]
                         for event, listed in self.snapshot.hooks.items()}, self.snapshot.scopes)  # fmt: skip
-            return [hook for hook in self.named(name) if _may_touch(layer, hook)]
+            return [hook for hook in self.named(name) if hook.sequence in touched]
 
     def remove_scope(self, scope: str) -> bool:
         """Remove a scope with its hooks; say whether there was one."""
@@ -189,21 +192,21 @@ class Registry:
         """Return every hook of a name."""
         return [hook for hook in self.snapshot if hook.name == name]
 
-    def _touchable(self, target: str | Hook, layer: str) -> list[Hook]:
+    def _touchable(self, target: str | Hook, layer: str, *, held: bool = True) -> list[Hook]:
+        """Return what a layer may change: lower layers' hooks, and its own; locked ones of its own not if ``held``."""
         if layer not in _RANK:
             raise BadHook(f"no layer {layer!r}", hint=f"layers are {', '.join(reversed(LAYERS))}")
         if isinstance(target, Hook):
             # Switching makes a new Hook of the same sequence: a handle stays good.
             found = [hook for hook in self.snapshot.hooks.get(target.event, ()) if hook.sequence == target.sequence]
-            name = target.label
+            name, held = target.label, False
         else:
             found, name = self.named(target), target
-        allowed = [hook for hook in found if _may_touch(layer, hook)]
+        allowed = [hook for hook in found if _RANK[layer] >= _RANK[hook.layer] + (held and hook.locked)]
         if found and not allowed:
-            raise UnknownHook(
-                f"{name} belongs to the {found[0].layer} layer, which the {layer} layer may not touch",
-                hint="change it where it was written",
-            )
+            why = "and is locked there" if found[0].layer == layer else f"which the {layer} layer may not touch"
+            raise UnknownHook(f"{name} belongs to the {found[0].layer} layer, {why}",
+                              hint="change it where it was written")  # fmt: skip
         if not found:
             names = {hook.name for hook in self.snapshot if hook.name}
             raise UnknownHook(f"no hook is named {name}", hint=nearest(str(name), names))
@@ -233,7 +236,3 @@ def _without_overrides(known: Mapping[str, Scope], gone: Mapping[str, Scope]) ->
             kept = {event: layer for event, layer in left[name].overrides.items() if event not in scope.overrides}
             left[name] = Scope(left[name].parent, kept, left[name].like)
     return left
-
-
-def _may_touch(layer: str, hook: Hook) -> bool:
-    return _RANK[layer] >= _RANK[hook.layer]

@@ -19,14 +19,17 @@ __all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "as
 STRATEGIES = ("tool_result", "user_message", "system_context")
 """The channels of an injection."""
 
-FailureClass = Literal["unloadable", "misstated", "broken", "late"]
-"""Cannot be loaded; its decision cannot be understood; broke while running; ran past its deadline."""
+FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
+"""Cannot be loaded; its decision cannot be understood; could not be asked because of the event; broke; was late."""
 
 _CODES_THAT_CANNOT_LOAD = frozenset({
-    "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "launch_error",
+    "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "spawn_busy", "launch_error",
     "handler_type", "isolation_unavailable", "changed",
 })  # fmt: skip
 _CODES_MISSTATED = frozenset({"bad_decision", "bad_reply"})
+_CODES_OF_THE_EVENT = frozenset({
+    "payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big",
+})  # fmt: skip
 
 # C0 without tab and newline, DEL and C1, the marks that turn text around, and line separators.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
@@ -48,14 +51,18 @@ class Failure(Record, kw_only=False):
     text: str
     trace: str = ""
     evidence: Mapping[str, Any] = made_by(factory=dict)
+    misstated: bool = False
+    """Whether the hook may have denied, whatever the code says."""
 
     @property
     def kind(self) -> FailureClass:
         """Which line of the failure table it belongs to."""
         if self.code in _CODES_THAT_CANNOT_LOAD:
             return "unloadable"
-        if self.code in _CODES_MISSTATED:
+        if self.misstated or self.code in _CODES_MISSTATED:
             return "misstated"
+        if self.code in _CODES_OF_THE_EVENT:
+            return "unasked"
         return "late" if self.code == "timeout" else "broken"
 
     @property

@@ -7,11 +7,11 @@ about a hook is looked up again. Pure; the engine brings hooks, settings and han
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
 from .event import Template
-from .events import EventSpec
 from .model import Binding, Hook, Result, Settings
 from .records import replace
 from .replies import Failure, Reply
@@ -26,7 +26,8 @@ DEFAULT_TOTAL = 120.0
 ENDING = 0.25
 """Seconds that a handler has, after the deadline, to end what it runs, before it counts as hung itself."""
 
-Read = Callable[[EventSpec, object], Reply | Failure]
+Read = Callable[..., Reply | Failure]
+"""Takes the row and the answer; that of the native dialect also whether the hook is a guard."""
 
 Place = Literal["task", "thread", "inline", "group"]
 """Where a step runs: a task of the run, a daemon thread, the caller's own task or thread; or several side by side."""
@@ -49,13 +50,13 @@ def under_ceiling(seconds: float, settings: Settings) -> float:
 
 
 def error_policy(hook: Hook, settings: Settings) -> str:
-    """Return ``abort``, ``log`` or ``skip``: the hook's own word, else the engine's."""
-    return hook.on_error or settings.error_behavior
+    """Return ``abort``, ``log`` or ``skip``: the hook's own word, else the engine's; a locked hook always denies."""
+    return "abort" if hook.locked else hook.on_error or settings.error_behavior
 
 
 def is_guard(hook: Hook, settings: Settings) -> bool:
-    """Say whether a hook is a guard: it must see the final input."""
-    return hook.locked or error_policy(hook, settings) == "abort"
+    """Say whether a hook is a guard: its failure denies, and it must see the final input."""
+    return error_policy(hook, settings) == "abort"
 
 
 def in_order(hooks: Iterable[Hook], subject: str) -> list[tuple[Hook, ...]]:
@@ -96,7 +97,9 @@ class Step:
         self.members = members
         self.handler = binding.handler or handlers.get(hook.type)
         self.call: Callable[..., Any] = binding.call or _cannot_be_called
-        self.read: Read = binding.read or read
+        self.policy = error_policy(hook, settings)
+        self.guard = is_guard(hook, settings)
+        self.read: Read = binding.read or (partial(read, guard=True) if self.guard else read)
         self.blocking = None if members else getattr(self.handler, "blocking", None)
         """The handler as a plain function, for hosts without an event loop."""
         alone = replace(hook, background=False, judge=None, once=False, parallel=True) if hook.background else None
@@ -108,8 +111,6 @@ class Step:
         self.ceiling = settings.timeout_ceiling
         self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0
         """What its handler may take beyond the deadline to end what it runs."""
-        self.policy = error_policy(hook, settings)
-        self.guard = is_guard(hook, settings)
         self.enforced = hook.enforce and enforced
         self.quick = self._quick()
         """The place in which it need only be called, and is done with if it returns None in time; else nothing."""

@@ -7,7 +7,7 @@ every action waits for them: for a plain hook that does so in time, the loop wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from types import CoroutineType
@@ -70,9 +70,9 @@ class RunListener(Protocol):
 class Run:
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("_allowance", "_copiers", "_listeners", "_pending", "_phase", "_position", "_rest", "_shared",
-                 "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given", "now", "over",
-                 "ran", "round", "route", "steps")  # fmt: skip
+    __slots__ = ("_allowance", "_copiers", "_listeners", "_match", "_pending", "_phase", "_position", "_rest",
+                 "_shared", "_spoken", "_step_began", "background", "began", "depth", "executor", "fields", "given",
+                 "now", "over", "ran", "round", "route", "steps")  # fmt: skip
 
     def __init__(self, route: Route, given: Mapping[str, Any], executor: Executor, round: int = 1) -> None:
         self.route = route
@@ -87,8 +87,8 @@ class Run:
         self.began = self.now = self._step_began = monotonic()
         """When the run began, when its last step ended, and when its current one began."""
         self._position = 0
-        self._phase = 1
-        """2 during the second call of a hook that answered async."""
+        self._phase, self._match = 1, dict[str, str]()
+        """2 during the second call of a hook that answered async; and the grade of the current hook's ``if``."""
         self._allowance = 0.0
         """Seconds that a hook has for its second call, or for what is left of it in another place."""
         self.over = self._spoken = self.background = False
@@ -189,8 +189,8 @@ class Run:
             return True  # it has begun already
         self._step_began = self.now
         if self.now >= self.began + self.route.total:
-            self.time_out(self.now, "the firing's total time was used up before its turn")
-        elif hook.judge is not None and not _judged(hook, {**self.fields, **self.rest()}):
+            self.fail(Failure("timeout", "the firing's total time was used up before its turn"))
+        elif hook.judge is not None and not self._matches(hook.judge):
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self._break_off(step)
@@ -207,6 +207,11 @@ class Run:
             return True
         return False
 
+    def _matches(self, judge: Callable[[Mapping[str, Any]], str | None]) -> bool:
+        """Judge a hook's ``if`` on the input as it stands."""
+        self._match = {"match": grade} if (grade := judge({**self.fields, **self.rest()})) else {}
+        return bool(self._match)
+
     def _call(self, step: Step, has_loop: bool) -> Any:
         """Call a hook with its own copy of the input, or go on with what it has returned elsewhere."""
         for listener in self._listeners:
@@ -218,7 +223,7 @@ class Run:
         if handler is None:
             return step.call(self._event())
         progress.set(partial(self._report, step) if self._listeners else None)
-        if not getattr(handler, "only_reads", False) or self._phase == 2:
+        if not getattr(handler, "only_reads", False) or self._phase == 2 or self._match:
             event = self._event()
         elif self._shared is not None and self._shared[0] is self.fields:
             event = self._shared[1]  # so that it is encoded once per firing
@@ -230,7 +235,7 @@ class Run:
 
     def _event(self) -> Event:
         """Return a copy of the input as it stands."""
-        event = self.route.template.event_type(self.fields)
+        event = self.route.template.event_type(self.fields, **self._match)
         event.completed_by = self
         for name, copy, value in self._copiers:
             event[name] = copy(value)
@@ -308,15 +313,16 @@ class Run:
             ended=ended,
         )
 
-    def _fail(self, step: Step, failure: Failure, ended: Ended | None = None) -> None:
-        """Do what the failure of a hook means: deny, or go on."""
+    def _fail(self, step: Step, failure: Failure, ended: Ended | None = None, *, counts: bool = True) -> None:
+        """Do what the failure of a hook means: deny, or go on. One that is not the hook's own does not count."""
         hook, health, error = step.hook, step.health, failure.error
-        health.failures += 1
-        health.open_until = self.now + BREAKER_SECONDS
+        effect = on_failure(self.route.row, hook, failure, step.policy)
+        if counts and failure.kind != "unasked":  # what a model writes must not switch a hook off
+            health.denied_last = effect is not None
+            health.failures += 1
+            health.open_until = self.now + BREAKER_SECONDS
         if hook.once and not health.once:
             health.once.append(None)
-        effect = on_failure(self.route.row, hook, failure, step.policy)
-        health.denied_last = effect is not None
         level = "debug" if step.policy == "skip" else "error"
         event = self.route.row.name
         log(level, "hook %s at %s failed (%s): %s", hook.label, event, error.code, error, trace=error.trace)
@@ -336,6 +342,8 @@ class Run:
     ) -> None:
         """Write down what became of a step, tell of it, and go on to the next."""
         duration = self.now - self._step_began
+        if self._match:
+            what["evidence"] = {**(what.get("evidence") or {}), **self._match}
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
         if silent:
             self.ran.append((step, run))
@@ -360,7 +368,7 @@ class Run:
 
     def _next(self) -> None:
         self._position += 1
-        self._phase, self._allowance = 1, 0.0
+        self._phase, self._allowance, self._match = 1, 0.0, {}
 
     # What an executor asks and says.
 
@@ -414,17 +422,17 @@ class Run:
         return bool(self.steps)
 
     def fail(self, failure: Failure) -> None:
-        """Fail the step that the run is at, which could not begin, and go on to the next."""
+        """Fail the step that the run is at and go on to the next. Only one that crashed had begun, and counts."""
         if self._position < len(self.steps):
             self._step_began = self.now
-            self._fail(self.steps[self._position], failure)
+            self._fail(self.steps[self._position], failure, counts=failure.code == "hook_crash")
 
-    def time_out(self, due: float, text: str = "") -> None:
+    def time_out(self, due: float) -> None:
         """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
         step = self.steps[self._position]
         self.now = monotonic()
         seconds = due - step.ending - self._step_began
-        self._fail(step, Failure("timeout", text or f"no answer within {seconds:.3g} s"))
+        self._fail(step, Failure("timeout", f"no answer within {seconds:.3g} s"))
 
     def refuse(self, failure: Failure) -> None:
         """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
@@ -446,7 +454,7 @@ class Run:
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
         part = Run(self.route, self.fields, self.executor, self.round)
-        part.steps, part.depth, part.background = (step,), self.depth, background
+        part.steps, part.depth, part.background, part._match = (step,), self.depth, background, self._match
         part.began = self.now if background else self.began
         part._rest = self.rest()  # the same call id for all of them
         if self._shared is None and step.handler is not None:
@@ -532,15 +540,6 @@ class Run:
         """Tell listeners that the host was interrupted."""
         for listener in self._listeners:
             listener.run_breaks_off()
-
-
-def _judged(hook: Hook, fields: dict[str, Any]) -> bool:
-    """Judge a hook's ``if``; what cannot be judged counts as true."""
-    try:
-        return hook.judge is None or bool(hook.judge(fields))
-    except Exception as error:
-        log("warning", "if %s of hook %s cannot be judged: %s", hook.condition, hook.label, type(error).__name__)
-        return True
 
 
 def _void_grants(runs: Sequence[HookRun]) -> None:

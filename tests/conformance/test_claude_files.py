@@ -296,3 +296,24 @@ def test_a_file_that_is_not_sound_arms_nothing(text: str, tmp_path: Path) -> Non
 
     with pytest.raises(ConfigError, match=r"settings\.json"):
         Hooks.load(path, dialect="claude")
+
+
+def test_hooks_of_two_files_with_scripts_of_one_name_all_run_and_can_be_switched(tmp_path: Path) -> None:
+    files = []
+    for name in ("one", "two"):
+        folder = tmp_path / name / ".claude"
+        folder.mkdir(parents=True)
+        script = folder / "guard.sh"
+        script.write_text(f"#!/bin/sh\necho {name} >&2; exit 2\n")
+        script.chmod(0o755)
+        files.append(folder / "settings.json")
+        files[-1].write_text(json.dumps({"hooks": {"PreToolUse": group(str(script))}}))
+    hooks = Hooks.load(*files)
+
+    assert [(result.hook, result.reason) for result in fire(hooks).results] == [
+        ("guard.sh", "one"),
+        ("guard.sh-2", "two"),
+    ]
+    hooks.disable("guard.sh")
+    assert [result.hook for result in fire(hooks).results] == ["guard.sh-2"]
+    assert [hook.source for hook in hooks] == [f"{file}:1" for file in files]

@@ -669,6 +669,14 @@ def test_a_hook_without_a_name_runs_and_cannot_be_switched_by_name():
 # Settings.
 
 
+def test_the_output_of_a_result_is_known_where_failures_abort():
+    """`output` is a field of Armament's results, and no unknown key of a guard's answer."""
+    system = HookSystem({"errorBehavior": "abort"})
+    system.register("pre:tool", lambda _: {"output": "looked at it"})
+
+    assert execute(system, "pre:tool") == HookSystemResult(False, None, {}, "looked at it")
+
+
 @pytest.mark.parametrize("settings", [{"errorBehavior": "abort"}, {"error_behavior": "abort"}])
 def test_the_behaviour_for_all_hooks_can_be_set_and_a_hook_s_own_word_is_stronger(settings):
     """S0-88 S0-91: in the page's spelling and in Python's."""

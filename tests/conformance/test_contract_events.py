@@ -16,7 +16,7 @@ from interpose import BadEvent, EventSpec, Hooks, UnknownEvent, allow, deny, mod
 TABLE = """
 PreToolUse          | tool_name         | deny, ask, allow, modify tool_input, context
 PostToolUse         | tool_name         | modify tool_response, inject, suppress, context
-PostToolUseFailure  | tool_name         | context
+PostToolUseFailure  | tool_name         | modify error, context
 PermissionRequest   | tool_name         | deny, allow, interrupt
 UserPromptSubmit    | –                 | deny, context
 Stop                | –                 | keep going, context

@@ -107,6 +107,7 @@ MISSTATED = [{key: value} for key, values in WRONG.items() for value in values] 
     {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": 5}},
     {"hookSpecificOutput": {"hookEventName": "PreToolUse", "decision": {"behavior": "no"}}},
     {"hookSpecificOutput": {"hookEventName": "PreToolUse", "decision": {"behavior": 5}}},
+    {"hookSpecificOutput": "x"},
 ]
 
 
@@ -169,7 +170,9 @@ def test_neither_nothing_nor_a_mapping_nor_a_reply_denies(answer, style):
     scenario("", "no value is no opinion", CALL,
              [{"decision": None, "abort": None, "allowed": None, "continue": None, "reason": None, "modify": None,
                "updated_input": None, "inject": None, "hookSpecificOutput": None}]),
-    scenario("", "an empty decision stays empty (X-22)", CALL, [{"decision": ""}]),
+    scenario("", "an empty decision is no decision (X-22 holds in compat only)", CALL, [{"decision": ""}],
+             decision="deny", reason="first failed: decision: '' is no decision; say allow, ask or deny",
+             results=["failed bad_decision"]),
     scenario("", "defer is an ask, and is passed on", CALL, [{"decision": "defer"}], decision="ask",
              extra={"defer": True}),
 )  # fmt: skip
@@ -187,7 +190,6 @@ UNREADABLE: list[Any] = [
     {"inject": "x"},
     {"inject": {"content": 5}},
     {"inject": {"content": "x", "strategy": "telegram"}},
-    {"hookSpecificOutput": "x"},
     {"hookSpecificOutput": {"additionalContext": "no event is named"}},
     {"async": "yes"},
     {"async": True, "asyncTimeout": "soon"},
@@ -272,8 +274,8 @@ def test_a_failure_names_its_code_and_reads_as_its_text():
     assert (result.error.code, str(result.error)) == ("hook_crash", "raised ValueError: bad luck")
 
 
-@pytest.mark.parametrize("on_error", [None, "abort"])
-def test_input_that_cannot_be_copied_is_a_failed_hook(on_error):
+@pytest.mark.parametrize("on_error", [None, "log", "skip", "abort"])
+def test_input_that_cannot_be_copied_is_a_failed_hook_and_denies(on_error):
     """A lock, for instance: ``payload``, never an exception."""
     event = at("PreToolUse", tool_name="Bash", tool_input={"lock": threading.Lock()})
     hooks = Hooks()
@@ -281,4 +283,4 @@ def test_input_that_cannot_be_copied_is_a_failed_hook(on_error):
 
     outcome = fired(hooks, event)
 
-    assert ([fate(result) for result in outcome.results], outcome.denied) == (["failed payload"], on_error == "abort")
+    assert ([fate(result) for result in outcome.results], outcome.denied) == (["failed payload"], True)

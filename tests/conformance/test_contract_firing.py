@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import threading
 from typing import Any
 
@@ -175,6 +176,61 @@ def test_an_if_that_breaks_while_it_is_judged_counts_as_true():
     outcome = fired(hooks, at("PreToolUse", tool_name="Write", tool_input=Unjudgeable()))
 
     assert outcome.reason == "not sure"
+
+
+class TestTheGradeOfAMatch:
+    """A hook's ``if`` holds in all three grades, and the hook is told which."""
+
+    CALLS = (("secret", "certain"), ("file:///work/secret", "possible"), ("/dev/fd/3", "opaque"))
+
+    @pytest.mark.parametrize(("path", "grade"), CALLS)
+    @pytest.mark.parametrize("options", [{}, {"inline": True}, {"parallel": True}], ids=["plain", "inline", "parallel"])
+    def test_a_function_is_told(self, path: str, grade: str, options: dict[str, Any]) -> None:
+        hooks = Hooks()
+        told = []
+        for rule in ("Read(./secret)", None, ["Read(./other)", "Read"]):
+            hooks.register(
+                "PreToolUse", lambda event: told.append((event.match, event.get("match"))), if_=rule, **options
+            )
+
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path}, cwd="/work")
+
+        assert sorted(told, key=str) == sorted([(grade, grade), ("", None), ("certain", "certain")], key=str)
+
+    def test_a_hook_in_the_background_is_told(self) -> None:
+        hooks = Hooks()
+        told: list[str] = []
+        done = threading.Event()
+
+        def look(event: Any) -> None:
+            told.append(event.match)
+            done.set()
+
+        hooks.register("PreToolUse", look, if_="Read(./secret)", async_=True)
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/work")
+
+        assert done.wait(10)
+        assert told == ["opaque"]
+
+    @pytest.mark.parametrize(("path", "grade"), CALLS)
+    def test_a_command_reads_it(self, path: str, grade: str, tmp_path: Any) -> None:
+        hooks = Hooks()
+        for number, rule in enumerate(("Read(./secret)", None, "Read")):
+            hooks.register("PreToolUse", command=f"cat > {tmp_path}/{number}", if_=rule)
+
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path}, cwd="/")
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path.replace("work/", "")}, cwd="/")
+
+        said = [json.loads((tmp_path / str(number)).read_text()).get("match") for number in range(3)]
+        assert said == [grade, None, "certain"]
+
+    def test_the_result_of_a_hook_that_said_something_has_it(self) -> None:
+        hooks = Hooks()
+        hooks.register("PreToolUse", lambda event: deny("no"), if_="Read(./secret)")
+
+        outcome = hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/work")
+
+        assert outcome.results[0].evidence["match"] == "opaque"
 
 
 def side_by_side(*answers: Any, **options: Any) -> tuple[Hooks, list[Any]]:

@@ -56,7 +56,7 @@ def test_fire_without_a_loop_says_what_to_do_instead():
 def test_an_outcome_has_an_attribute_for_everything():
     outcome = play(
         at("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", cwd="/project"),
-        [modify(tool_input={"command": "pwd"}) + context("note"), ask("sure?"), hook({"fromTheFuture": 1})],
+        [modify(tool_input={"command": "pwd"}) + context("note"), ask("sure?"), hook({"x-mine": 1})],
         SYNC,
     ).outcome
 
@@ -65,7 +65,7 @@ def test_an_outcome_has_an_attribute_for_everything():
     assert (outcome.context, outcome.messages, outcome.inject, outcome.ignored) == (["note"], [], [], [])
     assert (outcome.keep_going, outcome.continue_, outcome.stop_reason) == (False, True, "")
     assert (outcome.suppress_output, outcome.interrupt, outcome.shadow) == (False, False, None)
-    assert outcome.extra == {"fromTheFuture": 1}
+    assert outcome.extra == {"x-mine": 1}
     assert outcome.input == {
         "session_id": "a session",
         "transcript_path": "",

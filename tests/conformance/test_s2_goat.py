@@ -230,7 +230,8 @@ def specific(event: str, **said: Any) -> dict[str, Any]:
     scenario("S2-57 S2-61 S2-62", "an event-specific output is read beside the rest", CALL,
              [specific("PreToolUse", permissionDecision="deny") | {"systemMessage": "a note"}],
              decision="deny", context=["a note"]),
-    scenario("S2-126", "what belongs to no output is kept", CALL, [{"fromTheFuture": 1}], extra={"fromTheFuture": 1}),
+    scenario("S2-126", "what belongs to no output is kept", CALL, [{"fromTheFuture": 1}], extra={"fromTheFuture": 1},
+             ignored=[("first", "fromTheFuture: not known here")]),
 )  # fmt: skip
 def test_the_fields_of_a_sync_output(scenario, style):
     assert scenario.play(style) == scenario.effect

@@ -12,6 +12,7 @@ from interpose import Reply, allow, ask, deny, modify
 VALUES: dict[str, Any] = {
     "tool_input": {"changed": True},
     "tool_response": "changed",
+    "error": "changed",
     "custom_instructions": "changed",
     "prompt": "changed",
     "output": "changed",

@@ -61,9 +61,11 @@ def hang(told: str) -> str:
 
 
 @server.tool()
-def start_helper() -> str:
+def start_helper(own_session: bool = False) -> str:
     """Start a process that outlives its starter."""
-    helper = subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    helper = subprocess.Popen(
+        ["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=own_session
+    )
     return str(helper.pid)
 
 

@@ -105,7 +105,7 @@ async def _play(session: dict[str, Any], scratch: Path, model: Model) -> Played:
     hooks.show = lambda text: played.shown.append(neutral(text, scratch))
     runtime = Runtime(
         hooks=hooks, model=model, cwd=project, directory=scratch / "transcripts", shadow=ShadowGit(project),
-        limits=Limits(**session.get("limits", {})), env_file=scratch / "session.env",
+        limits=Limits(**session.get("limits", {})),
     )  # fmt: skip
     if "kinds" in session:
         runtime.agent_types = {name: AgentType(**told) for name, told in session["kinds"].items()}

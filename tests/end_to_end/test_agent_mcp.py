@@ -17,6 +17,7 @@ from interpose import UsageError
 from interpose.agent.tools import Tool, ToolFailed, Workplace
 from interpose.agent.tools.mcp import connect
 from interpose.agent.tools.mcp_servers import HttpServer, ServerConfig, StdioServer
+from interpose.handlers.supervisors import pool
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
 PATIENCE = 60.0
@@ -29,9 +30,11 @@ Call = Callable[..., Awaitable[str]]
 def mark() -> Iterator[str]:
     """What every server of a test has among its variables; afterwards nothing that has it may live."""
     mark = f"mcp{uuid4().hex}"
+    pool.close()  # idle supervisors are kept, and each has two descriptors
     before = os.listdir("/dev/fd")
     yield mark
     assert eventually(lambda: not living(mark)), f"processes that are left: {living(mark)}"
+    pool.close()
     assert len(os.listdir("/dev/fd")) <= len(before)
 
 
@@ -133,14 +136,13 @@ def test_servers_that_do_not_start_are_named_and_the_others_work(mark: str) -> N
 
     assert said == ["3"]
     starts = [
-        "MCP server absent: Connection closed; it said: sh: ",
+        "MCP server absent: no-such-program was not found on PATH",
         "MCP server broken: Connection closed; it said: cannot find my settings",
         "MCP server nowhere: All connection attempts failed",
-        "MCP server lost: /no/such/directory: No such file or directory",
+        "MCP server lost: the directory to run in does not exist: '/no/such/directory'",
         "MCP server noisy: ",
     ]
     assert [problem[: len(start)] for problem, start in zip(problems, starts, strict=True)] == starts
-    assert "no-such-program: not found" in problems[0]
 
 
 def test_a_server_that_hangs_at_the_start_holds_nobody_up_for_long(mark: str) -> None:
@@ -212,12 +214,25 @@ def test_a_cancelled_host_leaves_no_server(mark: str, tmp_path: Path) -> None:
 
 def test_what_a_server_started_ends_with_it(mark: str) -> None:
     async def body(call: Call, tools: tuple[Tool, ...]) -> None:
-        helper = int(await call("mcp__errands__start_helper"))
-        assert any(process.startswith(f"{helper} ") for process in living(mark))
+        for own_session in (False, True):
+            helper = int(await call("mcp__errands__start_helper", own_session=own_session))
+            assert any(process.startswith(f"{helper} ") for process in living(mark))
 
     with_servers({"errands": errands(mark)}, body)
 
     assert living(mark) == []
+
+
+def test_a_server_that_neither_reads_nor_ends_is_ended_with_what_it_started(mark: str) -> None:
+    script = "trap '' TERM; setsid sleep 600 & while :; do echo noise; done"
+
+    async def body(call: Call, tools: tuple[Tool, ...]) -> None:
+        assert tools == ()
+
+    problems = with_servers({"deaf": shell(mark, script)}, body, start_seconds=0.5)
+
+    assert living(mark) == []
+    assert len(problems) == 1
 
 
 @pytest.fixture

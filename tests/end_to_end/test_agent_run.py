@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,45 @@ def test_hooks_govern_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
     ]
 
 
+def test_a_search_finds_nothing_that_a_rule_denies(tmp_path: Path) -> None:
+    for name in ("secrets/key", "secrets/deep/key", "src/app.py", ".env", "notes/.env"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("token = 1\n")
+    (tmp_path / "src/innocent.txt").symlink_to("../secrets/key")
+    os.link(tmp_path / ".env", tmp_path / "src/hard.txt")
+    hooks = Hooks.from_mapping({"permissions": {"Read(secrets/**)": "deny", "Read(.env)": "ask"}})
+    turns: list[dict[str, Any]] = [
+        {"call": {"Grep": {"pattern": "token"}}},
+        {"call": {"Grep": {"pattern": "token", "output_mode": "content", "path": "."}}},
+        {"call": {"Grep": {"pattern": "token", "output_mode": "count", "glob": "**/*{key,v,t}"}}},
+        {"call": {"Glob": {"pattern": "**/*"}}},
+        {"call": {"Grep": {"pattern": "token", "path": "secrets"}}},
+        {"call": {"Grep": {"pattern": "token", "path": "src/innocent.txt"}}},
+        {"call": {"Glob": {"pattern": "secrets/*"}}},
+        {"call": {"Grep": {"pattern": "token", "glob": ".env"}}},
+        {"say": "Done."},
+    ]
+
+    async def run() -> None:
+        async with open_run(runtime_of(tmp_path, hooks, turns), session_id="s") as running:
+            await running.ask("Look.")
+
+    asyncio.run(run())
+
+    wide = [re.sub(r"transcripts/.*\n", "", result) for result in results_of(tmp_path)[:4]]
+    assert wide[0] == "src/app.py\n(left out by a permission rule: 6)"
+    assert wide[1] == "src/app.py:1:token = 1\n(left out by a permission rule: 6)"
+    assert wide[2] == "(nothing found)\n(left out by a permission rule: 6)"
+    assert "src/app.py" in wide[3]
+    assert not any(name in wide[3] for name in ("secrets", ".env", "innocent", "hard"))
+    assert results_of(tmp_path)[4:] == [
+        "Grep was not run: denied by the rule Read(secrets/**)",
+        "Grep was not run: denied by the rule Read(secrets/**)",
+        "Glob was not run: denied by the rule Read(secrets/**)",
+        "Grep was not run: the rule Read(.env) asks (there is no approver)",
+    ]
+
+
 def test_calls_that_only_read_are_made_side_by_side_and_answered_in_their_order(tmp_path: Path) -> None:
     """Each of the two waits until both are there."""
     (tmp_path / "a.txt").write_text("alpha\n")
@@ -145,19 +185,101 @@ def test_the_limit_of_turns_ends_an_agent_that_never_stops(tmp_path: Path) -> No
     assert len(results_of(tmp_path)) == 3
 
 
+def results_of_commands(project: Path, hooks: Hooks, *commands: str, **options: Any) -> list[str]:
+    """What a model gets that runs these commands one after another."""
+    turns: list[dict[str, Any]] = [
+        *({"call": {"Bash": {"command": command}}} for command in commands),
+        {"say": "Done."},
+    ]
+
+    async def run() -> None:
+        async with open_run(runtime_of(project, hooks, turns, **options), session_id="s") as running:
+            await running.ask("Go.")
+
+    asyncio.run(run())
+    return results_of(project)
+
+
+def test_a_command_of_the_model_sees_no_secret_of_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "MY_TOKEN", "BASH_ENV", "LD_PRELOAD_X"):
+        monkeypatch.setenv(name, f"value of {name}")
+
+    said = results_of_commands(tmp_path, Hooks(), "env", "echo $HOME $MY_TOKEN", pass_env=["MY_TOKEN", "NOT_SET"])
+
+    assert [line for line in said[0].splitlines() if "value of" in line] == ["MY_TOKEN=value of MY_TOKEN"]
+    assert "CLAUDE_ENV_FILE" not in said[0]
+    assert said[1] == f"{os.environ['HOME']} value of MY_TOKEN"
+
+
+def test_a_model_can_neither_find_nor_plant_what_its_later_commands_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    hooks = Hooks()
+    hooks.register(
+        "SessionStart", type="command", dialect="claude",
+        command='echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"; echo "$CLAUDE_ENV_FILE" > path',
+    )  # fmt: skip
+    plant = "ls() { echo something else; }; export GREETING=planted"
+
+    said = results_of_commands(
+        tmp_path,
+        hooks,
+        "cat path",
+        f"echo '{plant}' >> \"$(cat path)\" 2>&1 || echo gone; find {temporary} .interpose -name '*env*' -o -name '*.sh'",
+        f'mkdir -p "$(dirname "$(cat path)")"; echo \'{plant}\' >> "$(cat path)"; cat "$(cat path)"',
+        "echo $GREETING; ls path",
+    )
+
+    assert said[0].startswith(str(temporary))
+    assert "gone" in said[1]
+    assert plant in said[2]
+    assert said[3] == "hello\npath"
+
+
+def test_a_line_in_the_env_file_that_is_no_assignment_is_shown_and_not_run(tmp_path: Path) -> None:
+    hooks = Hooks()
+    shown: list[str] = []
+    hooks.register("pre:view:render", lambda event: shown.append(str(event.data.get("text", ""))), matcher="notice")
+    hooks.register(
+        "SessionStart", type="command", dialect="claude",
+        command="""printf 'touch ran\\nexport A=b\\n' >> "$CLAUDE_ENV_FILE" """,
+    )  # fmt: skip
+
+    said = results_of_commands(tmp_path, hooks, "echo $A; ls ran")
+
+    assert said[0].startswith("exit status 2\nb\n")
+    assert shown == ["CLAUDE_ENV_FILE, line 1: 'touch ran' is not an assignment (only assignments: export NAME=value)"]
+
+
+def test_hooks_may_set_variables_again_after_a_compaction(tmp_path: Path) -> None:
+    hooks = Hooks()
+    hooks.register(
+        "SessionStart", type="command", dialect="claude",
+        command="""echo "export COUNT=x\\$COUNT" >> "$CLAUDE_ENV_FILE" """,
+    )  # fmt: skip
+    turns: list[dict[str, Any]] = [{"call": {"Bash": {"command": "echo $COUNT"}}}, {"say": "Done."}]
+
+    async def run() -> None:
+        runtime = runtime_of(tmp_path, hooks, [])
+        runtime.model = ScriptedModel({"turns": turns, "agents": {"compactor": [{"say": "A summary."}]}})
+        async with open_run(runtime, session_id="s") as running:
+            await running.ask("/compact")
+            await running.ask("Go.")
+
+    asyncio.run(run())
+
+    assert results_of(tmp_path) == ["xx"]
+
+
 def test_what_hooks_write_into_the_env_file_is_there_for_the_shell(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.register(
         "SessionStart", type="command", command='echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"', dialect="claude"
     )
-    (tmp_path / "env").touch()
+    found = r"""file=$(sed 's/.*"env_file": *"\([^"]*\)".*/\1/'); echo "NAME='you two'" >> "$file" """
+    hooks.register("Setup", None, command=found)
 
-    async def run() -> None:
-        turns: list[dict[str, Any]] = [{"call": {"Bash": {"command": "echo $GREETING"}}}, {"say": "Done."}]
-        async with open_run(runtime_of(tmp_path, hooks, turns, env_file=tmp_path / "env"), session_id="s") as running:
-            await running.ask("Go.")
-
-    asyncio.run(run())
-
-    assert results_of(tmp_path) == ["hello"]
-    assert not (tmp_path / "env").exists()
+    assert results_of_commands(tmp_path, hooks, "echo $GREETING $NAME") == ["hello you two"]

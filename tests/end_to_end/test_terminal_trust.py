@@ -31,12 +31,32 @@ def test_a_file_is_not_trusted_without_a_clear_yes(project: Path, answer: str) -
     assert f"not trusted  {project}/.interpose/hooks.yaml\n" in seen
 
 
+def test_a_hook_is_shown_with_its_condition_within_80_columns(project: Path) -> None:
+    (project / ".interpose" / "hooks.yaml").write_text(
+        "hooks:\n  PreToolUse:\n"
+        "    - {name: a-guard-of-the-branch, matcher: Write|Edit, if: Write(src/**), command: ./check-branch.sh || exit 2}\n"
+        "    - {name: push, if: Bash(git push *), command: 'true'}\n"
+    )
+
+    _, seen = at_a_terminal(project, "n", "trust")
+
+    shown = seen.partition("it arms 2 hooks:\n")[2].partition("Trust ")[0].splitlines()
+    assert shown == [
+        "    PreToolUse Write|Edit  line 3",
+        "      a-guard-of-the-branch: ./check-branch.sh || exit 2",
+        "      if Write(src/**)",
+        "    PreToolUse             push: true  line 4",
+        "      if Bash(git push *)",
+    ]
+    assert max(map(len, shown)) <= 80
+
+
 def test_hooks_run_once_only_after_a_yes(project: Path) -> None:
     assert at_a_terminal(project, "y", "trust")[0] == 0
 
     status, seen = at_a_terminal(project, "n", "doctor")
     assert status == 0
-    assert "Run 1 hook once, with an event that stands for nothing real? [y/N]" in seen
+    assert "Run 1 hook, with events that stand for nothing real? [y/N]" in seen
     assert not (project / "ran").exists()
 
     at_a_terminal(project, "y", "doctor")

@@ -21,6 +21,7 @@ from tests.faults.hosts import BUSY, CALL, eventually, run, unharmed, within
 
 from interpose import Hooks, Outcome
 from interpose.model import Result
+from interpose.replies import Failure
 
 LONG = 5.0
 """A deadline, in seconds, that nothing comes near."""
@@ -79,7 +80,8 @@ class Host:
         fields: dict[str, Any] | None = None,
         **options: Any,
     ) -> Result:
-        """Check how a command fails: as a guard it denies, and so does an observer that cannot be loaded."""
+        """Check how a command fails: as a guard it denies, and so does any hook that cannot be loaded or be asked."""
+        loads = loads and Failure(code, "").kind != "unasked"
         guard = self.outcome(command, fields=fields, on_error="abort", **options)
         assert _shown(guard) == (_status(code), code, "deny"), guard.results[0]
         assert guard.reason

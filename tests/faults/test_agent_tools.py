@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults.commands import MARK, living, mark, nothing_lives, stop
+from tests.faults.commands import MARK, living, mark, nothing_lives
 from tests.faults.hosts import until, within
 from tests.unit.workplace import call, calling, workplace
 
+from interpose import tool_environment
 from interpose.agent.tools import Workplace, replace_file
 from interpose.agent.tools.file_search import Walk, walked
+from interpose.handlers.command import supervisor_error
 
 LONG = 8.0
 """Far more than anything here takes, and far less than what would hang."""
 LONGEST_TEST = 30.0
+needs_tree = pytest.mark.skipif(bool(supervisor_error()), reason="no supervisor can be started here")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +34,9 @@ def nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 @pytest.fixture
 def place(tmp_path: Path) -> Workplace:
     (tmp_path / "work").mkdir()
-    return workplace(tmp_path / "work")
+    place = workplace(tmp_path / "work")
+    place.environment = lambda: tool_environment([MARK])
+    return place
 
 
 # Bash
@@ -51,14 +56,14 @@ def test_a_command_runs_in_the_root_of_the_work_with_nothing_to_read(place: Work
     assert call(place, "Bash", command="pwd; cat; [ -t 0 ] || echo no terminal") == f"{place.cwd}\nno terminal"
 
 
-def test_what_hooks_wrote_for_the_session_comes_first(place: Workplace) -> None:
-    lines = place.cwd / "it's.env"
-    lines.write_text("export COLOUR=blue\n")
-    place.env_file = lines
+def test_a_command_gets_the_environment_of_its_workplace_and_no_other(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
 
-    assert call(place, "Bash", command="echo $COLOUR") == "blue"
-    lines.unlink()
-    assert call(place, "Bash", command="echo $COLOUR") == "(no output)"
+    assert call(place, "Bash", command="echo $ANTHROPIC_API_KEY; env | grep -c KEY") == "failed: exit status 1\n\n0"
+    place.environment = lambda: tool_environment(["ANTHROPIC_API_KEY"], {"COLOUR": "blue"})
+    assert call(place, "Bash", command="echo $COLOUR $ANTHROPIC_API_KEY") == "blue sk-secret"
 
 
 def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(place: Workplace) -> None:
@@ -91,13 +96,72 @@ def test_what_is_left_in_the_background_neither_holds_the_call_up_nor_lives_on(p
     assert silent == "done"
 
 
-def test_a_stranger_to_the_group_that_holds_the_output_does_not_hold_the_call_up(place: Workplace) -> None:
-    with within(LONG):
-        said = call(place, "Bash", command="setsid sh -c 'while :; do echo noise; done' & sleep 0.1; echo end >&2")
-    for process in living():
-        stop(process)
+ESCAPES = {
+    "a session of its own": "setsid sh -c 'touch started; exec sleep 60' &",
+    "a session of its own, without output": "setsid sh -c 'touch started; exec sleep 60' > /dev/null 2>&1 &",
+    "a double fork": "(setsid sh -c '(touch started; exec sleep 60) & ' &) &",
+    "nohup": "nohup sh -c 'touch started; exec sleep 60' > /dev/null 2>&1 &",
+    "an empty environment": "env -i setsid sh -c 'touch started; exec sleep 60; : $0' $FAULT_MARK &",
+    "noise": "setsid sh -c 'touch started; while :; do echo noise; done' &",
+}
 
-    assert said.endswith("cut off)")
+
+@needs_tree
+@pytest.mark.parametrize(
+    ("how", "at_the_deadline"),
+    [*((how, False) for how in ESCAPES), ("a session of its own", True), ("a double fork", True)],
+)
+def test_what_has_left_the_group_ends_with_the_command(place: Workplace, how: str, at_the_deadline: bool) -> None:
+    line = f"{ESCAPES[how]} until [ -e started ]; do sleep 0.01; done{'; sleep 60' if at_the_deadline else ''}"
+
+    with within(LONG):
+        said = call(place, "Bash", command=line, timeout=400 if at_the_deadline else 20_000)
+
+    assert living() == []
+    assert ("did not end within" in said) is at_the_deadline
+
+
+@needs_tree
+@pytest.mark.parametrize("line", ["kill -STOP $PPID; sleep 60", "setsid sleep 60 & kill -STOP $PPID; sleep 60"])
+def test_a_command_that_stops_its_supervisor_is_ended_all_the_same(place: Workplace, line: str) -> None:
+    with within(LONG / 2):
+        said = call(place, "Bash", command=line, timeout=300)
+
+    assert "did not end within 0.3 s" in said
+    assert living() == []
+
+
+@needs_tree
+def test_a_command_that_kills_its_supervisor_has_failed_and_the_next_one_runs(place: Workplace) -> None:
+    with within(LONG):
+        said = [call(place, "Bash", command=line) for line in ("sleep 60 & kill -KILL $PPID; sleep 60", "echo next")]
+
+    assert said == ["failed: the command could not be run: the supervisor of the command was ended", "next"]
+
+
+@needs_tree
+def test_what_has_left_the_group_ends_with_a_call_that_is_cancelled(place: Workplace) -> None:
+    cancelled(place, "setsid sh -c 'touch started; exec sleep 60' & sleep 60")
+
+    assert living() == []
+
+
+def test_without_a_supervisor_the_group_is_ended(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpose.handlers.supervisors.SupervisorPool.why_not", lambda self: "not here")
+
+    with within(LONG):
+        said = [
+            call(place, "Bash", command="echo $COLOUR; sleep 60 & echo done"),
+            call(place, "Bash", command="echo why; exit 3"),
+            call(place, "Bash", command="sleep 60 & sleep 60", timeout=300),
+            call(place, "Bash", command="x" * 200_000),
+        ]
+
+    assert said[0].endswith("done\n(the output of its background processes was cut off)")
+    assert said[1] == "failed: exit status 3\nwhy"
+    assert "did not end within 0.3 s" in said[2]
+    assert said[3].startswith("failed: the command could not be run: ")
+    assert living() == []
 
 
 def test_a_filter_may_write_its_last_line_after_the_shell_has_ended(place: Workplace) -> None:
@@ -167,26 +231,31 @@ def test_many_commands_run_at_once(place: Workplace) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("echo a\0b", "the command has characters that cannot be passed to a shell"),
-        ("echo \ud800", "the command has characters that cannot be passed to a shell"),
-        ("x" * 200_000, "the command cannot be started: Argument list too long"),
+        ("echo a\0b", "an argument or a variable of the command has a NUL character in it"),
+        ("echo \ud800", "an argument of the command is not text that can be encoded"),
+        ("x" * 200_000, "an argument or a variable of the command has 200000 bytes"),
     ],
 )
 def test_a_command_that_cannot_be_started_is_a_failure(place: Workplace, command: str, said: str) -> None:
-    assert call(place, "Bash", command=command).startswith(f"failed: {said}")
+    for _ in range(3):
+        assert call(place, "Bash", command=command) == f"failed: the command could not be run: {said}"
+
+    assert call(place, "Bash", command="echo still here") == "still here"
 
 
 def test_a_directory_that_is_gone_is_a_failure(place: Workplace) -> None:
     place.cwd.rmdir()
 
-    assert call(place, "Bash", command="true") == "failed: the command cannot be started: No such file or directory"
+    said = call(place, "Bash", command="true")
+
+    assert said.startswith("failed: the command could not be run: the directory to run in does not exist")
 
 
 def test_a_signal_to_the_group_of_the_host_does_not_reach_the_command(place: Workplace) -> None:
-    said = call(place, "Bash", command="ps -o pgid= -p $$; ps -o sid= -p $$; echo $$")
+    group, session, pid = map(int, call(place, "Bash", command="ps -o pgid=,sid= -p $$; echo $$").split())
 
-    assert len({word.strip() for word in said.split("\n")}) == 1
-    assert os.getpgid(0) != int(said.split()[0])
+    assert group == pid
+    assert session != os.getsid(0)
 
 
 # Files

@@ -63,6 +63,31 @@ def test_a_command_that_exits_with_another_status_has_failed(host: Host, status:
 
 
 @on_both_hosts
+@pytest.mark.parametrize("answer", ["", """echo '{"decision": "deny", "reason": "no"}'; """])
+def test_what_a_command_that_succeeds_writes_to_standard_error_is_kept(host: Host, answer: str) -> None:
+    result = host.outcome(f"{answer}no-such-jq .; echo second >&2; exit 0").results[0]
+
+    assert (result.status, result.error) == ("ok", None)
+    assert result.evidence["stderr"].splitlines()[-1] == "second"
+    assert "no-such-jq: not found" in result.evidence["stderr"]
+    assert result.to_dict()["evidence"]["stderr"] == result.evidence["stderr"]
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_of_a_long_standard_error_the_end_is_kept(status: int) -> None:
+    line = f"head -c 50000 /dev/zero | tr '\\0' x >&2; echo end >&2; exit {status}"
+
+    [result] = NO_LOOP.outcome(line).results
+
+    assert len(result.evidence["stderr"]) == 2000
+    assert result.evidence["stderr"].endswith("xend\n")
+
+
+def test_a_command_that_writes_nothing_to_standard_error_has_none_in_its_evidence() -> None:
+    assert "stderr" not in NO_LOOP.outcome("echo '{}'").results[0].evidence
+
+
+@on_both_hosts
 def test_exit_2_denies_with_what_stands_on_standard_error(host: Host) -> None:
     """Fault 44: without what a terminal would obey."""
     outcome = host.outcome(r"printf 'not \033[31mhere\033[0m\007\n' >&2; exit 2")
@@ -186,8 +211,10 @@ UNREADABLE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_an_answer_that_is_not_one_json_object_cannot_be_read(what: str, tmp_path: Path) -> None:
-    """Faults 53 to 56, 58 to 64, 78: the hook has failed, and a guard denies; it is never taken for no opinion."""
-    result = NO_LOOP.fails(answers(tmp_path, UNREADABLE[what]), code="bad_output")
+    """Faults 53 to 56, 58 to 64, 78: the hook has failed, and a guard denies; so does any hook that has begun an object."""
+    begun = UNREADABLE[what].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").startswith(b"{")
+
+    result = NO_LOOP.fails(answers(tmp_path, UNREADABLE[what]), code="bad_output", loads=not begun)
 
     assert result.error is not None
     assert str(result.error).isprintable()
@@ -196,7 +223,7 @@ def test_an_answer_that_is_not_one_json_object_cannot_be_read(what: str, tmp_pat
 
 def test_what_cannot_be_read_is_the_same_on_a_loop(tmp_path: Path) -> None:
     """Fault 53."""
-    LOOP.fails(answers(tmp_path, b'{"decision":"bl'), code="bad_output")
+    LOOP.fails(answers(tmp_path, b'{"decision":"bl'), code="bad_output", loads=False)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +269,7 @@ def test_fields_that_nobody_knows_are_kept_aside(tmp_path: Path) -> None:
         {"allowed": 1},
         {"continue": "false"},
         {"continue": 0},
+        {"hookSpecificOutput": []},
         {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ALLOW"}},
     ],
     ids=str,
@@ -292,7 +320,6 @@ def test_an_answer_for_another_event_only_denies(named: Any, tmp_path: Path) -> 
         {"suppressOutput": "no"},
         {"async": 1},
         {"async": True, "asyncTimeout": "5s"},
-        {"hookSpecificOutput": []},
         {"stopReason": 1},
     ],
     ids=str,
@@ -459,10 +486,10 @@ def test_what_a_terminal_would_obey_is_taken_out_of_a_complaint(
 
 
 def test_a_context_beyond_the_limit_is_a_failure_and_not_cut_in_silence() -> None:
-    """Fault 81: an answer may have a mebibyte, which is the explicit limit here."""
+    """Fault 81: an answer may have a mebibyte, which is the explicit limit here; what was cut off may have been a deny."""
     code = "import json; print(json.dumps({'systemMessage': 'x' * 2_000_000}))"
 
-    NO_LOOP.fails(handler=[sys.executable, "-S", "-c", code], code="stdout_limit")
+    NO_LOOP.fails(handler=[sys.executable, "-S", "-c", code], code="stdout_limit", loads=False)
 
 
 def test_a_command_that_shows_its_environment_shows_no_secret_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -390,16 +390,24 @@ def test_what_no_system_could_start_is_refused_when_it_is_declared(options: dict
 
 @on_both_hosts
 def test_a_lone_surrogate_in_the_event_does_no_harm(host: Host, tmp_path: Path) -> None:
-    """Fault 21: escaped in JSON; a variable that cannot have it is left out, and the result says which."""
+    """Fault 21: it is escaped in JSON."""
     seen = tmp_path / "seen"
-    line = f"""cat > '{seen}'; echo "${{INTERPOSE_TOOL_NAME-none}}" >> '{seen}'"""
 
-    outcome = host.outcome(line, fields={"tool_name": "\ud800", "tool_input": {"\udfff": "\ud800"}})
+    outcome = host.outcome(f"cat > '{seen}'", fields={"tool_name": "Bash", "tool_input": {"\udfff": "\ud800"}})
 
     assert outcome.results[0].status == "ok"
-    assert r'"tool_name":"\ud800"' in seen.read_text()
-    assert seen.read_text().endswith("\nnone\n")
-    assert "INTERPOSE_TOOL_NAME" in outcome.results[0].evidence["dropped_variables"]
+    assert r'{"\udfff":"\ud800"}' in seen.read_text()
+
+
+@on_both_hosts
+def test_a_lone_surrogate_in_what_goes_into_a_variable_fails_before_the_start(host: Host, tmp_path: Path) -> None:
+    """Fault 21 (contract, §4): a hook that looks at the variable would find nothing in it."""
+    trace = tmp_path / "it ran"
+
+    result = host.fails(f"touch '{trace}'", code="bad_input", fields={**CALL, "tool_name": "Bash\ud800"})
+
+    assert "INTERPOSE_TOOL_NAME" in str(result.error) or "MASSGEN_TOOL_NAME" in str(result.error)
+    assert not trace.exists()
 
 
 @on_both_hosts
@@ -594,7 +602,7 @@ def test_a_program_that_is_being_written_fails_after_a_second_attempt(host: Host
     path = script(tmp_path, "#!/bin/sh\nexit 2\n")
     with open(path, "a"):
         began = time.monotonic()
-        host.fails(handler=[path], code="spawn_busy")
+        host.fails(handler=[path], code="spawn_busy", loads=False)
         assert time.monotonic() - began > 0.1, "two firings with a second attempt each"
 
     assert host.outcome(handler=[path]).denied

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from interpose import Hooks, TooManyHooks, UnknownHook
+from interpose import BadHook, Hooks, TooManyHooks, UnknownHook
 
 EVENTS = ("PreToolUse", "PostToolUse")
 LAYERS = ("code", "user", "project", "local")  # high to low
@@ -74,6 +74,9 @@ class Model:
             return True
         return sum(e.event == new.event and e.scope == new.scope for e in self.entries) < LIMIT
 
+    def is_locked(self, new: Entry) -> bool:
+        return any(new.same_place(entry) and entry.locked for entry in self.entries)
+
     def add(self, new: Entry) -> None:
         for place, entry in enumerate(self.entries):
             if new.same_place(entry):
@@ -84,8 +87,11 @@ class Model:
         new.number = self.count
         self.entries.append(new)
 
-    def touchable(self, name: str, layer: str) -> list[Entry]:
-        return [e for e in self.entries if e.name == name and LAYERS.index(layer) <= LAYERS.index(e.layer)]
+    def touchable(self, name: str, layer: str, *, locks: bool = True) -> list[Entry]:
+        """Hooks of lower layers, and of this one those that are not locked."""
+        of_name = [e for e in self.entries if e.name == name]
+        below = [e for e in of_name if LAYERS.index(layer) < LAYERS.index(e.layer)]
+        return below + [e for e in of_name if e.layer == layer and not (locks and e.locked)]
 
     def ancestors(self, scope: str) -> set[str]:
         found: set[str] = set()
@@ -150,8 +156,9 @@ class Machine(RuleBasedStateMachine):
             "name": name, "scope": scope, "layer": layer, "matcher": matcher, "priority": priority, "locked": locked,
             "inline": True,
         }  # fmt: skip
-        if not self.model.fits(entry):
-            with pytest.raises(TooManyHooks):
+        refused = BadHook if self.model.is_locked(entry) else None if self.model.fits(entry) else TooManyHooks
+        if refused is not None:
+            with pytest.raises(refused):
                 self.hooks.register(event, body, **options)
             return
         handle = self.hooks.register(event, body, **options)
@@ -183,7 +190,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(name=known_names, layer=layers, on=st.booleans())
     def switch(self, name: str, layer: str, on: bool) -> None:
-        touched = self.model.touchable(name, layer)
+        touched = self.model.touchable(name, layer, locks=not on)
         act = self.hooks.enable if on else self.hooks.disable
         if not touched:
             with pytest.raises(UnknownHook):

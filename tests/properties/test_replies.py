@@ -9,6 +9,8 @@ from tests.properties.strategies import ALPHABET, fire, json_values, replies, ro
 
 from interpose import EventSpec, Reply
 from interpose.dialects import native
+from interpose.dialects.native.near_misses import doubt
+from interpose.dialects.reply import write_reply
 from interpose.events import TABLE
 from interpose.replies import Failure, clean
 
@@ -182,3 +184,90 @@ def test_whatever_stands_in_extra_reaches_the_host(value: Any) -> None:
     outcome = fire(PRE, [{"handler": lambda event: {"x-mine": value}}])
 
     assert outcome.extra == {"x-mine": value}
+
+
+# Keys that are nearly those that decide.
+
+REFUSING: dict[str, Any] = {
+    "decision": "deny",
+    "permissionDecision": "deny",
+    "behavior": "deny",
+    "abort": True,
+    "allowed": False,
+    "continue": False,
+    "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"},
+}
+LETTERS = st.sampled_from(
+    "abcdefghijklmnopqrstuvwxyzABCXYZ0123456789_- .:\u00e9\u00df\ufb01\u0435\u03bf\u200b\u4e2d"
+) | st.characters(exclude_categories=["Cs"])
+
+
+@st.composite
+def misspelt(draw: st.DrawFn, key: str) -> str:
+    """A key with one letter inserted, left out, replaced or swapped, in any case, with separators anywhere."""
+    at = draw(st.integers(0, len(key) - 1))
+    match draw(st.sampled_from(["insert", "leave out", "replace", "swap", "spell"])):
+        case "insert":
+            key = key[:at] + draw(LETTERS) + key[at:]
+        case "leave out":
+            key = key[:at] + key[at + 1 :]
+        case "replace":
+            key = key[:at] + draw(LETTERS) + key[at + 1 :]
+        case "swap":
+            key = key[:at] + key[at : at + 2][::-1] + key[at + 2 :]
+        case _:
+            pass
+    key = draw(st.sampled_from([key, key.upper(), key.lower(), key.capitalize(), key.swapcase()]))
+    letters = [draw(st.sampled_from(["", "", "", "_", "-", " ", "\u200b"])) + letter for letter in key]
+    return "".join(letters)
+
+
+@given(st.sampled_from(sorted(REFUSING)), st.booleans(), st.data())
+def test_no_misspelling_of_a_deciding_key_lets_a_refusal_through(key: str, inside: bool, data: st.DataObject) -> None:
+    answer = {data.draw(misspelt(key).filter(lambda key: not key.startswith("x-"))): REFUSING[key]}
+    said = specific(**answer) if inside else answer
+
+    assert fire(PRE, [{"handler": lambda event: said, "on_error": "skip"}]).denied
+
+
+WORDS_FOR_NO = ["deny", "denied", "block", "blocked", "reject", "rejected"]
+WORDS_THAT_ASK = ["ok", "approved", "action", "status", "result", "verdict"]
+spelt = st.sampled_from([str, str.upper, str.capitalize])
+
+
+@given(st.sampled_from(WORDS_FOR_NO) | st.sampled_from(WORDS_THAT_ASK), spelt, st.booleans(), mappings, st.data())
+def test_a_word_that_refuses_is_not_lost_through_rubbish_beside_it(
+    word: str, spell: Any, inside: bool, rubbish: dict[str, Any], data: st.DataObject
+) -> None:
+    no = True if word in WORDS_FOR_NO else data.draw(st.sampled_from([False, "deny", "block", "denied", "rejected"]))
+    answer = {spell(word): no}
+    said = {**rubbish, **(specific(**answer) if inside else answer)}
+
+    assert fire(PRE, [{"handler": lambda event: said, "on_error": "skip"}]).denied
+
+
+@given(st.dictionaries(words, json_values, min_size=1, max_size=3))
+def test_a_guard_that_says_only_what_is_not_known_denies(answer: dict[str, Any]) -> None:
+    outcome = fire(PRE, [{"handler": lambda event: answer, "on_error": "abort"}])
+
+    unknown = [
+        key for key in answer if key not in KEYS and not key.startswith("x-") and key not in ("extra", "messages")
+    ]
+    assert outcome.denied or not unknown
+
+
+@given(rows, st.data())
+def test_a_native_reply_of_any_outcome_is_known_to_a_guard_that_reads_it(row: EventSpec, data: st.DataObject) -> None:
+    said = data.draw(replies(row))
+    outcome = fire(row, [{"handler": lambda event: said}])
+
+    body = write_reply("native", outcome, outcome.input).body
+    read = native.read(row, body, guard=True)
+
+    assert isinstance(read, Reply), (body, read)
+    assert not [wish for wish in read.ignored if "not known" in wish]
+
+
+@given(st.text(max_size=40), answers)
+def test_what_is_said_about_a_key_is_text_and_never_raises(key: str, value: object) -> None:
+    assert isinstance(doubt(key, value), str)

@@ -99,6 +99,18 @@ def test_a_hook_that_fails_is_recorded_with_its_error_and_its_evidence(hooks):
     assert found.runs[1]["duration_ms"] > 0
 
 
+def test_standard_error_of_a_hook_that_succeeds_is_recorded_without_its_secrets(hooks):
+    secret = "ghp_" + "a1" * 18
+    hooks.register("PreToolUse", type="command", command=f"echo used {secret} >&2", name="talks")
+
+    hooks.fire_sync("PreToolUse", **CALL)
+
+    [found] = firings(hooks)
+    assert found.runs[0]["status"] == "ok"
+    assert found.runs[0]["evidence"]["stderr"].startswith("used [redacted:")
+    assert secret not in json.dumps(found.body)
+
+
 def test_what_the_host_changes_afterwards_changes_no_record(hooks):
     given = {"command": "ls"}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interpose import ConfigError, deny, matching
-from interpose.config.claude import read_settings, without_copies
+from interpose.config.claude import read_settings, with_unique_names, without_copies
 from interpose.config.declare import declare
 from interpose.config.mapping import Configuration
 from interpose.events import TABLE
@@ -125,6 +125,36 @@ def test_a_label_is_the_beginning_of_the_command_on_one_line():
     assert one(command("x" * 200)).label == "x" * 60
 
 
+def test_a_hook_with_a_script_is_named_by_its_file():
+    hook = one(command('python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/check_bash.py --fast'))
+
+    assert (hook.name, hook.label) == ("check_bash.py", "check_bash.py")
+    assert one(command("${CLAUDE_PROJECT_DIR}/guard", args=["x"])).name == "guard"
+    assert (one(command("echo a")).name, one(command("echo a")).label) == (None, "echo a")
+
+
+def test_names_that_clash_are_numbered_within_an_event_and_a_layer():
+    hooks = {
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [command("./a.sh 1"), command("./a.sh 2"), command("x/a.sh")]},
+            {"hooks": [command("./a.sh-2")]},
+        ],
+        "Stop": [{"hooks": [command("./a.sh")]}],
+    }
+    native = declare(TABLE, "Stop", None, command="x", name="a.sh", layer="project")
+
+    named = with_unique_names([*read(hooks).hooks, native])
+
+    assert [(hook.event, hook.name, hook.label) for hook in named] == [
+        ("PreToolUse", "a.sh", "a.sh"),
+        ("PreToolUse", "a.sh-2", "a.sh-2"),
+        ("PreToolUse", "a.sh-3", "a.sh-3"),
+        ("PreToolUse", "a.sh-2-2", "a.sh-2-2"),
+        ("Stop", "a.sh-2", "a.sh-2"),
+        ("Stop", "a.sh", "a.sh"),
+    ]
+
+
 # What is run.
 
 
@@ -236,12 +266,20 @@ def test_a_matcher_where_there_is_nothing_to_match_is_not_looked_at():
     assert [problem.where for problem in found.warnings] == ["hooks.Stop[0].matcher"]
 
 
+@pytest.mark.parametrize("matcher", ["^(?!mcp__).*", "[", r"(a)\1", "|,"])
+def test_a_matcher_that_cannot_be_read_leaves_hooks_that_always_run(matcher):
+    found = read({"PreToolUse": [{"matcher": matcher, "hooks": [command("one"), command("two")]}]})
+
+    assert [(hook.label, hook.matches) for hook in found.hooks] == [("one", None), ("two", None)]
+    assert [problem.where for problem in found.warnings] == ["hooks.PreToolUse[0].matcher"]
+
+
 def test_a_condition_holds_at_events_about_tools():
     hook = one({**command(), "if": "Bash(git *)"})
 
     assert hook.judge is not None
-    assert hook.judge({"tool_name": "Bash", "tool_input": {"command": "git push"}}) is True
-    assert hook.judge({"tool_name": "Edit", "tool_input": {}}) is False
+    assert hook.judge({"tool_name": "Bash", "tool_input": {"command": "git push"}}) == "certain"
+    assert hook.judge({"tool_name": "Edit", "tool_input": {}}) is None
 
 
 def test_a_condition_that_cannot_be_read_leaves_a_hook_that_always_runs():

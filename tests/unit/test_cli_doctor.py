@@ -10,6 +10,7 @@ from interpose.cli.doctor import run_isolated, run_probe
 from interpose.events import TABLE
 from interpose.lint.diagnosis import add_probe, inspect_hooks
 from interpose.lint.machine import MachineCheck, check_machine
+from interpose.lint.missing_programs import missing_programs
 from interpose.lint.probe import MARK, probe_fields
 
 
@@ -79,6 +80,10 @@ def raises(event: Any) -> None:
     raise ValueError("oh no")
 
 
+def only_if_dangerous(answer: Any) -> Any:
+    return lambda event: answer if "rm -rf" in event.tool_input["command"] else None
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -89,9 +94,27 @@ def raises(event: Any) -> None:
         ({"handler": "os.such_function"}, [("wrong", "import error")]),
         ({"handler": lambda event: deny("no")}, [("warning", "fails open")]),
         ({"handler": lambda event: deny("no"), "on_error": "abort"}, []),
-        ({"handler": lambda event: None, "locked": True}, [("wrong", "fails open")]),
+        ({"handler": lambda event: None, "locked": True}, []),
+        ({"handler": raises, "locked": True}, [("wrong", "fails")]),
+        ({"command": "exit 3"}, [("wrong", "fails")]),
+        ({"handler": lambda event: {"decison": "allow"}}, [("wrong", "bad reply")]),
+        ({"handler": lambda event: {"feedback": 1}}, [("warning", "unknown key")]),
+        ({"handler": lambda event: {"feedback": 1}, "on_error": "abort"}, [("wrong", "bad output")]),
+        ({"handler": lambda event: {"permissionDecision": "allow"}}, [("warning", "no effect")]),
+        ({"command": "echo '{'"}, [("wrong", "bad output")]),
+        ({"command": "echo hello", "dialect": "claude"}, [("warning", "no effect")]),
+        ({"command": """echo '{"denied": true}'""", "dialect": "claude"}, [("warning", "unknown key")]),
+        ({"handler": only_if_dangerous({"decison": "deny"})}, [("wrong", "bad reply")]),
+        ({"handler": only_if_dangerous({"denied": True})}, [("wrong", "bad reply")]),
+        (
+            {"handler": only_if_dangerous({"decision": "ask", "score": 1}), "on_error": "abort"},
+            [("warning", "unknown key")],
+        ),
+        ({"handler": only_if_dangerous({"decision": "deny"}), "on_error": "abort"}, []),
         ({"handler": lambda event: print("hello")}, [("warning", "prints")]),
         ({"command": "echo hello"}, [("wrong", "bad output")]),
+        ({"command": "no-such-program .x; exit 0"}, [("warning", "not found")]),
+        ({"command": "echo note >&2"}, []),
         ({"command": "sleep 0.2"}, [("warning", "slow")]),
         ({"command": "sleep 60", "timeout": 0.3}, [("wrong", "too slow")]),
         ({"type": "command", "handler": "/no/such/guard"}, [("wrong", "missing")]),
@@ -124,3 +147,46 @@ def test_an_audit_store_that_will_be_made_is_fine(tmp_path: Path) -> None:
 
     assert (part.state, part.text) == ("ok", f"{tmp_path}/deep/down/audit.db (will be created)")
     assert not (tmp_path / "deep").exists()
+
+
+@pytest.mark.parametrize(
+    ("stderr", "names"),
+    [
+        ("guard.sh: line 3: jq: command not found\n", ["jq"]),
+        ("/p/guard.sh: 3: jq: not found", ["jq"]),
+        ("guard.sh: 2: exec: jq: not found", ["jq"]),
+        ("/bin/sh: jq: not found", ["jq"]),
+        ("guard.sh[3]: jq: not found [No such file or directory]", ["jq"]),
+        ("zsh:1: command not found: jq", ["jq"]),
+        ("fish: Unknown command: jq", ["jq"]),
+        ("guard.sh: line 1: /opt/bin/check: No such file or directory", ["/opt/bin/check"]),
+        ("/usr/bin/env: ‘node’: No such file or directory", ["node"]),
+        ("env: 'node': No such file or directory", ["node"]),
+        ("xargs: rg: No such file or directory", ["rg"]),
+        ("timeout: failed to run command ‘jq’: No such file or directory", ["jq"]),
+        ("Traceback …\nModuleNotFoundError: No module named 'yaml'", ["yaml"]),
+        ("/usr/bin/python3: No module named guard", ["guard"]),
+        ("Error: Cannot find module 'zod'\nRequire stack:", ["zod"]),
+        ("a.sh: line 1: jq: command not found\na.sh: line 2: rg: command not found\na.sh: line 3: jq: command not found",
+         ["jq", "rg"]),
+        ("cat: notes.txt: No such file or directory", []),
+        ("HTTP 404: Not Found", []),
+        ("settings not found, using the defaults", []),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_a_program_that_was_not_found_is_named(stderr: str, names: list[str]) -> None:
+    assert missing_programs(stderr) == names
+
+
+def test_a_hook_that_goes_on_without_a_program_is_warned_of_by_name() -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", None, name="guard", command="verdict=$(no-such-jq -r .x); exit 0", on_error="abort")
+    [report] = inspect_hooks(hooks, hooks.settings)
+
+    add_probe(report, run_probe(hooks, report.hook), hooks.settings)
+
+    [finding] = report.findings
+    assert (report.state, finding.code) == ("warning", "not found")
+    assert "does not find no-such-jq, and goes on" in finding.problem.what
+    assert "set -e" in finding.problem.hint

@@ -137,6 +137,26 @@ def test_a_rule_that_has_nothing_to_be_judged_by_is_said_to_count_as_true():
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("secret", "Read(./secret) holds for this input"),
+        ("file:///work/secret", "Read(./secret) may hold for this input (match: possible)"),
+        ("/dev/fd/3", "Read(./secret) cannot be judged from this input, so it counts as true (match: opaque)"),
+        ("other", "Read(./secret) does not hold for this input"),
+    ],
+)
+def test_a_rule_is_explained_with_its_grade(path: str, says: str) -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", print, if_="Read(./secret)")
+
+    [fact] = explain(
+        hooks, TABLE["PreToolUse"], {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/work"}
+    ).hooks
+
+    assert [predicate.text for predicate in fact.predicates if predicate.name == "if"] == [says]
+
+
 class TestLines:
     def explain(self, line: str, capsys: pytest.CaptureFixture[str], *options: str) -> str:
         assert main(["explain", "--line", line, *options]) == 0

@@ -135,19 +135,19 @@ def test_a_reply_that_nobody_can_read_denies(config, tmp_path):
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
-    ("arguments", "status"),
+    ("arguments", "status", "decision"),
     [
-        ("list -c {config}", 1),
-        ("events", 1),
-        ("events --json", 1),
-        ("fire PreCompact -c {config}", 2),
-        ("fire PreCompact --json -c {config}", 2),
-        ("fire PreCompact --reply claude --input '{{}}' -c {config}", 2),
-        ("fire SessionEnd -c {config}", 1),
+        ("list -c {config}", 1, ""),
+        ("events --json", 1, ""),
+        ("fire PreCompact -c {config}", 2, "; PreCompact is denied: no"),
+        ("fire PreCompact --json -c {config}", 2, "; PreCompact is denied: no"),
+        ("fire PreCompact --reply claude --input '{{}}' -c {config}", 2, "; PreCompact is denied: no"),
+        ("fire PreCompact --reply native --input '{{}}' -c {config}", 2, "; PreCompact is denied: no"),
+        ("fire SessionEnd -c {config}", 1, ""),
     ],
 )
 def test_output_that_cannot_be_written_is_one_line_on_stderr_and_a_deny_stays_a_deny(
-    config, tmp_path, redirection, reason, unbuffered, arguments, status
+    config, tmp_path, redirection, reason, unbuffered, arguments, status, decision
 ):
     if "full" in redirection and not os.path.exists("/dev/full"):
         pytest.skip("needs /dev/full")
@@ -159,7 +159,113 @@ def test_output_that_cannot_be_written_is_one_line_on_stderr_and_a_deny_stays_a_
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
-    assert (done.returncode, done.stderr) == (status, f"interpose: standard output cannot be written: {reason}\n")
+    told = f"interpose: standard output cannot be written: {reason}{decision}\n"
+    assert (done.returncode, done.stderr) == (status, told)
+
+
+INTERPOSE = Path(sys.executable).parent / "interpose"
+COMMAND_LINES = [
+    "check -c {config}",
+    "log --store {store}",
+    "explain PreCompact -c {config}",
+    "schema",
+    "trust --list",
+    "run -c {config} -m scripted:{turns} hello",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Return what the lines above name: a configuration, an audit store with a record, and turns of a model."""
+    folder = tmp_path_factory.mktemp("recorded")
+    config = write(folder / "hooks.yaml", f"audit: {{path: audit.db}}\n{DENIES}")
+    turns = write(folder / "turns.yaml", "turns: [{say: hi}]\n")
+    subprocess.run([INTERPOSE, "fire", "PreCompact", "-c", config], env={**CLEAN, "HOME": str(folder)}, cwd=folder,
+                   capture_output=True, check=False)  # fmt: skip
+    return {"config": config, "turns": turns, "store": str(folder / "audit.db")}
+
+
+def all_of(lines, redirection, recorded, home):
+    """Run command lines side by side; return the exit status and standard error of each."""
+    env = {**CLEAN, "HOME": str(home)}
+    running = {
+        line: subprocess.Popen(
+            ["bash", "-c", f"set -o pipefail; {INTERPOSE} {line.format(**recorded)} {redirection}"], env=env, cwd=home,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) for line in lines
+    }  # fmt: skip
+    return {line: (process.communicate()[1], process.returncode) for line, process in running.items()}
+
+
+@pytest.mark.parametrize(
+    ("redirection", "reason"), [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
+)
+def test_every_command_says_that_its_output_is_lost(recorded, tmp_path, redirection, reason):
+    if "full" in redirection and not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+
+    ended = all_of(COMMAND_LINES, redirection, recorded, tmp_path)
+
+    told = f"interpose: standard output cannot be written: {reason}\n"
+    assert ended == dict.fromkeys(COMMAND_LINES, (told, 1))
+
+
+def test_a_command_whose_reader_goes_away_ends_without_a_word(recorded, tmp_path):
+    ended = all_of(COMMAND_LINES, "| head -1", recorded, tmp_path)
+
+    assert {line: told for line, (told, status) in ended.items()} == dict.fromkeys(COMMAND_LINES, "")
+    assert {status for _, status in ended.values()} <= {0, 1}
+
+
+def test_a_command_that_is_done_keeps_its_status_although_its_reader_is_gone(tmp_path):
+    config = write(tmp_path / "hooks.yaml", "hooks: {Nowhere: []}\n")
+
+    ended = all_of([f"check --json -c {config}", "--version"], "| true", {}, tmp_path)
+
+    assert [status for _, status in ended.values()] == [1, 0]
+
+
+FIRINGS = [
+    "fire PreCompact -c {config}", "fire PreCompact --json -c {config}",
+    "fire PreCompact --reply claude --input '{{}}' -c {config}", "fire PreCompact --reply native --input '{{}}' -c {config}",
+    "fire --reply claude -c {config}", "fire PreCompact --reply claude --no-such-option -c {config}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "redirection",
+    ["> /dev/full 2> /dev/full", "> /dev/full 2>&-", "<&- >&- 2>&-", "| true", "<&-"],
+)
+def test_a_deny_that_cannot_be_told_anywhere_is_still_a_deny(recorded, tmp_path, redirection):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+
+    ended = all_of(FIRINGS, redirection, recorded, tmp_path)
+
+    assert {line: status for line, (_, status) in ended.items()} == dict.fromkeys(FIRINGS, 2)
+
+
+@pytest.mark.parametrize("redirection", ["> /dev/full 2> /dev/full", "> /dev/full 2>&-"])
+def test_a_command_that_can_write_nowhere_ends_with_1(recorded, tmp_path, redirection):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    lines = ["list -c {config}", "trust", "nonsense", "--help"]
+
+    assert {status for _, status in all_of(lines, redirection, recorded, tmp_path).values()} == {1}
+
+
+def test_a_closed_standard_input_is_an_empty_one(recorded, tmp_path):
+    lines = [
+        "run -c {config} -m scripted:{turns} hello",
+        "fire PreCompact -c {config}",
+        "fire Setup --input - -c {config}",
+    ]
+
+    ended = all_of(lines, "<&-", recorded, tmp_path)
+
+    assert list(ended.values()) == [
+        ("", 0), ("", 2), ("interpose fire: standard input is empty (one JSON object is expected)\n", 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

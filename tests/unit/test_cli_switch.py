@@ -26,10 +26,20 @@ def loaded(*hooks: dict[str, Any]) -> Loaded:
 
 
 @pytest.mark.parametrize("layer", ["user", "project", "local"])
-def test_what_files_say_can_be_switched_locked_or_not(project: str, layer: str) -> None:
-    switch(project, "it", False, loaded({"layer": layer, "locked": True}))
+def test_what_files_say_can_be_switched(project: str, layer: str) -> None:
+    switch(project, "it", False, loaded({"layer": layer}))
 
     assert Switches().of(project) == {"it": False}
+
+
+@pytest.mark.parametrize("layer", ["user", "project", "local"])
+def test_a_locked_hook_is_switched_on_and_never_off(project: str, layer: str) -> None:
+    with pytest.raises(UnknownHook, match=f"it belongs to the {layer} layer and is locked there"):
+        switch(project, "it", False, loaded({"layer": layer, "locked": True}))
+    assert Switches().of(project) == {}
+
+    switch(project, "it", True, loaded({"layer": layer, "locked": True, "enabled": False}))
+    assert Switches().of(project) == {"it": True}
 
 
 @pytest.mark.parametrize(("locked", "said"), [(True, "is locked there"), (False, "is set there")])

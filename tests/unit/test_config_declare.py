@@ -1,10 +1,11 @@
 """A hook as people write it to a Hook: every option is checked."""
 
+import warnings
 from typing import Any
 
 import pytest
 
-from interpose import BadHook, Hook, UnknownEvent, deny
+from interpose import BadHook, Hook, Hooks, UnknownEvent, deny
 from interpose.config.declare import declare, seconds
 from interpose.events import TABLE
 
@@ -78,7 +79,19 @@ def test_a_suffix_and_a_matcher_that_agree_are_one() -> None:
         ({"matcher": 5}, "matcher: 5 where text is expected"),
         ({"matcher": "|"}, "names nothing"),
         ({"matcher": "re:("}, "not a regular expression"),
-        ({"if_": 5}, "if: 5 where text is expected"),
+        ({"matcher": "^Bash$"}, "has ^ in it, which no tool's name has (write a regular expression as 're:Bash')"),
+        ({"matcher": "Bash|^Edit"}, "write a regular expression as 're:Bash|^Edit'"),
+        ({"matcher": "(Edit|Write)"}, "'re:(Edit|Write)'"),
+        ({"matcher": "mcp__.+"}, "has + in it"),
+        ({"matcher": r"mcp__\w"}, "has \\ in it"),
+        ({"matcher": "Edit$"}, "has $ in it"),
+        ({"matcher": "Bash|re:Edit.*"}, "has re: in the middle"),
+        ({"event": "pre:tool:^Bash"}, "has ^ in it"),
+        ({"if_": 5}, "if: 5 where a rule is expected"),
+        ({"if_": []}, "a list without rules"),
+        ({"if_": ["Bash", 5]}, "if: 5 where a rule is expected"),
+        ({"if_": ["Bash", ""]}, "if: a rule without text"),
+        ({"if_": ["Bash", "Bash(a) || Bash(b)"]}, "is not one rule"),
         ({"if_": "Bash("}, "no closing parenthesis"),
         ({"event": "Stop", "if_": "Bash"}, "has no tool to compare"),
         ({"name": 5}, "name: 5 where text is expected"),
@@ -168,3 +181,35 @@ def test_a_time_is_in_seconds_and_zero_means_not_set(value: Any, result: float |
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(BadHook):
         seconds("timeout", value)
+
+
+def test_a_matcher_with_a_dot_and_a_star_is_warned_of_in_code() -> None:
+    hooks = Hooks()
+
+    with pytest.warns(UserWarning, match=r"matcher 'mcp__\.\*' .* in which a dot is a dot \(write 'mcp__\*', or"):
+        hooks.register("PreToolUse", print, matcher="mcp__.*")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hooks.register("PreToolUse", print, matcher="re:mcp__.*")
+        hooks.register("pre:git:write", print, matcher="src/(a)+.*")  # a path, which may have such marks in it
+
+
+def test_a_list_of_rules_matches_if_one_of_them_does() -> None:
+    hook = made("PreToolUse", if_=["Bash(rm *)", "Write(src/**)"])
+
+    assert hook.condition == "Bash(rm *) or Write(src/**)"
+    assert hook.judge is not None
+    assert hook.judge({"tool_name": "Bash", "tool_input": {"command": "rm x"}}) == "certain"
+    assert hook.judge({"tool_name": "Write", "tool_input": {"file_path": "src/a"}, "cwd": "/"}) == "certain"
+    assert hook.judge({"tool_name": "Write", "tool_input": {"file_path": "b"}, "cwd": "/"}) is None
+    assert made("PreToolUse", if_=["Bash(rm *)"]).condition == "Bash(rm *)"
+
+
+def test_the_surest_grade_of_a_list_counts() -> None:
+    judge = made("PreToolUse", if_=["Read(a)", "Read(~/x)", "Read(c\0)"]).judge
+    assert judge is not None
+
+    def grade(path: str) -> str | None:
+        return judge({"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/"})
+
+    assert [grade("/dev/fd/3"), grade("~/x"), grade("a"), grade("b")] == ["opaque", "possible", "certain", None]

@@ -1,6 +1,7 @@
 """A configuration as a mapping to hooks, scopes and settings; every problem at once."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -281,3 +282,53 @@ def test_a_scope_takes_callables_hooks_and_groups() -> None:
 def test_a_scope_never_overrides() -> None:
     with pytest.raises(ConfigError, match="never overrides"):
         read_scope(TABLE, "agent", {"PreToolUse": {"override": True, "hooks": []}}, None)
+
+
+def test_a_matcher_of_tools_that_looks_like_a_regular_expression_has_its_place(tmp_path: Path) -> None:
+    (tmp_path / "rules.arma").write_text("hook pre:tool:mcp__.* /deny no\n")
+    (tmp_path / "hooks.yaml").write_text(
+        "scripts: [rules.arma]\n"
+        "hooks:\n"
+        "  PreToolUse:\n"
+        "    - matcher: mcp__.*\n"
+        "      command: 'true'\n"
+        "    - matcher: Edit.*\n"
+        "      hooks: [{command: 'true'}]\n"
+        "  pre:git:write: [{matcher: 'a(b).*', command: 'true'}]\n"
+    )
+
+    found = [str(problem) for problem in Hooks.load(tmp_path / "hooks.yaml").warnings]
+
+    assert [line.partition(": ")[0].removeprefix(f"{tmp_path}/") for line in found] == [
+        "hooks.yaml:4:7", "hooks.yaml:7:15", "rules.arma:1:1",
+    ]  # fmt: skip
+    assert found[0].endswith("a dot is a dot (write 'mcp__*', or 're:mcp__.*' for a regular expression)")
+
+
+def test_one_that_can_only_be_one_is_an_error_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "rules.arma").write_text("hook pre:tool:^Bash /deny no\n")
+    (tmp_path / "hooks.yaml").write_text(
+        "scripts: [rules.arma]\nhooks:\n  PreToolUse:\n    - {matcher: ^Bash$, command: 'true', if: 'Bash(a) || Bash(b)'}\n"
+        "permissions:\n  Bash(a), Bash(b): deny\n  Bash(git push *): ask\n"
+    )
+
+    with pytest.raises(ConfigError) as refused:
+        Hooks.load(tmp_path / "hooks.yaml")
+
+    found = [str(problem).removeprefix(f"{tmp_path}/") for problem in refused.value.problems]
+    assert [line.partition(": ")[0] for line in found] == [
+        "hooks.yaml:4:8", "hooks.yaml:4:42", "hooks.yaml:6:3", "rules.arma:1:15",
+    ]  # fmt: skip
+    assert "write a regular expression as 're:Bash'" in found[0]
+    assert "is not one rule (write it like Bash(git push *) or Write(src/**); several as a list" in found[1]
+    assert "'Bash(a), Bash(b)' is not one rule" in found[2]
+
+
+def test_if_is_a_rule_or_a_list_of_rules(tmp_path: Path) -> None:
+    (tmp_path / "hooks.yaml").write_text(
+        "hooks:\n  PreToolUse:\n    - command: 'true'\n      if:\n        - Bash(rm *)\n        - Write(src/**)\n"
+    )
+
+    [hook] = Hooks.load(tmp_path / "hooks.yaml")
+
+    assert hook.condition == "Bash(rm *) or Write(src/**)"

@@ -239,11 +239,11 @@ def test_what_the_engine_has_no_word_for_passes_through() -> None:
 
 
 def test_of_two_that_pass_the_same_thing_through_the_last_counts_and_the_other_is_reported() -> None:
-    result = outcome("PreToolUse", {"feedback": [1], "useful": True}, {"feedback": [2]}, {"useful": True})
+    result = outcome("PreToolUse", {"x-feedback": [1], "x-useful": True}, {"x-feedback": [2]}, {"x-useful": True})
 
     assert (result.extra, wishes(result)) == (
-        {"feedback": [2], "useful": True},
-        [("a", "feedback: a later hook said something else")],
+        {"x-feedback": [2], "x-useful": True},
+        [("a", "x-feedback: a later hook said something else")],
     )
 
 

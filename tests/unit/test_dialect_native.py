@@ -41,7 +41,6 @@ def specific(**said: Any) -> dict[str, Any]:
         ({"decision": "block"}, "deny", False),
         ({"decision": "ask"}, "ask", False),
         ({"decision": None}, None, False),
-        ({"decision": ""}, None, False),
         ({"abort": True}, "deny", False),
         ({"abort": False}, None, False),
         ({"allowed": True}, "allow", False),
@@ -95,7 +94,7 @@ def test_defer_is_an_ask_with_a_note() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        {"decision": "Deny"}, {"decision": "abort"}, {"decision": True}, {"decision": 0}, {"decision": []},
+        {"decision": "Deny"}, {"decision": "abort"}, {"decision": ""}, {"hookSpecificOutput": []}, {"decision": True}, {"decision": 0}, {"decision": []},
         {"abort": "true"}, {"abort": 1}, {"allowed": "false"}, {"allowed": 0}, {"continue": "false"}, {"continue": 0},
         specific(permissionDecision="yes"), specific(decision="no"), specific(decision={"behavior": "maybe"}),
         {"permissionDecision": 5}, {"behavior": "DENY"},
@@ -125,7 +124,7 @@ def test_what_is_no_mapping_of_words_is_no_answer(answer: object) -> None:
     [
         {"reason": 5}, {"systemMessage": []}, {"stopReason": 5}, {"suppressOutput": "yes"}, {"modify": "x"},
         {"modify": ["tool_input"]}, {"updated_input": "ls"}, {"updatedInput": []}, {"inject": "text"},
-        {"inject": {"content": 5}}, {"inject": {"content": "x", "strategy": "telepathy"}}, {"hookSpecificOutput": []},
+        {"inject": {"content": 5}}, {"inject": {"content": "x", "strategy": "telepathy"}},
         {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "x"}}, {"async": "yes"},
         {"async": True, "asyncTimeout": -1}, {"async": True, "asyncTimeout": "5s"},
         {"async": True, "asyncTimeout": float("nan")}, specific(additionalContext=5),
@@ -220,6 +219,7 @@ def test_what_the_dialect_has_no_word_for_is_kept() -> None:
     found = reply({"feedback": 5, **specific(watchPaths=["a"])})
 
     assert found.extra == {"feedback": 5, "watchPaths": ["a"]}
+    assert found.ignored == ("feedback: not known here", "watchPaths: not known here")
 
 
 def test_a_reply_is_read_as_itself() -> None:

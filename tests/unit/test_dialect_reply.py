@@ -49,6 +49,20 @@ CASES = [
 ]
 
 
+def test_a_changed_error_is_written_where_the_host_can_read_it_and_reported_where_it_cannot():
+    failed = {**BASH, "error": "exit status 1\nkey"}
+    answer = modify(error="exit status 1\n[removed]") + context("do not print keys")
+
+    native, claude = (written(name, "PostToolUseFailure", answer, **failed) for name in ("native", "claude"))
+
+    outer = fired_through("native", "PostToolUseFailure", answer, **failed)
+    assert (native.unsaid, outer.error, outer.context) == ([], "exit status 1\n[removed]", ["do not print keys"])
+    assert claude.unsaid == ["the new error"]
+    assert claude.body == {
+        "hookSpecificOutput": {"hookEventName": "PostToolUseFailure", "additionalContext": "do not print keys"}
+    }
+
+
 @pytest.mark.parametrize("name", ["native", "claude"])
 @pytest.mark.parametrize(("event", "answer", "fields"), CASES)
 def test_a_reply_that_is_read_again_decides_the_same(name, event, answer, fields):

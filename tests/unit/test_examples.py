@@ -321,6 +321,22 @@ def test_every_kind_of_secret_is_removed_from_a_result() -> None:
     assert outcome.tool_response["a"][0].startswith("x [AWS key removed] [GitHub token removed]")
 
 
+@pytest.mark.parametrize("script", ["redact_secrets.py", pytest.param("redact-secrets.mjs", marks=needs_node)])
+def test_a_command_that_prints_secrets_and_fails_shows_the_model_none_of_them(project: Path, script: str) -> None:
+    folder = EXAMPLES["secrets-in-results"].folder
+    hooks = Hooks.load(folder / ("hooks.node.yaml" if script.endswith(".mjs") else "hooks.yaml"))
+
+    def env_and_false(tool_input: Any) -> str:
+        raise RuntimeError(f"exit status 1\n{' '.join(SECRETS)}\nend")
+
+    with hooks.session_sync(cwd=str(project)) as session:
+        answer = session.tool("Bash", {"command": "env; false"}, env_and_false)
+
+    assert [secret for secret in SECRETS if secret in f"{answer.content}{answer.reason}"] == []
+    assert answer.content.startswith("exit status 1\n[AWS key removed] [GitHub token removed]")
+    assert answer.content.endswith("\nend")
+
+
 # format-after-edit
 
 

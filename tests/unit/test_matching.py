@@ -186,10 +186,34 @@ def test_a_tool_that_is_not_known_counts_as_the_one_that_is_meant() -> None:
     assert condition({"tool_name": 5, "tool_input": {"file_path": "src/a"}, "cwd": "/"}) is True
 
 
-@pytest.mark.parametrize("text", ["Bash(git", "(x)", "Bash && Write", "a || b", ")", "Bash(x) && Write(y"])
-def test_what_is_not_one_rule_is_refused(text: str) -> None:
-    with pytest.raises(BadHook):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bash(git", "(x)", "Bash && Write", "a || b", ")", "Bash(x) && Write(y", "Bash(a) || Bash(b)", "Bash(a) and Bash(b)", "Bash(a), Bash(b)", "Bash(a),Bash(b)",
+        "Bash(a) Bash(b)", "!Bash(a)", "not Bash(a)", "Bash(a))", "Bash(a)b", "Bash((a)", "Bash(a(b)", "Bash|", "|Bash", "Bash, Write", "Bash; Write", "rm *", "'Bash'", "Bash {a}",
+        "Bash(a)\nBash(b)", "Bash(a) # x", "[Bash(a)]",
+    ],
+)  # fmt: skip
+def test_what_is_not_one_rule_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(BadHook, match="several as a list"):
         compile_condition(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("Bash(echo (a) *)", "echo '(a)' b"),
+        (r"Bash(echo \) *)", "echo ')' b"),
+        (r"Bash(echo \(\( *)", "echo '((' b"),
+        (" Bash( git push * ) ", "git push x"),
+        ("Read | Bash(git push *)", "git push x"),
+        ("[AB]ash(git push *)", "git push x"),
+        ("B*(git push *)", "git push x"),
+    ],
+)
+def test_a_pattern_may_have_parentheses_and_a_tool_wildcards(text: str, command: str) -> None:
+    assert judge(text, "Bash", {"command": command})
+    assert not judge(text, "Bash", {"command": "ls"})
 
 
 def test_no_path_that_a_model_makes_up_takes_long() -> None:
@@ -209,3 +233,40 @@ def test_a_rule_that_stands_for_too_many_patterns_still_judges_or_is_refused() -
 
     assert condition is not None
     assert isinstance(condition({"tool_name": "Write", "tool_input": {"file_path": "/x"}, "cwd": "/"}), bool)
+
+
+@pytest.mark.parametrize(
+    ("given", "grade"),
+    [
+        ({"command": "git push"}, "certain"),
+        ({"command": "git", "args": ["push", "x"]}, "certain"),
+        ({"command": ["git", "push"]}, "certain"),
+        ({"command": ["ls"]}, "opaque"),
+        ({"commands": ["ls", "git push"]}, "certain"),
+        ({"cmd": "git push"}, "certain"),
+        ({"command": "ls", "args": ["-l"]}, None),
+        ({"command": "ls", "description": "git push"}, None),
+        ({"command": 5}, "opaque"),
+        ({}, "opaque"),
+    ],
+    ids=repr,
+)
+def test_a_command_is_found_where_tools_have_it(given: Any, grade: str | None) -> None:
+    condition = compile_condition("Bash(git push *)")
+
+    assert condition is not None
+    assert condition.grade({"tool_name": "Bash", "tool_input": given, "cwd": "/"}) == grade
+
+
+def test_an_input_that_breaks_or_has_no_end_is_opaque() -> None:
+    class Odd(dict[str, Any]):
+        def items(self) -> Any:
+            raise RuntimeError
+
+    endless: dict[str, Any] = {}
+    endless["files"] = [endless]
+    condition = compile_condition("Write(src/**)")
+    assert condition is not None
+
+    for given in (Odd(), endless, {"files": ["x"] * 20_000}):
+        assert condition.grade({"tool_name": "Write", "tool_input": given, "cwd": "/"}) == "opaque"

@@ -120,7 +120,9 @@ def test_to_stop_outweighs_to_go_on(one: bool | None, other: bool | None, both: 
         ("timeout", "late"),
         ("hook_crash", "broken"),
         ("bad_output", "broken"),
-        ("payload", "broken"),
+        ("payload", "unasked"),
+        ("cwd_missing", "unasked"),
+        ("spawn_too_big", "unasked"),
         ("something else", "broken"),
     ],
 )

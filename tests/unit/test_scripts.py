@@ -460,7 +460,7 @@ def test_a_guard_can_be_one_line(line: str, expected: Reply) -> None:
 
 
 def test_a_strategy_that_is_filled_in_is_looked_at_when_the_hook_runs() -> None:
-    with pytest.raises(ValueError, match="no strategy 'shell'"):
+    with pytest.raises(HookFailed, match="/inject: 'shell'; strategies are tool_result, user_message, system_context"):
         answer("hook pre:tool /inject $tool x", shell())
 
 

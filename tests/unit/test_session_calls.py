@@ -251,6 +251,32 @@ class TestResults:
         assert "PostToolUse" not in heard.names
 
     @both
+    def test_the_model_gets_the_error_as_hooks_left_it(self, play: Any) -> None:
+        hooks = saying("PostToolUseFailure", modify(error="exit status 1\nAWS_KEY=[removed]"))
+        error = OSError("exit status 1\nAWS_KEY=AKIA")
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", {"command": "env; false"}, Tool(error))
+
+        answer = play(hooks, scenario)
+
+        assert (answer.ok, answer.content) == (False, "exit status 1\nAWS_KEY=[removed]")
+        assert "AKIA" not in answer.reason
+        assert answer.error is error
+
+    @both
+    def test_an_error_that_is_changed_into_something_else_than_text_stays(self, play: Any) -> None:
+        hooks = saying("PostToolUseFailure", {"modify": {"error": 5}})
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Bash", LS, Tool(OSError("no disk")))
+
+        answer = play(hooks, scenario)
+
+        assert answer.content == "no disk"
+        assert answer.outcomes[-1].results[0].status == "failed"
+
+    @both
     def test_an_error_without_words_goes_by_its_name(self, play: Any) -> None:
         async def scenario(session: Any) -> Any:
             return (await session.tool("Bash", LS, Tool(KeyboardError()))).content

@@ -116,6 +116,48 @@ def test_a_mode_holds_from_the_next_call_on(play: Any) -> None:
     assert play(Hooks(), scenario) == [True, False]
 
 
+class TestCallsThatCannotBeRead:
+    RULES: dict[str, str] = {"Read(secrets/**)": "deny"}  # noqa: RUF012
+
+    @both
+    @pytest.mark.parametrize(
+        ("mode", "says", "ran", "asked"),
+        [("default", True, 1, 1), ("default", False, 0, 1), ("default", None, 0, 0), ("bypass", None, 1, 0)],
+    )
+    def test_a_rule_that_denies_asks_about_them(
+        self, play: Any, mode: str, says: bool | None, ran: int, asked: int
+    ) -> None:
+        tool, approver = Tool(), Tool(bool(says))
+
+        async def scenario(session: Any) -> Any:
+            return await session.tool("Read", {"file_path": "/dev/fd/3"}, tool)
+
+        answer = play(Hooks(), scenario, rules=self.RULES, mode=mode, approver=None if says is None else approver)
+
+        assert (len(tool.calls), len(approver.calls), answer.ok) == (ran, asked, bool(ran))
+        if asked:
+            assert "the rule Read(secrets/**) may match it" in approver.calls[0].reason
+
+    @both
+    def test_a_search_that_leaves_files_out_is_not_asked_about(self, play: Any) -> None:
+        tool = Tool()
+
+        async def scenario(session: Any) -> Any:
+            wide = {"pattern": "x"}
+            asked = await session.tool("Grep", wide, tool)
+            left = await session.tool("Grep", wide, tool, leaves_out=True)
+            aimed = await session.tool("Grep", {"pattern": "x", "path": "secrets"}, tool, leaves_out=True)
+            return [asked.ok, left.ok, aimed.ok]
+
+        assert play(Hooks(), scenario, rules=self.RULES) == [False, True, False]
+
+    @pytest.mark.parametrize("make", [Hooks.session, Hooks.session_sync])
+    def test_a_session_says_which_files_to_leave_out(self, make: Any) -> None:
+        is_hidden = make(Hooks(), cwd="/work", rules=self.RULES).left_out("Grep", {"pattern": "x"})
+
+        assert [is_hidden("/work/secrets/a"), is_hidden("/work/a")] == [True, False]
+
+
 class TestReasons:
     @both
     @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from interpose import Hooks
 from interpose.matching import compile_condition
 from interpose.matching.shell import CommandPattern
-from interpose.session.permission import Rules
+from interpose.session.permission import RuleAnswer, Rules, judge, kind_of
 
 
 def covers(rule: str, given: Any, tool: str = "Bash", cwd: Any = "/project") -> bool:
@@ -289,7 +290,9 @@ class TestRules:
         ],
     )
     def test_the_strictest_that_holds_counts(self, rules: dict[str, str], answer: tuple[str, str]) -> None:
-        assert Rules(rules)(self.CALL) == answer
+        found = Rules(rules)(self.CALL)
+
+        assert (found.answer, found.rule) == answer
 
     @pytest.mark.parametrize(
         ("rule", "given"),
@@ -306,7 +309,7 @@ class TestRules:
     ) -> None:
         call = {"tool_name": "Tool", "tool_input": given, "cwd": "/project"}
 
-        assert Rules({rule: "deny"})(call) == ("deny", rule)
+        assert Rules({rule: "deny"})(call) == RuleAnswer("deny", rule)
 
     def test_an_input_that_breaks_whoever_looks_is_kept_back(self) -> None:
         class Odd(dict[str, Any]):
@@ -315,8 +318,8 @@ class TestRules:
 
         call = {"tool_name": "Bash", "tool_input": Odd(), "cwd": "/"}
 
-        answers = [Rules({"Bash(ls)": answer})(call)[0] for answer in ("allow", "ask", "deny")]
-        assert answers == ["", "ask", "deny"]
+        answers = [Rules({"Bash(ls)": answer})(call).answer for answer in ("allow", "ask", "deny")]
+        assert answers == ["", "ask", "ask"]
 
     @pytest.mark.parametrize("path", ["a\0b", "\ud800", "x" * 100_000])
     def test_a_path_that_is_none_is_never_allowed_and_never_an_exception(self, path: str) -> None:
@@ -324,4 +327,116 @@ class TestRules:
 
         for answer in ("allow", "ask", "deny"):
             for pattern in ("src/**", "*.py", "~/x", "//etc/*"):
-                assert Rules({f"Write({pattern})": answer})(call)[0] in ({"", answer} - {"allow"})
+                assert Rules({f"Write({pattern})": answer})(call).answer in ({"", "ask", answer} - {"allow"})
+
+
+class TestGrades:
+    """A rule denies or asks about what it is sure of and what is possible, and asks about what cannot be read."""
+
+    @pytest.mark.parametrize(
+        ("path", "denying", "asking", "allowing"),
+        [
+            ("secret", ("deny", "certain"), ("ask", "certain"), "allow"),
+            ("file:///p/secret", ("deny", "possible"), ("ask", "possible"), ""),
+            ("/dev/fd/3", ("ask", "opaque"), ("ask", "opaque"), ""),
+            ("other", ("", "certain"), ("", "certain"), ""),
+        ],
+    )
+    def test_what_each_grade_means(self, path: str, denying: Any, asking: Any, allowing: str) -> None:
+        call = {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/p"}
+
+        for answer, expected in (("deny", denying), ("ask", asking)):
+            found = Rules({"Read(./secret)": answer})(call)
+            assert (found.answer, found.grade) == expected
+        assert Rules({"Read(./secret)": "allow"})(call).answer == allowing
+
+    def test_the_reason_says_how_sure_it_is(self) -> None:
+        def reason(path: str, answer: str = "deny") -> str:
+            call = {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/p"}
+            return Rules({"Read(./secret)": answer})(call).reason
+
+        assert reason("secret") == "denied by the rule Read(./secret)"
+        assert reason("file:///p/secret") == "denied by the rule Read(./secret), which this call may match"
+        assert (
+            reason("/dev/fd/3")
+            == "its input does not tell all that this call does, and the rule Read(./secret) may match it"
+        )
+        assert reason("secret", "ask") == "the rule Read(./secret) asks"
+        assert reason("file:///p/secret", "ask") == "the rule Read(./secret) asks, which this call may match"
+
+    def test_a_rule_that_allows_does_not_answer_for_one_that_cannot_read_the_call(self) -> None:
+        call = {"tool_name": "Read", "tool_input": {"file_path": "/dev/fd/3"}, "cwd": "/p"}
+
+        assert Rules({"Read(./secret)": "deny", "Read": "allow"})(call).answer == "ask"
+
+    def test_of_two_rules_the_surer_one_is_named(self) -> None:
+        call = {"tool_name": "Read", "tool_input": {"file_path": "secret"}, "cwd": "/p"}
+
+        assert (
+            Rules({"Read(file:x)": "deny", "*(*/secret)": "deny", "Read(secret)": "deny"})(call).rule == "Read(secret)"
+        )
+
+    @pytest.mark.parametrize(
+        ("mode", "tool", "what"),
+        [
+            ("default", "Read", "ask"),
+            ("bypass", "Read", "run"),
+            ("acceptEdits", "Write", "ask"),
+            ("plan", "Write", "refuse"),
+        ],
+    )
+    def test_a_mode_answers_the_question_or_not(self, mode: str, tool: str, what: str) -> None:
+        call = {"tool_name": tool, "tool_input": {"file_path": "/dev/fd/3"}, "cwd": "/p"}
+        outcome = Hooks().fire_sync("PreToolUse", **call)
+        rules = Rules({f"{tool}(./secret)": "deny"})
+
+        assert judge(outcome, call, rules=rules, mode=mode, kind=kind_of(tool), default="allow").what == what
+
+    def test_bypass_never_answers_a_deny(self) -> None:
+        for path in ("secret", "file:///p/secret"):
+            call = {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/p"}
+            outcome = Hooks().fire_sync("PreToolUse", **call)
+            rules = Rules({"Read(./secret)": "deny"})
+
+            assert judge(outcome, call, rules=rules, mode="bypass", kind="read", default="allow").what == "refuse"
+
+
+class TestSearches:
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Path:
+        for name in ("secrets/key", "notes/key", "src/app.py"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text("token")
+        (tmp_path / "src/link").symlink_to("../secrets/key")
+        (tmp_path / "src/round").symlink_to("round")
+        return tmp_path
+
+    def test_a_wider_search_is_asked_about_unless_the_tool_leaves_files_out(self, place: Path) -> None:
+        for answer in ("deny", "ask"):
+            rules = Rules({"Read(secrets/**)": answer})
+            wide = {"tool_name": "Grep", "tool_input": {"pattern": "token"}, "cwd": str(place)}
+            aimed = {"tool_name": "Grep", "tool_input": {"pattern": "token", "path": "secrets"}, "cwd": str(place)}
+
+            assert rules(wide).answer == "ask"
+            assert rules(wide, leaves_out=True).answer == ""
+            assert rules(aimed, leaves_out=True).answer == rules(aimed).answer == answer
+
+    def test_files_that_rules_deny_or_ask_about_are_left_out(self, place: Path) -> None:
+        rules = Rules(
+            {"Read(secrets/**)": "deny", "Read(notes/**)": "ask", "Write(src/**)": "deny", "Bash(ls)": "deny"}
+        )
+        call = {"tool_name": "Grep", "tool_input": {"pattern": "token"}, "cwd": str(place)}
+        left_out = rules.left_out(call)
+
+        found = {str(path.relative_to(place)) for path in place.rglob("*") if left_out(str(path))}
+
+        assert found == {"secrets", "secrets/key", "notes", "notes/key", "src/link", "src/round"}
+
+    def test_what_was_asked_about_and_allowed_is_not_left_out(self, place: Path) -> None:
+        rules = Rules({"Read(secrets/**)": "deny", "Read(notes/**)": "ask"})
+        call = {"tool_name": "Grep", "tool_input": {"pattern": "token", "path": "notes"}, "cwd": str(place)}
+
+        left_out = rules.left_out(call)
+
+        assert not left_out(str(place / "notes/key"))
+        assert left_out(str(place / "secrets/key"))

@@ -14,7 +14,7 @@ import pytest
 from interpose import BadEvent, ConfigError, Hooks, Outcome, UnknownEvent, allow, ask, context, deny, modify
 from interpose.testing import (
     Case,
-    Recorder,
+    OutcomeCapture,
     assert_allowed,
     assert_asked,
     assert_changed,
@@ -205,12 +205,12 @@ class TestAsserts:
         assert "no effect" in told
 
 
-class TestRecorder:
+class TestOutcomeCapture:
     def test_a_recorder_collects_outcomes_and_messages_as_long_as_its_block_runs(self) -> None:
         hooks = Hooks()
         hooks.register("PreToolUse", no_rm, name="guard")
 
-        with Recorder(hooks) as seen:
+        with OutcomeCapture(hooks) as seen:
             hooks.fire_sync("PreToolUse", **bash("rm -rf /"))
             hooks.fire_sync("Stop")
         hooks.fire_sync("PreToolUse", **bash("ls"))
@@ -227,7 +227,7 @@ class TestRecorder:
         kept: list[Outcome] = []
         hooks.record(kept.append)
 
-        with Recorder(hooks) as seen:
+        with OutcomeCapture(hooks) as seen:
             hooks.fire_sync("Stop")
         hooks.fire_sync("Stop")
 
@@ -513,3 +513,10 @@ class TestPlugin:
         assert "a.cases.yaml:1:3: a case without expect:" in said
         assert "no configuration was found for these cases (say which: config: [hooks.yaml] at the top" in said
         assert "Traceback" not in said
+
+
+def test_the_old_name_of_the_capture_is_read_with_a_warning() -> None:
+    import interpose.testing
+
+    with pytest.warns(DeprecationWarning, match=r"is called interpose\.testing\.OutcomeCapture now"):
+        assert interpose.testing.Recorder is OutcomeCapture

@@ -101,11 +101,11 @@ def _claude(row: EventSpec) -> str:
         said.append("running past the deadline denies")
     if not facts.failure_blocks:
         said.append("`onFailure: block` has no effect")
-    if "all" in facts.discards:
+    names = sorted(facts.discards.split())
+    if names == ["all"]:
         said.append("what a hook answers is discarded")
-    elif facts.discards:
-        said.append(f"{' and '.join(map(code, sorted(facts.discards)))} are discarded" if len(facts.discards) > 1
-                    else f"{code(*facts.discards)} is discarded")  # fmt: skip
+    elif names:
+        said.append(f"{' and '.join(map(code, names))} {'are' if len(names) > 1 else 'is'} discarded")
     if facts.env_file:
         said.append("`CLAUDE_ENV_FILE` names a file for variables")
     return "; ".join(said)

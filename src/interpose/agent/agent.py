@@ -11,6 +11,7 @@ from typing import Any
 from interpose import Session
 from interpose.models import Message, ToolSpec
 
+from .env_file import EnvFile
 from .runtime import Runtime
 from .tools import Tool, ToolFailed, Workplace
 from .tools.files import replace_file
@@ -57,7 +58,7 @@ class Agent:
             runtime.cwd,
             self._write,
             is_protected=self._belongs_to_hooks,
-            env_file=runtime.env_file,
+            environment=runtime.environment,
             locks=runtime.locks,
         )
 
@@ -87,6 +88,12 @@ class Agent:
             data["agent"] = self.name
         frame = await self.session.render(view, data)
         self.runtime.view.draw(view, frame.content)
+
+    async def take_variables(self, env_file: EnvFile) -> None:
+        """Set the variables that hooks have written for the session's tools; show what was not understood."""
+        self.session.env_file = None  # the file is gone
+        for problem in env_file.take():
+            await self.show("notice", text=problem)
 
     async def notify(self, text: str, kind: str = "info") -> None:
         """Notify the person."""

@@ -6,6 +6,7 @@ from interpose import InterposeError
 from interpose.models import Request, Turn, User, message_text
 
 from .agent import Agent
+from .env_file import EnvFile
 
 __all__ = ["compact", "is_full"]
 
@@ -29,15 +30,22 @@ def is_full(agent: Agent) -> bool:
 
 async def compact(agent: Agent, *, trigger: str = "auto", instructions: str | None = None) -> bool:
     """Replace the conversation by a summary; return whether that was done."""
+    files: list[EnvFile] = []
 
     async def summarise(extra: str | None) -> str:
-        return await _summary(agent, extra)
+        summary = await _summary(agent, extra)
+        files.append(agent.runtime.make_env_file())  # for the hooks of SessionStart, which fires next
+        agent.session.env_file = files[0].path
+        return summary
 
     try:
         answer = await agent.session.compact(summarise, trigger=trigger, custom_instructions=instructions)
     except NotSummarised as error:
         await agent.notify(f"The conversation was not compacted: {error}", "compaction")
         return False
+    finally:
+        for file in files:
+            await agent.take_variables(file)
     if not answer.ok:
         await agent.notify(f"The conversation was not compacted: {answer.reason}", "compaction")
         return False

@@ -153,12 +153,16 @@ async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[st
 
     async def run(given: dict[str, object]) -> str:
         agent.runtime.view.busy(agent.name, f"runs {tool.name}")
-        return await tool.run(given, agent.workplace)
+        workplace = agent.workplace
+        if tool.leaves_out:
+            workplace = replace(workplace, left_out=agent.session.left_out(tool.name, given))
+        return await tool.run(given, workplace)
 
     try:
         answer = await agent.session.tool(
-            call.name, call.input, run, tool_use_id=call.id if is_new else None, schema=tool.schema, kind=tool.kind
-        )
+            call.name, call.input, run, tool_use_id=call.id if is_new else None, schema=tool.schema, kind=tool.kind,
+            leaves_out=tool.leaves_out,
+        )  # fmt: skip
     finally:
         agent.runtime.view.busy(agent.name, "")
     content = answer.content if isinstance(answer.content, str) else str(answer.content)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from interpose import Outcome, Session
@@ -79,21 +78,18 @@ async def open_run(
     """Start a session, yield its run, and end it; ``options`` are those of ``hooks.session``."""
     path = runtime.directory / f"{session_id}.jsonl"
     transcript = Transcript(path, session_id=session_id, cwd=runtime.cwd)
+    env_file = runtime.make_env_file()
     session = runtime.hooks.session(
         session_id=session_id, cwd=runtime.cwd, transcript_path=path, model=runtime.model.name,
-        env_file=runtime.env_file, on_outcome=on_outcome, **{"agent_id": "main", **options},
+        env_file=env_file.path, on_outcome=on_outcome, **{"agent_id": "main", **options},
     )  # fmt: skip
     try:
         async with session:
             agent = Agent(runtime, session, tools=runtime.tools, transcript=transcript)
+            await agent.take_variables(env_file)
             agent.tools["Task"] = task_tool(agent)
             agent.tools["Team"] = team_tool(agent)
             yield AgentRun(agent)
     finally:
         transcript.close()
-        _remove(runtime.env_file)
-
-
-def _remove(path: Path | None) -> None:
-    if path is not None:
-        path.unlink(missing_ok=True)
+        env_file.remove()

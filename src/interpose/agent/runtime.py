@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interpose import Hooks
+from interpose import Hooks, tool_environment
 from interpose.models import Model
 
 from .agent_types import AGENT_TYPES, AgentType
+from .env_file import EnvFile
 from .shadow import ShadowGit
 from .tools import TOOLS, Tool
 from .view import NoView, View
@@ -46,10 +47,21 @@ class Runtime:
     agent_types: Mapping[str, AgentType] = field(default_factory=lambda: AGENT_TYPES)
     limits: Limits = field(default_factory=Limits)
     tools: Sequence[Tool] = TOOLS
-    env_file: Path | None = None
+    pass_env: Sequence[str] = ()
+    """Names of variables of the host that tools get beside those that every command may have."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Variables that hooks have set for the tools of the session."""
     locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     spawned: int = 0
     """How many subagents were spawned."""
 
     def __post_init__(self) -> None:
         self.cwd = self.cwd.resolve()
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of the processes that tools start."""
+        return tool_environment(self.pass_env, self.variables)
+
+    def make_env_file(self) -> EnvFile:
+        """Make a file in which the hooks of one event can set variables for tools."""
+        return EnvFile(self.variables, self.environment)

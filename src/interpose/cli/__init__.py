@@ -22,6 +22,10 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        from .render.streams import prepare_streams
+
+        prepare_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="interpose")  # a character that the terminal's encoding lacks is replaced
@@ -37,13 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    """Run a command other than ``fire``; if its output cannot be written, print why and return 1."""
+    """Run a command other than ``fire``; if its output cannot be written, print why and return 1.
+
+    If the reader of its output goes away, a command that is done keeps its status; another ends with 1, silently.
+    """
     from .render.streams import discard_stdout, report_lost_output, stdout_error, watch_stdout
 
     watch_stdout()
     if (error := stdout_error()) is not None:
         report_lost_output(error)
         return 1
+    status = 1
     try:
         from .app import run
 
@@ -51,7 +59,7 @@ def _run(given: list[str]) -> int:
         print(end="", flush=True)  # raises here if the output cannot be written, not when Python exits
     except BrokenPipeError:
         discard_stdout()
-        return 0
+        return status
     except OSError:
         if (error := stdout_error()) is None:
             raise

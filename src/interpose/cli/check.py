@@ -35,7 +35,10 @@ def run(
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as problems.")] = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Exit status: 0 if there is no problem, 1 otherwise. Without files, it checks those found for this directory.
+    """It refuses what loading refuses, warns of what loading warns of, and looks further: at hooks that cannot start,
+    never match or fail open, and at files that arm nothing. No hook runs.
+
+    Exit status: 0 if there is no problem, 1 otherwise. Without files, it checks those found for this directory.
 
     Example: interpose check .interpose/hooks.yaml --strict
     """

@@ -40,7 +40,7 @@ COMMANDS = (
     Command("fire", TRY, "Fire one event through the hooks, or act as a hook.", "app:fire_help"),
     Command("test", TRY, "Run files of cases: given an event, expect an outcome.", "test"),
     Command("replay", TRY, "Decide a recorded session again with another configuration.", "replay"),
-    Command("doctor", TRY, "Run each hook once with a harmless event and report problems.", "doctor"),
+    Command("doctor", TRY, "Run each hook with events that stand for nothing real, and report problems.", "doctor"),
     Command("trust", DECIDE, "Review a configuration that was found, and arm it.", "trust"),
     Command("enable", DECIDE, "Switch a hook on in this project.", "switch:enable"),
     Command("disable", DECIDE, "Switch a hook off in this project.", "switch:disable"),

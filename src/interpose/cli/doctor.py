@@ -1,4 +1,4 @@
-"""``interpose doctor``: run each hook once with a harmless event; report problems of the hooks and the machine."""
+"""``interpose doctor``: run each hook with events that stand for nothing real; report problems of hooks and machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import InterposeError
 from ..hooks import Hooks
 from ..lint.diagnosis import HookReport, add_probe, inspect_hooks
 from ..lint.machine import MachineCheck, check_machine
-from ..lint.probe import MARK, SLOW, TIMEOUT, Probe, probe_fields
+from ..lint.probe import MARK, SLOW, TIMEOUT, Probe, probe_fields, suspicious_fields
 from ..model import Hook, Result
 from ..replay.environment import variable_set, with_variable
 from ..replies import clean
@@ -41,10 +41,11 @@ def run(
     no_run: NoRun = False,
     as_json: AsJson = False,
 ) -> int:
-    """Finds hooks that are missing, not executable, cannot be imported, fail, print bad output, are slow (over 100 ms)
-    or fail open; shows the isolation that each hook really has, and what this machine supports. Hooks run with
-    `INTERPOSE_DOCTOR=1`, on an event that stands for nothing real, for 5 s at most. They may still have side effects,
-    so you are asked first; without a terminal they run only with --yes.
+    """Finds hooks that are missing, not executable, cannot be imported, fail, answer what cannot be read or is not
+    known, are slow (over 100 ms) or fail open; shows the isolation that each hook really has, and what this machine
+    supports. Hooks run with `INTERPOSE_DOCTOR=1`, on a harmless event and on one that looks dangerous, for 5 s at most.
+    Neither stands for anything real. Hooks may still have side effects, so you are asked first; without a terminal they
+    run only with --yes.
 
     Exit status: 1 if something is wrong.
     """
@@ -90,7 +91,7 @@ def run_isolated(level: str) -> Result:
 
 
 def run_probe(hooks: Hooks, hook: Hook) -> Probe:
-    """Run one hook with a harmless event; a slow hook three times."""
+    """Run one hook with a harmless event, a slow hook three times; then with one that looks dangerous."""
     engine = isolate(hooks, with_variable(hook, MARK), timeout=TIMEOUT)
     fields = probe_fields(hook)
     with variable_set(MARK), capture_stdout() as printed:
@@ -100,7 +101,9 @@ def run_probe(hooks: Hooks, hook: Hook) -> Probe:
         if result.status == "ok" and result.duration > SLOW:
             # The first run may be slow because it imports modules or reads a cold disk.
             times += [engine.fire_sync(hook.event, **fields).results[0].duration for _ in range(2)]
-    return Probe(result, outcome, median(times), "".join(printed))
+        tries_again = result.status == "ok" and "deny" in hook.row.can
+        suspicious = engine.fire_sync(hook.event, **suspicious_fields(hook)) if tries_again else None
+    return Probe(result, outcome, median(times), "".join(printed), suspicious)
 
 
 def _load(config: list[str], dialect: str | None, cwd: str | None) -> tuple[Hooks | None, InterposeError | None]:
@@ -115,7 +118,7 @@ def _agreed(count: int) -> bool:
     if not is_interactive():
         return False
     sys.stdout.flush()
-    return confirm(f"Run {_hooks(count)} once, with an event that stands for nothing real?")
+    return confirm(f"Run {_hooks(count)}, with events that stand for nothing real?")
 
 
 def _hooks(count: int) -> str:
@@ -158,4 +161,4 @@ def _print_summary(reports: list[HookReport], ran: bool) -> None:
     text = f"{_hooks(len(reports))}: {', '.join(counts) or 'all are fine'}"
     print(f"\n{paint(text, 'red' if wrong else 'yellow' if warnings else 'green', 'bold')}")
     if not ran:
-        print("no hook was run: --yes runs each once with a harmless event")
+        print("no hook was run: --yes runs each with events that stand for nothing real")

@@ -17,11 +17,11 @@ from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..model import Health, Hook
 from ..records import replace
-from ..registry import LAYERS, Snapshot
+from ..registry import Snapshot
 from ..routes import DEFAULT_TIMEOUT, deadline, error_policy, in_order, is_guard, total_time
 
 __all__ = [
-    "LAYERS", "Explanation", "HookFacts", "Predicate", "deadline", "error_policy", "explain", "is_guard", "isolate",
+    "Explanation", "HookFacts", "Predicate", "deadline", "error_policy", "explain", "is_guard", "isolate",
     "order_of",
 ]  # fmt: skip
 
@@ -171,15 +171,19 @@ def _matcher(hook: Hook, row: EventSpec, subject: str) -> Predicate:
 
 
 def _condition(hook: Hook, fields: Mapping[str, Any]) -> Predicate:
-    try:
-        holds = hook.judge is None or bool(hook.judge(fields))
-    except Exception as error:  # as in a firing, a condition that raises counts as true
-        return Predicate(
-            "if", True, f"{hook.condition} cannot be judged ({type(error).__name__}), so it counts as true"
-        )
-    if holds and getattr(hook.judge, "pattern", None) is not None and not fields.get("tool_input"):
+    grade = hook.judge(fields) if hook.judge is not None else None
+    if grade is None:
+        return Predicate("if", False, f"{hook.condition} does not hold for this input")
+    if grade == "opaque" and not fields.get("tool_input"):
         return Predicate("if", True, f"{hook.condition} cannot be judged without a tool_input, so it counts as true")
-    return Predicate("if", holds, f"{hook.condition} {'holds' if holds else 'does not hold'} for this input")
+    return Predicate("if", True, f"{hook.condition} {_GRADES[grade]}")
+
+
+_GRADES = {
+    "certain": "holds for this input",
+    "possible": "may hold for this input (match: possible)",
+    "opaque": "cannot be judged from this input, so it counts as true (match: opaque)",
+}
 
 
 def _facts(hooks: Hooks, hook: Hook, predicates: tuple[Predicate, ...], order: int | None) -> HookFacts:

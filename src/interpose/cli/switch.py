@@ -9,20 +9,16 @@ from typing import Annotated
 import typer
 
 from ..config.load import Loaded, find_sources, load_sources
-from ..config.switches import Switches, project_of
+from ..config.switches import Switches, may_switch, project_of
 from ..errors import UnknownHook, UsageError, nearest
 from ..events import TABLE
 from ..model import Hook
 from ..replies import clean
-from .engine import LAYERS
 from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
 from .render import paint
 
 __all__ = ["disable", "enable"]
-
-USER_LAYER = "user"
-"""The highest layer whose hooks the person at the terminal may switch."""
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False, help="The `name:` of the hook.")]
 List = Annotated[bool, typer.Option("--list", help="List the switches of this project.")]
@@ -41,7 +37,7 @@ def disable(
     name: Name = None, list_: List = False, dialect: Dialect = None, cwd: Cwd = None, as_json: AsJson = False
 ) -> int:
     """The switch applies to you in this project; it is stored outside the project, and no file is changed.
-    You can switch off hooks of your own and of the project's files, not those of a layer above.
+    You can switch off hooks of your own and of the project's files, except locked ones.
     """
     return _run(name, False, list_, dialect, cwd, as_json)
 
@@ -73,7 +69,7 @@ def switch(project: str, name: str, on: bool, loaded: Loaded) -> None:
         return
     if not named:
         raise UnknownHook(f"no hook is named {name}", hint=_suggest(name, loaded))
-    may = [hook for hook in named if _may_switch(hook)]
+    may = [hook for hook in named if may_switch(hook, on)]
     if not may:
         what = "is locked there" if any(hook.locked for hook in named) else "is set there"
         raise UnknownHook(f"{name} belongs to the {named[0].layer} layer and {what}: it cannot be switched from here",
@@ -82,10 +78,6 @@ def switch(project: str, name: str, on: bool, loaded: Loaded) -> None:
         switches.clear(project, name)
     else:
         switches.set(project, name, on)
-
-
-def _may_switch(hook: Hook) -> bool:
-    return LAYERS.index(hook.layer) <= LAYERS.index(USER_LAYER)
 
 
 def _suggest(name: str, loaded: Loaded) -> str:

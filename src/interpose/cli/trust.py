@@ -24,6 +24,7 @@ from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
 from .render import escape, paint, print_error, print_problem
 from .render.streams import confirm, is_interactive
+from .render.table import display_width, terminal_width
 
 __all__ = ["run"]
 
@@ -123,7 +124,8 @@ def _review(source: Source) -> _Review:
     changes = store.difference(origin) if isinstance(before, dict) else []
     known = before if isinstance(before, dict) else {}
     audit = str(loaded.audit.get("path", "")) if loaded.audit else ""
-    return _Review(origin, loaded.hooks, changes, known, origin.trusted, loaded.permissions, audit)
+    rules = {**dict.fromkeys(loaded.harmless, "allow"), **loaded.permissions}
+    return _Review(origin, loaded.hooks, changes, known, origin.trusted, rules, audit)
 
 
 def _decide(reviews: list[_Review], *, yes: bool, quiet: bool) -> None:
@@ -168,10 +170,7 @@ def _print_review(one: _Review) -> None:
     print(f"  it arms {_hooks(one)}:")
     width = max((len(_event(hook)) for hook in one.hooks), default=0)
     for hook in one.hooks:
-        state = paint("" if hook.enabled and hook.enforce else "  (not enforced)" if hook.enabled else "  (off)", "dim")
-        agent = f" for agent {clean(hook.scope)}" if hook.scope else ""
-        line = paint(_line(hook, origin), "dim")
-        print(f"    {_event(hook):<{width}}  {_runs(hook)}{_environment(hook)}{agent}{state}  {line}".rstrip())
+        _print_hook(hook, _line(hook, origin), width)
     if origin.references:
         print("  which run these local files, whose content is trusted too:")
     for path, digest in origin.references.items():
@@ -182,6 +181,20 @@ def _print_review(one: _Review) -> None:
         print(f"    {paint(f'{answer:<5}', 'yellow' if answer == 'allow' else 'dim')}  {_one_line(rule)}")
     if one.audit:
         print(f"  it records firings in {_one_line(one.audit)}")
+
+
+def _print_hook(hook: Hook, line: str, width: int) -> None:
+    """Print a hook on one line, and below it when it runs; on a terminal that is too narrow also what it runs."""
+    state = "" if hook.enabled and hook.enforce else "  (not enforced)" if hook.enabled else "  (off)"
+    agent = f" for agent {clean(hook.scope)}" if hook.scope else ""
+    event, runs, rest = f"    {_event(hook):<{width}}", f"{_runs(hook)}{_environment(hook)}{agent}", f"{state}  {line}"
+    space = terminal_width()
+    if space is None or display_width(f"{event}  {runs}{rest}") <= space:
+        print(f"{event}  {runs}{paint(rest, 'dim')}".rstrip())
+    else:
+        print(f"{event.rstrip()}{paint(rest, 'dim')}\n      {runs}".rstrip())
+    if hook.condition:
+        print(f"      {paint('if', 'dim')} {_one_line(hook.condition)}")
 
 
 def _event(hook: Hook) -> str:
@@ -311,8 +324,8 @@ def _print_json(reviews: list[_Review], errors: list[InterposeError]) -> None:
             "audit": one.audit,
             "changes": [{"path": path, "change": change} for path, change in one.changes],
             "hooks": [
-                {"hook": hook.label, "event": hook.event, "matcher": hook.matcher, "type": hook.type,
-                 "runs": str(hook.handler), "source": hook.source}
+                {"hook": hook.label, "event": hook.event, "matcher": hook.matcher, "if": hook.condition or "",
+                 "type": hook.type, "runs": str(hook.handler), "source": hook.source}
                 for hook in one.hooks
             ],
         }

@@ -226,11 +226,13 @@ def _reply_of(context: HookContext) -> Reply:
 
 def _translated(answer: Mapping[str, Any]) -> dict[str, Any]:
     said = dict(answer)
+    output = said.pop("output", None)
+    if output is not None:
+        said["extra"] = {"output": output}
     aborts = [said.pop(key) for key in ("abort", "aborted") if key in said]
     if aborts:
         # Anything but a clear no goes to the engine, which refuses what it cannot read.
         said["abort"] = next((value for value in aborts if value is not None and value is not False), False)
-        output = said.get("output")
         if not said.get("reason") and isinstance(output, str):
             said["reason"] = output
     changes = [value for value in (said.pop("modified", None), said.pop("modify", None)) if value is not None]

@@ -267,6 +267,8 @@ def _read_answer(event: Event, _: Arguments, answer: Any) -> Reply:
 def _words_of(output: HookJSONOutput, row: EventSpec) -> dict[str, Any]:
     """Return an output with the keys of the JSON protocol; a specific part without an event means this one."""
     said = dict(output.raw) if isinstance(output.raw, Mapping) else output.to_dict()
+    if said.get("decision") == "":
+        del said["decision"]  # in Goat an empty decision is none
     specific = said.get("hookSpecificOutput")
     if isinstance(specific, Mapping) and not specific.get("hookEventName"):
         said["hookSpecificOutput"] = {**specific, "hookEventName": row.name}

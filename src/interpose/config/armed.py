@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..engine import Engine, Recorder
 from ..errors import InterposeError, Problem
 from ..model import Hook
-from ..records import replace
 from .mapping import Configuration, SettingOptions, settings_from
+from .switches import switched
 
 if TYPE_CHECKING:
     from ..scripts import Commands
@@ -31,6 +31,7 @@ class Armed:
     ) -> None:
         self.engine = engine
         self.permissions: dict[str, str] = {}
+        self.harmless: tuple[str, ...] = ()
         self.store: Any = None
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
@@ -61,13 +62,8 @@ class Armed:
         """Put what files say in the place of what they said before, all of it or nothing."""
         settings = settings_from(**{**loaded.settings, **self._given})
         store = self._store_of(loaded.audit)
-        engine, files, switches = self.engine, self._files, loaded.switches
-        hooks = [
-            replace(hook, enabled=switches[hook.name])
-            if hook.name in switches and hook.layer != "code"  # a person at a terminal is above all files
-            else hook
-            for hook in loaded.hooks
-        ]
+        engine, files = self.engine, self._files
+        hooks = switched(loaded.hooks, loaded.switches)
         before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
         if any(hook.type == "script" for hook in hooks):
             self._add_scripts(loaded.permissions)
@@ -79,7 +75,7 @@ class Armed:
             engine.handlers = before
             raise
         engine.settings = settings
-        self.permissions = dict(loaded.permissions)
+        self.permissions, self.harmless = dict(loaded.permissions), tuple(loaded.harmless)
         if files is not None:
             files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)

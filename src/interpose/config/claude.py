@@ -6,34 +6,38 @@ every option without effect, is a warning.
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import EventSpec, Table
 from ..handlers.command import command_of
-from ..matching import compile_condition
+from ..matching import compile_claude_matcher, compile_condition
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
+from .commands import PLACEHOLDER, PLUGIN_VARIABLE
 from .declare import declare
 from .mapping import Configuration
 
-__all__ = ["read_settings", "without_copies"]
+__all__ = ["read_settings", "with_unique_names", "without_copies"]
 
 LONGEST_LABEL = 60
 
-# The keys that make the label of a handler, by type; only commands can run here.
-_SHOWN = {
-    "command": ("command",),
-    "http": ("url",),
-    "mcp_tool": ("server", "tool"),
-    "prompt": ("prompt",),
-    "agent": ("prompt",),
+# The keys of each type of handler; the first ones make the label of a hook without a script.
+_KEYS = {
+    "command": ("command", "args", "shell", "async", "asyncRewake", "onFailure"),
+    "http": ("url", "headers", "allowedEnvVars", "onFailure"),
+    "mcp_tool": ("server", "tool", "input"),
+    "prompt": ("prompt", "model", "continueOnBlock"),
+    "agent": ("prompt", "model"),
 }
-_PLACEHOLDER = re.compile(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)\}")
+_SHOWN = {"command": 1, "http": 1, "mcp_tool": 2, "prompt": 1, "agent": 1}
+_COMMON_KEYS = ("type", "if", "timeout", "statusMessage", "once")
+_GROUP_KEYS = ("matcher", "hooks")
+_READ = ("hooks", "permissions", "disableAllHooks")
+"""The keys of a settings file that are read here; the client has many more."""
 
 
 def read_settings(
@@ -43,22 +47,36 @@ def read_settings(
     layer: str = "code",
     source: str = "",
     directory: str = "",
+    folder: str = "",
     project_dir: str = "",
     plugin_root: str = "",
+    locate: Callable[[str], str] | None = None,
 ) -> Configuration:
-    """Read parsed settings; ``plugin_root`` is the directory of the plugin, for the hooks file of one."""
+    """Read parsed settings.
+
+    ``directory`` is where commands look for files, ``folder`` where the file is, ``project_dir`` the project that it
+    belongs to, and ``plugin_root`` the directory of the plugin, for the hooks file of one. ``locate`` turns the path of
+    a hook into its file and line.
+    """
     if not isinstance(given, Mapping):
         raise ConfigError([Problem(f"{as_written(given)} where a mapping with hooks: is expected")])
     hooks = given.get("hooks")
     if hooks is not None and not isinstance(hooks, Mapping):
         raise ConfigError([Problem(f"{as_written(hooks)} where events are expected", where="hooks",
                                    hint="an event's name, and a list of groups")])  # fmt: skip
-    reader = _SettingsReader(table, layer, source, directory, project_dir, plugin_root)
+    reader = _SettingsReader(table, layer, locate or (lambda path: source), directory, project_dir, plugin_root)
+    reader.top(given)
+    if (rules := given.get("permissions")) is not None:
+        from .claude_permissions import read_permissions
+
+        anchor = project_dir or folder or directory
+        answers = read_permissions(rules, anchor=anchor, project=project_dir, warn=reader.warn)
+        # In the client a rule that allows does not answer the question of a hook.
+        reader.found.harmless = [rule for rule, answer in answers.items() if answer == "allow"]
+        reader.found.permissions = {rule: answer for rule, answer in answers.items() if answer != "allow"}
     if given.get("disableAllHooks") is True:
         reader.warn("disableAllHooks", "all hooks of this file are switched off", "remove it to switch them on")
         return reader.found
-    if "modules" in given:
-        reader.warn("modules", "modules are not hooks that can be run here")
     for event, groups in (hooks or {}).items():
         reader.event(event, groups)
     reader.found.hooks = without_copies(reader.found.hooks)
@@ -82,6 +100,28 @@ def without_copies(hooks: Iterable[Hook]) -> list[Hook]:
     return kept
 
 
+def with_unique_names(hooks: Sequence[Hook]) -> list[Hook]:
+    """Return hooks of which those of settings files have names of their own: guard.sh, guard.sh-2.
+
+    Their names are made here and not written by a person, so none of them replaces another hook.
+    """
+    taken = {_place(hook, hook.name) for hook in hooks if hook.name and hook.dialect != "claude"}
+    made = []
+    for hook in hooks:
+        if hook.name and hook.dialect == "claude":
+            names = (hook.name if number == 1 else f"{hook.name}-{number}" for number in count(1))
+            name = next(name for name in names if _place(hook, name) not in taken)
+            taken.add(_place(hook, name))
+            made.append(replace(hook, name=name, label=name))
+        else:
+            made.append(hook)
+    return made
+
+
+def _place(hook: Hook, name: str) -> tuple[str, str, str | None, str]:
+    return hook.event, hook.layer, hook.scope, name
+
+
 def _identity(hook: Hook) -> tuple[object, ...] | None:
     if hook.dialect != "claude" or not isinstance(hook.handler, str):
         return None
@@ -97,21 +137,41 @@ class _SettingsReader:
     """Reads one settings file; collects hooks and warnings."""
 
     def __init__(
-        self, table: Table, layer: str, source: str, directory: str, project_dir: str, plugin_root: str
+        self,
+        table: Table,
+        layer: str,
+        locate: Callable[[str], str],
+        directory: str,
+        project_dir: str,
+        plugin_root: str,
     ) -> None:
         self.table = table
         self.layer = layer
-        self.source = source
+        self.locate = locate
         self.directory = directory
         self.project_dir = project_dir
-        self.places = {
-            "CLAUDE_PROJECT_DIR": project_dir or os.path.abspath(directory or os.getcwd()),
-            "CLAUDE_PLUGIN_ROOT": plugin_root,
-        }
+        self.plugin_root = plugin_root
         self.found = Configuration()
 
     def warn(self, path: str, what: str, hint: str = "") -> None:
         self.found.warnings.append(Problem(what, where=path, hint=hint))
+
+    def top(self, given: Mapping[str, Any]) -> None:
+        """Warn of keys beside ``hooks`` that were probably meant to be read; others belong to the client."""
+        if "modules" in given:
+            self.warn("modules", "modules are not hooks that can be run here")
+        for key in given:
+            if not isinstance(key, str) or key in _READ:
+                continue
+            if key in self.table:
+                self.warn(key, f"{key} is not read: an event belongs below hooks", "move it below hooks")
+            elif meant := _near(key, _READ):
+                self.warn(key, f"{key} is not read", f"did you mean {meant}?")
+
+    def unknown_keys(self, given: Mapping[str, Any], known: tuple[str, ...], path: str, what: str) -> None:
+        for key in given:
+            if key not in known and not str(key).startswith("x-"):
+                self.warn(f"{path}.{key}", f"{key} is not a key of {what}, and has no effect", nearest(str(key), known))
 
     def event(self, event: Any, groups: Any) -> None:
         path = f"hooks.{event}"
@@ -128,14 +188,27 @@ class _SettingsReader:
     def group(self, row: EventSpec, group: Any, path: str) -> None:
         handlers = group.get("hooks") if isinstance(group, Mapping) else None
         if not isinstance(handlers, list):
-            self.warn(path, "no group with a list of hooks; skipped", "{matcher, hooks: [...]}")
+            hint = "{matcher, hooks: [...]}"
+            if isinstance(group, Mapping):
+                meant = next((key for key in group if key != "matcher" and _near(str(key), ("hooks",))), None)
+                hint = f"did you mean hooks in place of {meant}?" if meant else hint
+            self.warn(path, "no group with a list of hooks; skipped", hint)
             return
+        self.unknown_keys(group, _GROUP_KEYS, path, "a group")
+        if not handlers:
+            self.warn(f"{path}.hooks", "a group without hooks", "add a hook, or remove the group")
         matcher = group.get("matcher")
         if matcher is not None and not isinstance(matcher, str):
             self.warn(f"{path}.matcher", f"{as_written(matcher)} where text is expected; the group is skipped")
             return
         if matcher and matcher != "*" and row.subject is None:
             self.warn(f"{path}.matcher", f"{row.name} has nothing to compare it with; it is ignored")
+            matcher = None
+        try:
+            compile_claude_matcher(matcher)
+        except BadHook as error:
+            # The client may know what it means: a guard runs at every subject rather than at none.
+            self.warn(f"{path}.matcher", f"{error.problem.what}; its hooks always run", error.problem.hint)
             matcher = None
         for index, handler in enumerate(handlers):
             place = f"{path}.hooks[{index}]"
@@ -148,14 +221,19 @@ class _SettingsReader:
         if not isinstance(given, Mapping):
             raise BadHook(f"{as_written(given)} where a hook is expected")
         kind = given.get("type")
-        if not isinstance(kind, str) or kind not in _SHOWN:
-            raise BadHook(f"type: {kind!r} is not a type of hook", hint=f"there is {', '.join(_SHOWN)}")
+        if not isinstance(kind, str) or kind not in _KEYS:
+            hint = nearest(str(kind), _KEYS) if isinstance(kind, str) else ""
+            raise BadHook(f"type: {as_written(kind)} is not a type of hook",
+                          hint=hint or f"there is {', '.join(_KEYS)}")  # fmt: skip
+        known = (*_KEYS[kind], *_COMMON_KEYS)
+        self.unknown_keys(given, known, path, f"a hook of type {kind}")
         if given.get("if") is not None and not row.claude.tool_event:
             raise BadHook(f"if: {row.name} is not about a tool, so the hook never runs", hint="leave out if")
-        shown = " ".join(" ".join(_text(given, key) for key in _SHOWN[kind]).split())
+        shown = " ".join(" ".join(_text(given, key) for key in _KEYS[kind][: _SHOWN[kind]]).split())
         options = self.options(row, given, path)
         if kind == "command":
             options |= self.command(given, path)
+            options["name"] = _name_of(options)
         else:
             options["type"] = kind
         if options["type"] != "command":
@@ -163,9 +241,9 @@ class _SettingsReader:
             self.warn(path, f"hooks of type {options['type']} cannot be run here; at every firing it fails")
         made = declare(
             self.table, row.name, options.pop("handler", None), matcher=matcher, dialect="claude", layer=self.layer,
-            source=self.source, directory=self.directory, project_dir=self.project_dir, **options,
+            source=self.locate(path), directory=self.directory, project_dir=self.project_dir, **options,
         )  # fmt: skip
-        self.found.hooks.append(replace(made, label=clean(shown)[:LONGEST_LABEL]))
+        self.found.hooks.append(replace(made, label=made.name or clean(shown)[:LONGEST_LABEL]))
 
     def options(self, row: EventSpec, given: Mapping[str, Any], path: str) -> dict[str, Any]:
         """Read the options that every type of hook has."""
@@ -173,7 +251,8 @@ class _SettingsReader:
             self.warn(f"{path}.once", "once is ignored in a settings file")
         condition = given.get("if")
         try:
-            compile_condition(condition if isinstance(condition, str) else None)
+            # The client reads no list.
+            compile_condition([condition] if isinstance(condition, list) else condition, family=False)
         except BadHook as error:
             # If its condition is unknown, a guard runs.
             self.warn(f"{path}.if", f"{error.problem.what}; the hook runs without it", error.problem.hint)
@@ -195,32 +274,45 @@ class _SettingsReader:
             if shell != "powershell":
                 raise BadHook(f"shell: {shell!r} is not a shell", hint="bash or powershell")
             return {"type": "powershell"}
-        if isinstance(args, list) and all(isinstance(arg, str) for arg in args):
-            line, *args = [self.filled_in(word, path) for word in (line, *args)]
-        root = self.places["CLAUDE_PLUGIN_ROOT"]
+        root = self.plugin_root
+        if isinstance(args, list) and not root:
+            for found in PLACEHOLDER.findall(" ".join(map(str, (line, *args)))):
+                if found == PLUGIN_VARIABLE:
+                    self.warn(path, f"${{{found}}} is not set: this is not a plugin")
         return {
             "type": "command",
             "command": line,
             "args": args,
             "shell": shell if args is None else None,
-            "env": {"CLAUDE_PLUGIN_ROOT": root} if root else None,
+            "env": {PLUGIN_VARIABLE: root} if root else None,
         }
 
-    def filled_in(self, word: str, path: str) -> str:
-        """Replace the placeholders of directories, as text that is not parsed again."""
 
-        def place(found: re.Match[str]) -> str:
-            if not self.places[found[1]]:
-                self.warn(path, f"{found[0]} is not set: this is not a plugin")
-            return self.places[found[1]] or found[0]
+def _name_of(options: Mapping[str, Any]) -> str | None:
+    """Return the name of the file of a command's script; None if it runs none."""
+    from .script_names import script_name
 
-        return _PLACEHOLDER.sub(place, word)
+    line, args = options.get("command"), options.get("args")
+    words = line if args is None else [line, *args] if isinstance(args, list) else None
+    if not isinstance(words, str) and not (words and all(isinstance(word, str) for word in words)):
+        return None
+    return clean(script_name(words))[:LONGEST_LABEL] or None
+
+
+def _near(key: str, known: tuple[str, ...]) -> str:
+    """Return the name that a key is a misspelling of; the bar is high, since the client has keys of its own."""
+    from difflib import get_close_matches
+
+    folded = {name.lower(): name for name in known}
+    return next((folded[name] for name in get_close_matches(key.lower(), folded, n=1, cutoff=0.85)), "")
 
 
 def _text(given: Mapping[str, Any], key: str) -> str:
     value = given.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise BadHook(f"{key}: {as_written(value)} where text is expected")
+        meant = next((other for other in given if other != key and _near(str(other), (key,))), None)
+        raise BadHook(f"{key}: {as_written(value)} where text is expected",
+                      hint=f"did you mean {key} in place of {meant}?" if meant else "")  # fmt: skip
     return value
 
 

@@ -7,8 +7,9 @@ directory or a new file cannot replace them.
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,14 +17,19 @@ from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
 from ..event import Event
 from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_interpreter
+from ..replies import HookFailed
+from .projects import VARIABLE, project_directory
 
-__all__ = ["COMMAND_OPTIONS", "make_command"]
+__all__ = ["COMMAND_OPTIONS", "PLACEHOLDER", "PLUGIN_VARIABLE", "make_command"]
 
 COMMAND_OPTIONS = ("command", "args", "shell", "env", "pass_env", "inherit_env", "cwd", "isolation", "background",
                    "warm")  # fmt: skip
 """The options that only a hook with a command has, as declare() spells them."""
 
 _SHELL = "/bin/sh"
+PLUGIN_VARIABLE = "CLAUDE_PLUGIN_ROOT"
+PLACEHOLDER = re.compile(rf"\$\{{({VARIABLE}|{PLUGIN_VARIABLE})\}}")
+"""A directory that Claude Code puts into the words of a command without a shell."""
 
 
 def make_command(
@@ -43,8 +49,17 @@ def make_command(
     background: str | None = None,
     warm: bool = False,
 ) -> Command:
-    """Return the command that these options describe; raise BadHook if they are wrong."""
+    """Return the command that these options describe; raise BadHook if they are wrong.
+
+    ``project_dir`` is the project that the configuration belongs to, if it belongs to one.
+    """
     base = os.path.abspath(directory or os.getcwd())
+    project = partial(project_directory, project_dir)
+    claude = dialect == "claude"
+    placed = None
+    if claude and isinstance(args, (list, tuple)) and any(PLACEHOLDER.search(str(word)) for word in (command, *args)):
+        placed = _PlacedWords((command, *args), base, str((env or {}).get(PLUGIN_VARIABLE, "")))
+        command, *args = placed.filled_in(project_dir or base)
     path, argv = _what_is_run(handler, command, args, shell, base)
     _check_choice("isolation", isolation, ISOLATIONS)
     _check_choice("background", background, ("keep",))
@@ -58,29 +73,56 @@ def make_command(
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
     where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
     words = find_dialect(dialect)
-    root = project_dir or base
-    claude = dialect == "claude"
     return Command(
         path=path,
         argv=argv,
         dialect=dialect,
         write=words.write,
-        variables=partial(_event_variables, words.variables, root),
+        variables=partial(_event_variables, words.variables, project),
         env=_variables(env),
         passed=_names(pass_env),
         inherit=inherit_env or claude,
         without=words.withheld,
         cwd=where,
         real_cwd=os.path.realpath(where) if where is not None else None,
-        fallback_cwds=(root, os.path.expanduser("~"), "/tmp") if claude else (),  # noqa: S108 - as the client does
+        project=project,
+        placed=placed,
+        fallback_cwds=(os.path.expanduser("~"), "/tmp") if claude else (),  # noqa: S108 - as the client does
         isolation=isolation,
         keep=background == "keep",
         warm=warm,
     )
 
 
-def _event_variables(of_dialect: Any, root: str, event: Event) -> dict[str, str]:
-    return {**of_dialect(event), "CLAUDE_PROJECT_DIR": root}
+def _event_variables(of_dialect: Any, project: Callable[[object], str], event: Event) -> dict[str, str]:
+    return {**of_dialect(event), VARIABLE: project(event.get("cwd"))}
+
+
+class _PlacedWords:
+    """The words of a command with placeholders of directories, which are replaced as text that is not parsed again."""
+
+    def __init__(self, words: Sequence[Any], base: str, plugin_root: str) -> None:
+        self._words = tuple(map(str, words))
+        self._base = base
+        self._plugin_root = plugin_root
+        # A program that is the same in every project is looked up now.
+        fixed = PLACEHOLDER.search(self._words[0]) is None
+        self._program = _program([self._words[0]], base) if fixed else None
+
+    def __call__(self, project: str) -> tuple[str, Sequence[str]]:
+        """Return the path and the words for a project."""
+        if not can_be_passed(project):
+            raise HookFailed("payload", f"the project {project!a} cannot be passed to a command")
+        words = self.filled_in(project)
+        if self._program is None:
+            return _program(words, self._base)
+        path, first = self._program
+        return path, [*first, *words[1:]]
+
+    def filled_in(self, project: str) -> list[str]:
+        """Return the words with this project in them."""
+        places = {VARIABLE: project, PLUGIN_VARIABLE: self._plugin_root}
+        return [PLACEHOLDER.sub(lambda found: places[found[1]] or found[0], word) for word in self._words]
 
 
 def _what_is_run(handler: Any, command: Any, args: Any, shell: Any, base: str) -> tuple[str, list[str]]:

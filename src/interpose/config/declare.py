@@ -8,18 +8,18 @@ from typing import Any, NoReturn, TypedDict
 
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
-from ..errors import BadHook, as_written, nearest
+from ..errors import BadHook, Problem, as_written, nearest
 from ..events import EventSpec, Table
 from ..handlers import Handler
 from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
-from ..matching import compile_condition, compile_matcher
+from ..matching import check_matcher, compile_condition, compile_matcher, doubt_matcher
 from ..model import Binding, Hook
 from ..records import replace
 from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, make_command
 
-__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "seconds"]
+__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "doubt_about", "seconds", "warn_of_doubt"]
 
 _LONGEST = 10 * 365 * 24 * 3600.0
 
@@ -33,8 +33,8 @@ class HookOptions(TypedDict, total=False):
     """Names it in results and messages; a hook of the same name, layer, scope and event is replaced."""
     matcher: str | None
     """Compared with the event's subject: ``Bash``, ``Edit|Write``, ``mcp__*``, ``re:^Notebook``."""
-    if_: str | None
-    """A permission rule such as ``Bash(git push *)``: the hook runs only if it holds."""
+    if_: str | Sequence[str] | None
+    """A rule such as ``Bash(git push *)``, or several: the hook runs only if one matches."""
     priority: int
     """Lower runs earlier; 100 if not given."""
     timeout: float | None
@@ -45,7 +45,7 @@ class HookOptions(TypedDict, total=False):
     enforce: bool
     """False records what the hook would have decided and applies nothing."""
     locked: bool
-    """Lower layers cannot switch it off or override it, and it must see the final input."""
+    """Nothing replaces it, lower layers cannot switch it off or override it, and it is a guard: its failure denies."""
     parallel: bool
     """Runs side by side with its parallel neighbours of the same priority."""
     async_: bool
@@ -93,7 +93,7 @@ def declare(
     type: str | None = None,
     name: str | None = None,
     matcher: str | None = None,
-    if_: str | None = None,
+    if_: str | Sequence[str] | None = None,
     priority: int = 100,
     timeout: float | None = None,
     on_error: str | None = None,
@@ -119,6 +119,8 @@ def declare(
     """Return the hook that these options describe, or say what is wrong with them."""
     row, suffix = table.find(event)
     matcher = _matcher(row, matcher, suffix)
+    if dialect != "claude" and row.subject == "tool_name":
+        check_matcher(matcher)
     _check_choice("onError", on_error, (None, *ERROR_BEHAVIORS))
     _check_choice("layer", layer, LAYERS)
     _check_type("name", name, str, optional=True)
@@ -135,7 +137,8 @@ def declare(
     if inline and (async_ or parallel):
         raise BadHook("inline: such a hook runs in the caller's task", hint="leave out async and parallel")
     _check_choice("dialect", dialect, DIALECTS)
-    condition = compile_condition(_text("if", if_))
+    # In the client a rule is about the one tool that it names.
+    condition = compile_condition(if_, family=dialect != "claude")
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
     if unknown := command_options.keys() - set(COMMAND_OPTIONS):
@@ -167,8 +170,8 @@ def declare(
         label=clean(name or (label_of(handler) if callable(handler) else str(handler))),
         matcher=matcher or "",
         matches=_matches(dialect, matcher),
-        condition=if_,
-        judge=condition,
+        condition=None if condition is None else condition.text,
+        judge=None if condition is None else condition.grade,
         priority=priority,
         timeout=seconds("timeout", timeout),
         on_error=on_error,
@@ -187,6 +190,20 @@ def declare(
         rewrites_in_group=dialect == "claude",
         binding=binding,
     )
+
+
+def doubt_about(hook: Hook, where: str = "") -> Problem | None:
+    """Return what is doubtful about a hook although it can be made; None if nothing is."""
+    of_tools = hook.dialect != "claude" and hook.row.subject == "tool_name"
+    return doubt_matcher(hook.matcher, where) if of_tools else None
+
+
+def warn_of_doubt(hook: Hook) -> None:
+    """Warn of what is doubtful about a hook that a program registers."""
+    if doubt := doubt_about(hook):
+        import warnings
+
+        warnings.warn(str(doubt), stacklevel=3)
 
 
 def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None, inline: bool) -> None:

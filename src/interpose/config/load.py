@@ -18,12 +18,14 @@ from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
 from ..routes import deadline
 from . import parse_cache
-from .claude import read_settings, without_copies
+from .claude import read_settings, with_unique_names, without_copies
 from .files import FileRead, check_owner, sha256
 from .files import read as read_file
 from .integrity import sealed
 from .mapping import Configuration, read_mapping
+from .projects import own_project
 from .references import references_of
+from .replaced import find_refused, find_replaced
 from .state import user_directory
 from .trust import TrustStore
 
@@ -72,12 +74,15 @@ class Loaded:
         self.scopes: dict[str, Scope] = {}
         self.settings: dict[str, Any] = {}
         self.permissions: dict[str, str] = {}
+        self.harmless: list[str] = []
         self.warnings: list[Problem] = []
         self.origins: list[Origin] = list(origins)
         self.switches: dict[str, bool] = {}
         """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
         """The options of the audit store, from the first file that has any."""
+        self.parts: list[tuple[str, Configuration]] = []
+        """The content of each armed file, by its path."""
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
@@ -151,7 +156,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
     for source in sources:
         try:
             file = read_file(source.path, found=source.found)
-            found, permissions = _read(table, source, file, commands, lines)
+            found = _read(table, source, file, commands, lines)
         except ConfigError as error:
             problems.extend(error.problems)
             continue
@@ -172,10 +177,13 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         loaded.origins.append(origin)
         if source.found and references:
             found.hooks = sealed(found.hooks, references)
-        _add(loaded, source, found, permissions)
+        loaded.parts.append((source.path, found))
+        _add(loaded, source, found)
+    loaded.hooks = with_unique_names(without_copies(loaded.hooks))
+    problems += find_refused(loaded.hooks)
     if problems:
         raise ConfigError(problems)
-    loaded.hooks = without_copies(loaded.hooks)
+    loaded.warnings += find_replaced(loaded.hooks)
     return loaded
 
 
@@ -201,7 +209,7 @@ def _distrust(store: TrustStore, origin: Origin) -> str:
         return f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
 
 
-def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapping[str, str]) -> None:
+def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
     """Add the content of a file; what files of higher layers say wins."""
     enforced = found.settings.pop("enforce", True)
     hooks = found.hooks
@@ -220,7 +228,8 @@ def _add(loaded: Loaded, source: Source, found: Configuration, permissions: Mapp
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
-    for name, answer in permissions.items():
+    loaded.harmless.extend(found.harmless)
+    for name, answer in found.permissions.items():
         loaded.permissions[name] = strictest((answer, loaded.permissions.get(name, "none")))
 
 
@@ -237,9 +246,7 @@ def _with_own_timeouts(loaded: Loaded, found: Configuration, source: Source) -> 
     return [replace(hook, timeout=deadline(hook, settings)) for hook in found.hooks] if times else found.hooks
 
 
-def _read(
-    table: Table, source: Source, file: FileRead, commands: Any, lines: bool
-) -> tuple[Configuration, dict[str, str]]:
+def _read(table: Table, source: Source, file: FileRead, commands: Any, lines: bool) -> Configuration:
     parsed = parse_cache.parse(file, source.path, found=source.found)
     given = parsed.value
     directory = os.path.dirname(file.real_path)
@@ -249,21 +256,27 @@ def _read(
     if spoken not in ("native", "claude"):
         raise ConfigError([Problem(f"there is no dialect {spoken!r}", where=parsed.where("dialect", value=True),
                                    hint="native or claude")])  # fmt: skip
+    locate = (lambda path: f"{source.path}:{parsed.place(path)[0]}") if lines else None
     try:
         if spoken == "claude":
-            return _claude(table, given, source, directory), {}
-        locate = (lambda path: f"{source.path}:{parsed.place(path)[0]}") if lines else None
-        found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
-                             locate=locate, commands=commands, found=source.found)  # fmt: skip
+            around = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
+            found = read_settings(table, given, layer=source.layer, source=source.path, directory=around,
+                                  folder=directory, project_dir=own_project(directory, source.layer),
+                                  locate=locate)  # fmt: skip
+        else:
+            found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
+                                 locate=locate, commands=commands, found=source.found)  # fmt: skip
     except ConfigError as error:
         raise ConfigError([_located(problem, parsed.where) for problem in error.problems]) from None
     found.warnings = [_located(problem, parsed.where) for problem in found.warnings]
-    return found, found.permissions
+    if spoken == "claude":
+        found.warnings.sort(key=_position)
+    return found
 
 
-def _claude(table: Table, given: Any, source: Source, directory: str) -> Configuration:
-    project = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
-    return read_settings(table, given, layer=source.layer, source=source.path, directory=project, project_dir=project)
+def _position(problem: Problem) -> tuple[int, ...]:
+    """Return the line and column of a problem, to sort by."""
+    return tuple(int(part) for part in problem.where.rsplit(":", 2)[1:] if part.isdecimal())
 
 
 def _located(problem: Problem, where: Callable[..., str]) -> Problem:

@@ -13,10 +13,12 @@ from typing import Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
+from ..matching import compile_rule
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
-from .declare import ERROR_BEHAVIORS, declare, seconds
+from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
+from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
 __all__ = [
@@ -53,7 +55,7 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
+    __slots__ = ("audit", "harmless", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -61,6 +63,8 @@ class Configuration:
         self.settings: dict[str, Any] = {}
         self.warnings: list[Problem] = []
         self.permissions: dict[str, str] = {}
+        self.harmless: list[str] = []
+        """Rules for calls that are not asked about, unless a hook or another rule asks."""
         self.scripts: list[str] = []
         """The files of script lines that it names."""
         self.audit: dict[str, Any] | None = None
@@ -81,14 +85,16 @@ class _ConfigurationReader:
         self.layer = layer
         self.locate = locate or (lambda path: source)
         self.directory = directory
-        # A project's own files stand in a folder of ours.
-        self.project = os.path.dirname(directory) if os.path.basename(directory) == ".interpose" else directory
+        self.project = own_project(directory, layer)
         self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
         self.found = Configuration()
 
     def wrong(self, path: str, what: str, hint: str = "") -> None:
         self.problems.append(Problem(what, where=path, hint=hint))
+
+    def warn(self, path: str, what: str, hint: str = "") -> None:
+        self.found.warnings.append(Problem(what, where=path, hint=hint))
 
     def attempt(self, path: str, action: Callable[[], Any]) -> Any:
         try:
@@ -108,8 +114,12 @@ class _ConfigurationReader:
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         for key in given:
-            if isinstance(key, str) and key not in TOP_LEVEL and (meant := nearest(key, TOP_LEVEL)):
-                self.found.warnings.append(Problem(f"{key} is not read", where=key, hint=meant))
+            if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
+                continue
+            if key in self.table:
+                self.warn(key, f"{key} is not read: an event belongs below hooks:", "move it below hooks:")
+            elif meant := nearest(key, TOP_LEVEL):
+                self.warn(key, f"{key} is not read", meant)
         agents = given.get("agents")
         if agents is None:
             return
@@ -124,9 +134,12 @@ class _ConfigurationReader:
             self.wrong("permissions", f"{as_written(given)} where names and answers are expected")
             return
         for name, answer in (given or {}).items():
+            before = len(self.problems)
             if not isinstance(name, str) or answer not in ("allow", "ask", "deny"):
                 self.wrong(f"permissions.{name}", f"{answer!r} is not an answer", "allow, ask or deny")
             else:
+                self.attempt(f"permissions.{name}", partial(compile_rule, name))
+            if len(self.problems) == before:
                 self.found.permissions[name] = answer
 
     def scripts(self, given: Any) -> None:
@@ -137,7 +150,8 @@ class _ConfigurationReader:
             path = os.path.join(self.directory, name)
             self.found.scripts.append(os.path.realpath(path))
             try:
-                self.found.hooks.extend(self.script_reader.hooks_of_file(path, self.layer))
+                for hook in self.script_reader.hooks_of_file(path, self.layer):
+                    self.add(hook, hook.source)
             except ConfigError as error:
                 self.problems.extend(error.problems)
 
@@ -231,6 +245,8 @@ class _ConfigurationReader:
             else:
                 self.item(event, member, f"{path}.hooks[{index}]", scope, inherited)
         commands = group.get("commands") or []
+        if not members and not commands:
+            self.warn(path, "a group without hooks", "add a hook, or remove the group")
         if not isinstance(commands, (list, tuple)):
             self.wrong(f"{path}.commands", f"{as_written(commands)} where a list of shell lines is expected")
             return
@@ -267,7 +283,12 @@ class _ConfigurationReader:
             options.setdefault("priority", PRIORITY)
         made = self.declared(event, handler, path, scope, options)
         if made is not None and len(self.problems) == before:
-            self.found.hooks.append(made)
+            self.add(made, f"{path}.matcher")
+
+    def add(self, hook: Hook, matcher_at: str) -> None:
+        self.found.hooks.append(hook)
+        if doubt := doubt_about(hook, matcher_at):
+            self.found.warnings.append(doubt)
 
     def declared(self, event: str, handler: Any, path: str, scope: str | None, options: dict[str, Any]) -> Hook | None:
         """Make a hook; if an option is wrong, note that and check the others without it."""

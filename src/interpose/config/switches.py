@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..model import Hook
+from ..records import replace
 from .state import load_state, save_state
 
 if TYPE_CHECKING:
     from .load import Loaded
 
-__all__ = ["Switches", "project_of"]
+__all__ = ["Switches", "may_switch", "project_of", "switched"]
 
 _NAME = "switches.json"
 
@@ -21,6 +24,24 @@ def project_of(cwd: str, loaded: Loaded) -> str:
         if origin.source.layer == "project":
             return os.path.dirname(os.path.dirname(origin.source.path))
     return cwd
+
+
+def may_switch(hook: Hook, on: bool) -> bool:
+    """Return whether a switch of the person holds for a hook: one of a file, and a locked one is not switched off.
+
+    A person at a terminal is above all files that are found. Named files belong to the host.
+    """
+    return hook.layer != "code" and (on or not hook.locked)
+
+
+def switched(hooks: Iterable[Hook], switches: Mapping[str, bool]) -> list[Hook]:
+    """Return hooks as the person has switched them."""
+    return [
+        replace(hook, enabled=switches[hook.name])
+        if hook.name is not None and hook.name in switches and may_switch(hook, switches[hook.name])
+        else hook
+        for hook in hooks
+    ]
 
 
 class Switches:

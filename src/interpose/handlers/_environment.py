@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from ..replies import HookFailed
 from . import trace_context
 from ._process import encoded
 
@@ -33,12 +33,11 @@ def environment(
     passed: Iterable[str],
     fixed: Mapping[str, str],
     event_variables: Mapping[str, str],
-    notes: dict[str, Any],
 ) -> dict[bytes, bytes]:
     """Return a command's environment: what it inherits, what its hook adds, and the variables of the event.
 
-    With tracing it also names the span of the hook. A value of the event that cannot be encoded is left out, with a
-    note. Names of variables never come from an event.
+    With tracing it also names the span of the hook. Raise HookFailed for a value of the event that cannot be encoded: a
+    command that looks at the variable must not take it for missing. Names of variables never come from an event.
     """
     made = _inherited(without) if inherit else _allowed().copy()
     if not inherit:
@@ -56,7 +55,9 @@ def environment(
         try:
             made[word.encode()] = encoded(text)
         except UnicodeEncodeError:
-            notes.setdefault("dropped_variables", []).append(word)
+            raise HookFailed(
+                "bad_input", f"{word}: the event's value does not fit a variable: {text[:200]!a}"
+            ) from None
     return made
 
 

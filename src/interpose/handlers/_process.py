@@ -75,8 +75,16 @@ class Start:
         longest = max(*map(len, words), *(len(name) + len(value) for name, value in self.env.items()))
         if longest > _LONGEST_ARGUMENT:
             raise HookFailed("spawn_too_big", f"an argument or a variable of the command has {longest} bytes")
-        if self.cwd is not None and ("\0" in self.cwd or not os.path.isdir(encoded(self.cwd))):
+        if self.cwd is not None and not _can_be_entered(self.cwd):
             raise HookFailed("cwd_missing", f"the directory to run in does not exist: {self.cwd!a}")
+
+
+def _can_be_entered(directory: str) -> bool:
+    try:
+        path = encoded(directory)
+    except UnicodeEncodeError:
+        return False
+    return b"\0" not in path and os.path.isdir(path) and os.access(path, os.X_OK)
 
 
 def encoded(text: str) -> bytes:

@@ -27,6 +27,7 @@ def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> 
     """Start a command under a supervisor."""
     if why := why_no_tree():
         raise HookFailed("isolation_unavailable", why)
+    path, *argv = start.words
     try:
         connection = pool.take()
     except OSError as error:
@@ -34,7 +35,6 @@ def start_in_tree(start: Start, namespace: bool, descriptors: Sequence[int]) -> 
         code = "spawn_resource" if lacking else "isolation_unavailable"
         raise HookFailed(code, f"no supervisor can be started: {error.strerror}") from None
     try:
-        path, *argv = start.words
         cwd = encoded(start.cwd) if start.cwd is not None else None
         connection.run(path, argv, start.env, cwd, descriptors, namespace)
     except ValueError:

@@ -78,7 +78,12 @@ class Worker:
             return self._json.encode({"failed": ["bad_reply", why, ""]})
 
     def _value(self, request: dict[str, Any]) -> Any:
-        event = self._event.event_of(self._rows[request["event"]], request["fields"])
+        try:
+            fields = pickle.loads(request["fields"])  # noqa: S301 - see above
+        except Exception as error:  # a class of the host that is not found here
+            why = f"the input cannot be read by a worker: {self._faults.type_name(error)}"
+            raise self._replies.HookFailed("payload", why) from None
+        event = self._event.event_of(self._rows[request["event"]], fields)
         value = self._call(event)
         if value is None or not self._faults.is_awaitable(value):
             return value
@@ -100,7 +105,9 @@ class Worker:
             if value.continue_ is not None:
                 said["continue_"] = value.continue_
             return {"reply": said}
-        return {"answer": value} if isinstance(value, dict) else {"other": self._faults.type_name(value)}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in dict.keys(value)):
+            return {"answer": value}
+        return {"other": self._faults.type_name(value)}
 
     def _load(self) -> Any:
         from interpose.errors import BadHook

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..driver import drive
 from ..event import Event
+from ..faults import said
 from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
@@ -50,8 +51,12 @@ class Command(Record):
     cwd: str | None = None
     real_cwd: str | None = None
     """The real path of ``cwd`` when the hook was declared; it must not change."""
+    project: Callable[[object], str] = str
+    """Returns the project of an event in this directory."""
+    placed: Callable[[str], tuple[str, Sequence[str]]] | None = None
+    """Returns the path and the words for a project; None if they do not name it."""
     fallback_cwds: tuple[str, ...] = ()
-    """Where to run if the event's directory is gone; if empty, the hook fails then."""
+    """Where to run, after the project, if the event's directory is gone; if empty, the hook fails then."""
     isolation: str | None = None
     keep: bool = False
     warm: bool = False
@@ -67,8 +72,17 @@ class Command(Record):
         if not isinstance(given, str) or not given:
             return None  # the host has named none
         if self.fallback_cwds and not os.path.isdir(given):
-            return next(filter(os.path.isdir, self.fallback_cwds), "/")
-        return os.path.abspath(given)
+            return next(filter(os.path.isdir, (self.project(given), *self.fallback_cwds)), "/")
+        try:
+            if can_be_passed(given):
+                return os.path.abspath(given)
+        except OSError:  # a relative path, and the host's own directory is gone
+            pass
+        raise HookFailed("cwd_missing", f"the directory to run in does not exist: {given[:200]!a}")
+
+    def words(self, cwd: object) -> tuple[str, Sequence[str]]:
+        """Return the path and the words to run for an event in this directory."""
+        return (self.path, self.argv) if self.placed is None else self.placed(self.project(cwd))
 
     def encoded(self, event: Event) -> bytes:
         """Return the event as bytes for this command, encoded once per dialect in a firing."""
@@ -81,6 +95,8 @@ class Command(Record):
                 known[self.dialect] = encode(self.write(event))
             except Unencodable as error:
                 raise HookFailed(error.code, str(error)) from None
+            except Exception as error:  # a value that the dialect cannot write as text
+                raise HookFailed("payload", f"the input cannot be written: {said(error, 200)}") from None
         return known[self.dialect]
 
 
@@ -118,8 +134,8 @@ class CommandHandler:
             hold_to_trust(hook.binding.seal)
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
-            env.update(_environment_of(command, event, evidence))
-            start = Start(command.path, command.argv, env, directory, keep=command.keep)
+            env.update(_environment_of(command, event))
+            start = Start(*command.words(event.get("cwd")), env, directory, keep=command.keep)
             return PreparedCommand(start, stdin, command.isolation, command.warm)
 
         try:
@@ -129,7 +145,7 @@ class CommandHandler:
         return _finished(hook, outcome, env, evidence, deadline - started)
 
 
-def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> dict[bytes, bytes]:
+def _environment_of(command: Command, event: Event) -> dict[bytes, bytes]:
     variables = dict(command.variables(event))
     variables["INTERPOSE_DEPTH"] = str(depth.get())
     if "async_phase" in event and event["async_phase"] == 2:
@@ -140,19 +156,18 @@ def _environment_of(command: Command, event: Event, notes: dict[str, Any]) -> di
         passed=command.passed,
         fixed=command.env,
         event_variables=variables,
-        notes=notes,
     )
 
 
 def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[str, Any], limit: float) -> Ended:
-    """Add evidence: which isolation was used, and for a failure which variables the command did not get."""
+    """Add evidence: the isolation, the end of standard error, and for a failure which variables were withheld."""
     evidence = {**notes, **ended.evidence}
     failure = ended.failure
+    if ended.stderr:
+        evidence["stderr"] = clean(ended.stderr[-2000:])
     if failure is None and ended.status == 0:
         return Ended(status=0, stdout=ended.stdout, stderr=ended.stderr, evidence=evidence)
     evidence["exit"] = ended.status if failure is None else None
-    if ended.stderr:
-        evidence["stderr"] = clean(ended.stderr[-2000:])
     if env and (hidden := withheld(env)):
         evidence["withheld"] = hidden
     if failure is not None:

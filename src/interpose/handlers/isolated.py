@@ -19,10 +19,11 @@ from typing import Any
 from ..driver import drive
 from ..errors import BadHook
 from ..event import Event
+from ..faults import type_name
 from ..forks import after_fork
 from ..model import Hook, Injection
 from ..replies import Failure, HookFailed, Reply
-from ..strict_json import BadJson, decode
+from ..strict_json import LONGEST, BadJson, decode
 from . import hold_to_trust
 from ._command_run import GRACE, ProcessHandle
 from ._environment import trace_variables
@@ -139,11 +140,19 @@ class _WorkerProcess:
 
 
 def _framed(value: Any) -> bytes:
-    try:
-        data = pickle.dumps(value)
-    except Exception as error:  # whatever the event is made of
-        raise HookFailed("payload", f"the input cannot be sent to a worker: {type(error).__name__}") from None
+    data = pickle.dumps(value)
     return len(data).to_bytes(4, "little") + data
+
+
+def _pickled(event: Event) -> bytes:
+    """Return the fields of an event, apart from the rest of a request: a worker that cannot read them answers so."""
+    try:
+        data = pickle.dumps(dict(event))
+    except Exception as error:  # whatever the event is made of
+        raise HookFailed("payload", f"the input cannot be sent to a worker: {type_name(error)}") from None
+    if len(data) > LONGEST:
+        raise HookFailed("payload_too_big", f"the input has {len(data)} bytes, more than {LONGEST}")
+    return data
 
 
 class _Exchange:
@@ -161,7 +170,7 @@ class _Exchange:
     def begin(self) -> None:
         """Send the event, starting the worker first if need be."""
         worker, row = self.worker, self._event.row
-        request: dict[str, Any] = {"event": row.name, "fields": dict(self._event)}
+        request: dict[str, Any] = {"event": row.name, "fields": _pickled(self._event)}
         if row.name not in worker.rows:
             request["row"] = {row.name: row}
         if trace := trace_variables():
@@ -201,7 +210,7 @@ class _Exchange:
         self._received += data
         size = int.from_bytes(self._received[:4], "little") + 4
         if size > _LONGEST_ANSWER:
-            self._fail(Failure("bad_output", "its answer is too long"))
+            self._fail(Failure("bad_reply", "its answer is too long"))
         elif len(self._received) >= max(size, 4):
             self.answer = self._received[4:size]
             self.worker.fit = len(self._received) == size
@@ -328,7 +337,7 @@ def _read(data: bytes) -> Any:
     try:
         said = decode(data)
     except BadJson as error:
-        return Failure("bad_output", f"the worker's answer is not JSON: {error}")
+        return Failure("bad_reply", f"the worker's answer is not JSON: {error}")
     if "failed" in said:
         code, text, trace = said["failed"]
         return Failure(code, text, trace=trace)

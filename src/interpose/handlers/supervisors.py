@@ -118,7 +118,16 @@ class SupervisorConnection:
 
     def kill(self) -> None:
         """Ask it to kill everything of the run; it answers "gone" or "stuck"."""
+        self._wake()
         self._send(_KILL)
+
+    def _wake(self) -> None:
+        """Let it go on if the command has stopped it."""
+        if self.pidfd >= 0:
+            try:
+                signal.pidfd_send_signal(self.pidfd, signal.SIGCONT)
+            except OSError:  # it has ended
+                return
 
     def keep(self) -> None:
         """Let the processes that the hook has left go on; the supervisor ends."""
@@ -170,6 +179,7 @@ class SupervisorConnection:
         if self._busy and self.pidfd >= 0 and self._was_killed():
             _end_session(self.pid)
         self._socket.close()
+        self._wake()
 
     def _was_killed(self) -> bool:
         """Return whether the supervisor was killed during this run and is not reaped yet."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Problem
-from ..model import Hook, Result, Settings
+from ..model import Hook, Outcome, Result, Settings
 from .executables import isolation_of
+from .missing_programs import missing_programs
 from .probe import SLOW, TIMEOUT, Probe
 from .rules import Finding, check_hooks, fails_open
 
@@ -41,6 +42,7 @@ _HINTS = {
     "bad output": "print one JSON object or nothing to standard output; print the rest to standard error",
     "too slow": f"a probe may take {TIMEOUT:g} s",
 }
+_EXIT_STATUS = "0 means that the answer is read, 2 denies; any other status is a failure"
 _STATES = ("ok", "warning", "wrong")
 
 
@@ -91,8 +93,6 @@ def _inspect(hook: Hook, settings: Settings) -> Iterator[Finding]:
         if finding.code in _KINDS_OF_FINDINGS:
             what = finding.problem.what.removeprefix(f"{hook.label}: ")
             yield _finding("wrong", _KINDS_OF_FINDINGS[finding.code], what, finding.problem.hint)
-    if hook.locked and hook.on_error is None and fails_open(hook, settings):
-        yield _finding("wrong", "fails open", f"it is locked, and {hook.event} goes on if it fails", "onError: abort")
 
 
 def add_probe(report: HookReport, probe: Probe, settings: Settings) -> None:
@@ -102,26 +102,58 @@ def add_probe(report: HookReport, probe: Probe, settings: Settings) -> None:
     known = {finding.code for finding in report.findings}
     if known & _CANNOT_START:
         known |= _CANNOT_START  # the report says already why the hook cannot start
-    report.findings += [one for one in _judge(report.hook, probe, settings) if one.code not in known]
+    for finding in _judge(report.hook, probe, settings):
+        if finding.code not in known:  # both events may show the same
+            report.findings.append(finding)
+            known.add(finding.code)
 
 
 def _judge(hook: Hook, probe: Probe, settings: Settings) -> Iterator[Finding]:
     result = probe.result
+    yield from _judge_answer(hook, probe.outcome, "every")
+    if probe.suspicious is not None:
+        yield from _judge_answer(hook, probe.suspicious, "such a")
     if result.error is not None:
-        kind = _KINDS_OF_ERRORS.get(result.error.code, "fails")
-        goes_on = "deny" in hook.row.can and not probe.outcome.denied
-        what = _describe_failure(result) + (f"; {hook.event} goes on without it" if goes_on else "")
-        yield _finding("wrong", kind, what, _HINTS.get(kind, ""))
-    elif result.decision in ("deny", "ask") and fails_open(hook, settings):
+        return
+    if result.decision in ("deny", "ask") and fails_open(hook, settings):
         what = f"it decides, and {hook.event} goes on if it fails"
         yield _finding("warning", "fails open", what, "onError: abort makes it a guard")
-    if result.error is None and probe.seconds > SLOW:
+    if probe.seconds > SLOW:
         what = f"takes {probe.seconds * 1000:.0f} ms, the median of three runs"
         yield _finding("warning", "slow", what, "the agent waits for it at every such event")
     if probe.printed.strip():
         first = probe.printed.strip().splitlines()[0][:80]
         what = f"writes to the host's standard output: {first}"
         yield _finding("warning", "prints", what, "this breaks a host that speaks a protocol there: use a log instead")
+
+
+def _judge_answer(hook: Hook, outcome: Outcome, which: str) -> Iterator[Finding]:
+    """Find what is wrong with one answer; ``which`` says to which events that applies."""
+    [result] = outcome.results
+    if result.error is not None:
+        kind = _KINDS_OF_ERRORS.get(result.error.code, "fails")
+        hint = _EXIT_STATUS if kind == "fails" and result.evidence.get("exit") else _HINTS.get(kind, "")
+        where = "" if which == "every" else "for an input that looks dangerous: "
+        yield _finding("wrong", kind, f"{where}{_describe_failure(result)}{_consequence(hook, outcome, which)}", hint)
+    elif names := missing_programs(str(result.evidence.get("stderr", ""))):
+        what = f"does not find {', '.join(names[:5])}, and goes on: its answer may not be the one it was written for"
+        hint = "install it, or write its full path; with `set -e` the script fails instead of going on"
+        yield _finding("warning", "not found", what, hint)
+    unknown = [item.wish.partition(":")[0] for item in outcome.ignored if item.wish.endswith(": not known here")]
+    if unknown:
+        yield _finding("warning", "unknown key", f"answers with {', '.join(unknown)}, which is not a key of an answer",
+                       "correct the name; a key of your own goes below extra, or begins with x-")  # fmt: skip
+    if others := [item.wish for item in outcome.ignored if not item.wish.endswith(": not known here")]:
+        yield _finding("warning", "no effect", f"part of its answer has no effect: {'; '.join(others)}", "")
+
+
+def _consequence(hook: Hook, outcome: Outcome, which: str) -> str:
+    """Return what becomes of an event whose hook has failed as this one did."""
+    if "deny" not in hook.row.can:
+        return ""
+    if outcome.decision in ("deny", "ask"):
+        return f"; {which} {hook.event} is denied" if outcome.denied else ""
+    return f"; {hook.event} goes on without it"
 
 
 def _describe_failure(result: Result) -> str:

@@ -6,7 +6,7 @@ import ast
 import os
 import shutil
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import nearest
@@ -53,9 +53,10 @@ def _check_command(command: Command) -> Iterator[Flaw]:
     if command.cwd is not None and not os.path.isdir(command.cwd):
         yield Flaw("missing", f"its working directory {command.cwd} does not exist", "check cwd:")
     # The script of an interpreter is the second word. A line for the shell is checked only if it begins with a path.
-    is_line = len(command.argv) > 1 and command.argv[1] == "-c"
-    scripts = [command.path] + [word for word in command.argv[1:2] if word.endswith(".py") and os.sep in word]
-    for path in scripts if not is_line else [command.path, *_script_of_line(command)]:
+    program, argv = command.words(os.curdir)
+    is_line = len(argv) > 1 and argv[1] == "-c"
+    scripts = [program] + [word for word in argv[1:2] if word.endswith(".py") and os.sep in word]
+    for path in scripts if not is_line else [program, *_script_of_line(argv)]:
         if not os.path.exists(path):
             yield Flaw("missing", f"{path} does not exist, {_DENIES}", "check the path")
         elif os.path.isdir(path):
@@ -66,12 +67,12 @@ def _check_command(command: Command) -> Iterator[Flaw]:
             yield from _check_first_line(path, has_own_path="PATH" in command.env)
 
 
-def _script_of_line(command: Command) -> list[str]:
+def _script_of_line(argv: Sequence[str]) -> list[str]:
     """Return the script that a line for the shell begins with, if it has an absolute path without expansions."""
     import shlex
 
     try:
-        first = shlex.split(command.argv[2])[:1]
+        first = shlex.split(argv[2])[:1]
     except (ValueError, IndexError):
         return []
     return [word for word in first if word.startswith("/") and not set(word) & set("$`*?")]

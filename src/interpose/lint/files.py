@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
-from ..config.load import Origin, Source, load_sources
+from ..audit.store import configured_store
+from ..config.armed import Armed
+from ..config.load import Loaded, Origin, Source
 from ..config.mapping import settings_from
-from ..errors import ConfigError
+from ..config.reload import ConfigFiles
+from ..engine import Engine
+from ..errors import ConfigError, InterposeError, Problem, TooManyHooks
 from ..events import TABLE
+from ..model import Settings
 from ..records import replace
+from ..registry import Registry
 from .rules import Finding, check_hooks
 
 __all__ = ["FileReport", "check_files"]
@@ -32,16 +40,21 @@ class FileReport:
 
 
 def check_files(sources: Sequence[Source]) -> FileReport:
-    """Load files as a host does, then check every hook in them, trusted or not."""
+    """Load files and arm them as a host does, then check every hook in them, trusted or not.
+
+    What loading refuses is an error here, and what it warns of is a warning.
+    """
     report = FileReport()
     try:
-        loaded = load_sources(TABLE, sources)
+        loaded = _files_of(sources).read(TABLE)
         # The hooks of untrusted files are not loaded above; they are if the same files are named.
-        named = load_sources(TABLE, [replace(source, found=False) for source in sources])
+        files = _files_of([replace(source, found=False) for source in sources])
+        named = files.read(TABLE)
         settings = settings_from(**named.settings)
-    except ConfigError as error:
-        report.errors = [Finding("error", "config", problem) for problem in error.problems]
+    except InterposeError as error:
+        report.errors = _errors_of(error)
         return report
+    report.errors = _arm(files, named, settings)
     untrusted = {origin.source.path for origin in loaded.origins if not origin.trusted}
     report.origins = loaded.origins
     report.hooks = len(named.hooks)
@@ -49,5 +62,54 @@ def check_files(sources: Sequence[Source]) -> FileReport:
         Finding("warning", "untrusted" if problem.where in untrusted else "config", problem)
         for problem in dict.fromkeys([*loaded.warnings, *named.warnings])
     ]
-    report.findings += check_hooks(named.hooks, settings)
+    rules = check_hooks(named.hooks, settings)
+    known = {finding.problem for finding in rules}
+    report.findings = [finding for finding in report.findings if finding.problem not in known]
+    report.findings += [*_find_idle(named), *rules]
     return report
+
+
+def _files_of(sources: Sequence[Source]) -> ConfigFiles:
+    project = os.getcwd() if any(source.found for source in sources) else None
+    return ConfigFiles(lambda: sources, project, None, lines=True)
+
+
+def _errors_of(error: InterposeError) -> list[Finding]:
+    problems = error.problems if isinstance(error, ConfigError) else (error.problem,)
+    return [Finding("error", "config", problem) for problem in problems]
+
+
+def _arm(files: ConfigFiles, loaded: Loaded, settings: Settings) -> list[Finding]:
+    """Arm hooks in an engine of their own; return what it refuses, for every event that has too many hooks."""
+    errors: list[Finding] = []
+    fitting = copy(loaded)
+    fitting.hooks = []
+    for event in dict.fromkeys(hook.event for hook in loaded.hooks):
+        hooks = [hook for hook in loaded.hooks if hook.event == event]
+        try:
+            Registry(settings.max_hooks_per_point, lambda: None).add(hooks)
+        except TooManyHooks as error:
+            errors += _errors_of(error)
+        else:
+            fitting.hooks += hooks
+    try:
+        Armed(Engine(settings, TABLE), configured_store, lambda text: None).take_files(files, fitting, {})
+    except InterposeError as error:
+        errors += _errors_of(error)
+    return errors
+
+
+def _find_idle(loaded: Loaded) -> Iterator[Finding]:
+    """Find files that arm nothing."""
+    for path, found in loaded.parts:
+        overrides = any(scope.overrides for scope in found.scopes.values())
+        if any(hook.enabled for hook in found.hooks) or found.permissions or found.harmless or overrides:
+            continue
+        if len(loaded.parts) > 1 and (found.settings or found.audit):
+            continue  # they hold for the hooks of the other files
+        if found.hooks:
+            problem = Problem("all its hooks are switched off, so it arms nothing", where=path, hint="enabled: true")
+        else:
+            problem = Problem("it has no hooks and no rules, so it arms nothing", where=path,
+                              hint="hooks: holds events, and each event a list of hooks")  # fmt: skip
+        yield Finding("warning", "arms_nothing", problem)

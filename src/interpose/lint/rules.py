@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
+from ..matching import AnyCondition, Condition
 from ..matching.names import is_glob
 from ..model import Hook, Settings
 from ..registry import LAYERS
@@ -68,7 +70,10 @@ def _find_fail_open(hook: Hook, settings: Settings) -> Iterator[Finding]:
     if "deny" not in hook.row.can or hook.dialect == "claude":
         return
     policy = error_policy(hook, settings)
-    if hook.on_error in ("log", "skip"):
+    if hook.on_error in ("log", "skip") and hook.locked:
+        yield _warning(hook, "no_effect", f"onError: {hook.on_error} has no effect: {hook.event} is denied if a locked "
+                       "hook fails", "leave out one of them")  # fmt: skip
+    elif hook.on_error in ("log", "skip"):
         yield _warning(
             hook, "fails_open", f"a guard that fails open: onError: {hook.on_error} lets {hook.event} through even if "
             "it cannot be started", "onError: abort, or leave it out",
@@ -98,26 +103,49 @@ def _find_dead_matcher(hook: Hook, settings: Settings) -> Iterator[Finding]:
             yield _warning(hook, "never_matches", f"matcher {part} matches no known tool", hint)
 
 
-def _find_dead_condition(hook: Hook, settings: Settings) -> Iterator[Finding]:
-    """Find a condition about an unknown tool, or about a tool that the matcher excludes."""
-    if not hook.condition:
+def _find_client_rules(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find where a hook of a Claude Code file holds in other cases than the same words in a file of ours."""
+    if hook.dialect != "claude" or hook.row.subject != "tool_name":
         return
-    tool = _tool_of(hook.condition)
-    if hint := suggest_rule(hook.condition):
-        yield _warning(hook, "never_matches", f"if {hook.condition}: {tool} is not a known tool", hint)
-    elif hook.matches is not None and not is_glob(tool) and not hook.matches(tool):
-        yield _warning(hook, "never_matches", f"if {hook.condition} is never true: the matcher {hook.matcher} "
-                       f"does not match {tool}", "leave out one of them")  # fmt: skip
+    if any(mark in hook.matcher for mark in "^$()\\+.*") and hook.matcher != "*":
+        yield _note(hook, "client_rules", f"matcher {hook.matcher} is a regular expression that may match anywhere in "
+                    "a tool's name, as in the client",
+                    f"in a file of ours: re:{hook.matcher}, for the whole name")  # fmt: skip
+    for rule in _rules_of(hook):
+        wider = Condition(rule.text, rule.tool, rule.pattern).tools() - {rule.tool}
+        if wider:
+            yield _note(hook, "client_rules", f"if {rule.text} is about {rule.tool} alone, as in the client",
+                        f"in a file of ours it is also about {', '.join(sorted(wider))}")  # fmt: skip
+
+
+def _find_dead_condition(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a condition about an unknown tool, or about tools that the matcher excludes."""
+    for rule in _rules_of(hook):
+        if hint := suggest_rule(rule.text):
+            yield _warning(hook, "never_matches", f"if {rule.text}: {rule.tool} is not a known tool", hint)
+        elif hook.matches is not None and not is_glob(rule.tool) and not any(map(hook.matches, _named(rule))):
+            yield _warning(hook, "never_matches", f"if {rule.text} is never true: the matcher {hook.matcher} "
+                           f"does not match {rule.tool}", "leave out one of them")  # fmt: skip
+
+
+def _rules_of(hook: Hook) -> tuple[Condition, ...]:
+    condition = getattr(hook.judge, "__self__", None)
+    return condition.rules if isinstance(condition, (Condition, AnyCondition)) else ()
+
+
+def _named(rule: Condition) -> set[str]:
+    return {name for tool in rule.tools() for name in tool.split("|")}
 
 
 def suggest_rule(rule: str) -> str:
     """Return a suggestion for a rule about an unknown tool, such as `bash(rm *)` or `rm *`; empty if it is known."""
     tool = _tool_of(rule)
-    if " " in tool:
+    if " " in tool.replace(" | ", "|"):
         return f"did you mean Bash({rule})?"
-    if tool in KNOWN_TOOLS or is_glob(tool) or tool.startswith("mcp__"):
-        return ""
-    return nearest(tool, KNOWN_TOOLS)
+    for name in (part.strip() for part in tool.split("|")):
+        if name not in KNOWN_TOOLS and not is_glob(name) and not name.startswith("mcp__"):
+            return nearest(name, KNOWN_TOOLS)
+    return ""
 
 
 def _tool_of(rule: str) -> str:
@@ -158,23 +186,19 @@ def _find_bad_timeout(hook: Hook, settings: Settings) -> Iterator[Finding]:
 
 def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
     """Find names that two hooks have: within a layer the last one replaces the first, in two layers both run."""
+    yield from (Finding("warning", "replaced", problem) for problem in find_replaced(hooks))
     seen: dict[tuple[str, str, str | None], Hook] = {}
     for hook in sorted(hooks, key=lambda hook: -LAYERS.index(hook.layer)):
-        if not hook.name:
+        if not hook.name or hook.dialect == "claude":  # whose names are made of their scripts
             continue
-        key = (hook.event, hook.name, hook.scope)
-        first = seen.setdefault(key, hook)
+        first = seen.setdefault((hook.event, hook.name, hook.scope), hook)
         if first.layer != hook.layer:
             yield _warning(hook, "shadowed", f"the {first.layer} layer has a hook of this name too "
                            f"({first.source}); both run, and switching the name switches both",
                            "give it another name")  # fmt: skip
-        elif first is not hook:
-            yield _warning(first, "replaced", f"replaced by the hook of the same name at {hook.source}",
-                           "give one of them another name")  # fmt: skip
-            seen[key] = hook
 
 
 _RULES = (
-    _find_fail_open, _find_dead_matcher, _find_dead_condition, _find_broken_target, _find_script_without_effect,
-    _find_bad_timeout,
+    _find_fail_open, _find_dead_matcher, _find_client_rules, _find_dead_condition, _find_broken_target,
+    _find_script_without_effect, _find_bad_timeout,
 )  # fmt: skip

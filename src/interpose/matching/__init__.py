@@ -1,6 +1,15 @@
 """Decide which hooks an event is for: matchers on names, and ``if`` rules on the input of a tool."""
 
-from .conditions import Condition, compile_condition
-from .names import compile_claude_matcher, compile_matcher
+from .conditions import AnyCondition, Condition, compile_condition, compile_rule
+from .names import check_matcher, compile_claude_matcher, compile_matcher, doubt_matcher
 
-__all__ = ["Condition", "compile_claude_matcher", "compile_condition", "compile_matcher"]
+__all__ = [
+    "AnyCondition",
+    "Condition",
+    "check_matcher",
+    "compile_claude_matcher",
+    "compile_condition",
+    "compile_matcher",
+    "compile_rule",
+    "doubt_matcher",
+]

@@ -1,124 +1,265 @@
-"""``if`` rules such as ``Write(src/**)`` and ``Bash(git push *)``.
+"""Rules such as ``Write(src/**)`` and ``Bash(git push *)``: the ``if`` of hooks, and permissions.
 
-If a rule cannot be decided, it counts as true: then the guard runs.
+A rule is judged in three grades. What cannot be read is ``opaque``, never no match: then the guard runs.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
-from ..errors import BadHook
+from ..errors import BadHook, as_written
+from .grades import Grade, surest
 from .names import Predicate, compile_matcher, is_glob, linear
 
 if TYPE_CHECKING:
+    from .hosts import HostPattern
+    from .paths import PathPattern
     from .shell import CommandPattern
 
-__all__ = ["Condition", "compile_condition"]
+__all__ = ["AnyCondition", "Condition", "compile_condition", "compile_rule"]
 
-_MOST_COMPILED = 64
+_MOST_VALUES = 1_000
+_DEEPEST = 50
+_LONGEST = 100_000
 
-# The keys of a tool's input that a pattern is compared with.
-_PATH_KEYS = ("file_path", "notebook_path", "path")
-_TEXT_KEYS = ("url", "query", "pattern", "prompt", "skill", "agent_type", "subagent_type")
-# Those that name a page, a search or an agent; the others say what is done with it.
-_NAMING_KEYS = ("url", "query", "skill", "agent_type", "subagent_type")
+# What the keys of a tool's input hold; in lower case and without separators.
+_COMMANDS = frozenset({"command", "commands", "cmd", "commandline"})
+_ARGUMENTS = frozenset({"args", "arguments", "argv"})
+_PATHS = frozenset({
+    "filepath", "path", "notebookpath", "file", "filename", "paths", "files", "filepaths", "filenames", "absolutepath",
+    "relativepath", "targetfile", "targetpath", "directory", "dir", "folder", "source", "destination",
+})  # fmt: skip
+_URLS = frozenset({"url", "urls", "uri", "uris", "href", "link", "links"})
+_NAMES = frozenset({"query", "skill", "agenttype", "subagenttype"})
+_TEXTS = _NAMES | {"pattern", "prompt"}
+# Keys that hold neither of them, whatever the tool. A closed list: the value of any other key may be a path.
+_INERT = frozenset({
+    "content", "contents", "newstring", "oldstring", "newsource", "newstr", "oldstr", "newtext", "oldtext", "text",
+    "description", "outputmode", "type", "encoding", "celltype", "cellid", "editmode", "model", "alloweddomains",
+    "blockeddomains", "glob", "include", "ignore",
+})  # fmt: skip
+_LISTS = frozenset({"paths", "files", "filepaths", "filenames", "urls", "uris", "links", "commands"})
+
+_SEARCHES = frozenset({"Grep", "Glob", "LS"})
+_FAMILIES = {
+    "Read": _SEARCHES | {"Read", "NotebookRead"},
+    "Edit": frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"}),
+}
+"""A rule with a pattern for one of these tools is about all of its family, if it denies, asks or selects."""
 
 
 class Condition:
-    """An ``if`` rule: a tool's name, and in parentheses what its input must look like."""
+    """A rule: a tool's name, and in parentheses what its input must look like."""
 
-    __slots__ = ("_command", "_compiled", "pattern", "text", "tool")
+    __slots__ = ("_command", "_host", "_path", "_text", "family", "pattern", "text", "tool")
 
-    def __init__(self, text: str, tool: str, pattern: str | None) -> None:
+    def __init__(self, text: str, tool: str, pattern: str | None, *, family: bool = True) -> None:
         self.text = text
         self.tool = tool
-        self.pattern = pattern
-        self._compiled: dict[str, Predicate] = {}
+        self.pattern = None if pattern == "*" else pattern
+        self.family = family
+        """Whether ``Read(…)`` and ``Edit(…)`` are about the tools beside them too."""
         self._command: CommandPattern | None = None
-        if any(mark in (pattern or "") for mark in "[{\\"):
-            self._predicate(pattern or "")  # raises if it cannot be compiled
+        self._path: PathPattern | None = None
+        self._text: Predicate | None = None
+        self._host: HostPattern | None = None
+        try:
+            if self.pattern is not None and self.pattern.startswith("domain:"):
+                from .hosts import HostPattern
+
+                self._host = HostPattern(self.pattern.removeprefix("domain:"))
+            elif any(mark in (self.pattern or "") for mark in "[{\\"):
+                self._path_pattern()
+                self._text_matches("")
+        except ValueError as error:
+            raise BadHook(f"{text!a} cannot be compiled: {error}", hint=_HINT) from None
+
+    @property
+    def rules(self) -> tuple[Condition, ...]:
+        """The rule itself, as a list of rules has several."""
+        return (self,)
 
     def __call__(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether the call may match the rule; if that is unknown, True."""
-        if not _same_tool(self.tool, fields.get("tool_name")):
-            return False
-        if self.pattern is None or self.pattern == "*":
-            return True
-        given = fields.get("tool_input")
-        if not isinstance(given, Mapping):
-            return True
-        # A model may add a path to a command to be judged by the path: both are compared.
-        is_command = "command" in given
-        if is_command and self._command_matches(given["command"]):
-            return True
-        if paths := [given[key] for key in _PATH_KEYS if key in given]:
-            return any(self._path_may_match(path, fields.get("cwd")) for path in paths)
-        if texts := [given[key] for key in _TEXT_KEYS if key in given]:
-            return any(self._text_matches(text, unsure=True) if isinstance(text, str) else True for text in texts)
-        return not is_command
+        """Return whether the rule matches a call in any grade."""
+        return self.grade(fields) is not None
+
+    def grade(self, fields: Mapping[str, Any]) -> Grade | None:
+        """Return how sure it is that the rule matches a call; None if it does not."""
+        try:
+            return self._grade(fields)
+        except Exception:  # an input whose own methods raise
+            return "opaque"
+
+    def _grade(self, fields: Mapping[str, Any]) -> Grade | None:
+        name = fields.get("tool_name")
+        if not self._is_about(name):
+            return None
+        grade = "certain" if self.pattern is None else self._grade_input(name, fields)
+        return "opaque" if grade is not None and (not isinstance(name, str) or not name) else grade
 
     def covers(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the whole call certainly matches the rule; if that is unknown, False.
 
-        A rule that allows calls uses this; a rule that selects calls for a guard uses ``__call__``.
+        A rule that allows calls uses this; a rule that selects calls for a guard uses ``grade``.
         """
         given, name = fields.get("tool_input"), fields.get("tool_name")
         if not isinstance(name, str) or not name or not _same_tool(self.tool, name):
             return False
-        if self.pattern is None or self.pattern == "*":
+        if self.pattern is None:
             return True
         if not isinstance(given, Mapping):
             return False
         # A model may add a key that the rule allows: every key that the tool may use has to match.
-        paths = [key for key in _PATH_KEYS if key in given]
-        texts = [key for key in _NAMING_KEYS if key in given] or [key for key in _TEXT_KEYS if key in given]
-        if "command" in given:
-            judged = [self._covers_command(given["command"])]
-        elif not paths:
-            judged = [isinstance(given[key], str) and self._covers_text(key, given[key]) for key in texts]
-        else:
-            judged = [not _leads_away(given.get("pattern"))]
-        judged += [self._covers_path(given[key], fields.get("cwd")) for key in paths]
-        return bool(judged) and all(judged)
+        values = list(_limited(given))
+        kinds = {_kind(key) for key, _, _ in values}
+        naming = any(_plain_key(key) in _NAMES | _URLS for key, _, _ in values)
+        judged = [
+            self._covers_value(key, value, listed, _cwd(fields), beside=kinds, naming=naming)
+            for key, value, listed in values
+        ]
+        return any(judged) and False not in judged
 
-    def _covers_command(self, command: object) -> bool:
-        return isinstance(command, str) and self._command_pattern().covers_line(command)
+    def tools(self) -> frozenset[str]:
+        """Return the tools that the rule names, with their family."""
+        names = frozenset(self.tool.split("|"))
+        return names.union(*(_FAMILIES.get(name, ()) for name in names)) if self.pattern and self.family else names
 
-    def _covers_text(self, key: str, value: str) -> bool:
-        if (self.pattern or "").startswith("domain:") and key != "url":
-            return False
-        return not (key == "pattern" and _leads_up(value)) and self._text_matches(value, unsure=False)
+    def files(self, tool_name: str, cwd: str) -> Callable[[str], bool] | None:
+        """Return a function that says whether the rule is about a file that a tool may find; None if about none."""
+        if self.pattern is None or self._host is not None or not self._is_about(tool_name):
+            return None
+        return self._path_pattern().files(cwd)
 
-    def _covers_path(self, path: object, cwd: object) -> bool:
-        """Compare the path as given and its real path: a link may lead elsewhere."""
-        if not isinstance(path, str) or path.startswith("~"):  # which the tool may expand to a home
-            return False
-        base = cwd if isinstance(cwd, str) and cwd else os.sep
-        try:
-            real, real_base = os.path.realpath(os.path.join(base, path)), os.path.realpath(base)
-        except (OSError, ValueError):  # not a path
-            return False
-        is_below = os.path.commonpath([real, real_base]) == real_base
-        if not is_below and not (self.pattern or "").startswith(("//", "~/")):
-            return False
-        return self._path_matches(path, base) and self._path_matches(real, real_base)
+    # A call that is guarded.
 
-    def _path_may_match(self, path: object, cwd: object) -> bool:
-        """Compare the path as given, and its real path: a link must not bypass a guard."""
-        if not isinstance(path, str) or self._path_matches(path, cwd):
+    def _is_about(self, name: object) -> bool:
+        if not isinstance(name, str) or not name or _same_tool(self.tool, name):
             return True
-        base = cwd if isinstance(cwd, str) and cwd else os.sep
-        try:
-            return self._path_matches(os.path.realpath(os.path.join(base, path)), os.path.realpath(base))
-        except (OSError, ValueError):  # not a path
-            return True
+        return self.pattern is not None and name in self.tools()
 
-    def _command_matches(self, command: object) -> bool:
-        """Compare the commands of a shell's command line."""
-        return self._command_pattern().matches_line(command) if isinstance(command, str) else True
+    def _grade_input(self, name: object, fields: Mapping[str, Any]) -> Grade | None:
+        given, cwd = fields.get("tool_input"), _cwd(fields)
+        if not isinstance(given, Mapping):
+            return "opaque"
+        if name in _SEARCHES and self._host is None:
+            grades = [self._grade_search(str(name), given, cwd)]
+            if name == self.tool and isinstance(given.get("pattern"), str):
+                grades.append("certain" if self._text_matches(given["pattern"]) else None)
+            return surest(grades)
+        known: list[Grade | None] = []
+        others: list[Grade | None] = []
+        for key, value, listed in _limited(given):
+            kind = _kind(key)
+            if kind is None:
+                others.append(self._grade_other(value, cwd))
+            elif kind != "inert" and (self._host is None or kind == "url"):
+                grade = self._grade_value(kind, value, cwd)
+                known.append(grade if grade or not listed or kind == "name" else "opaque")
+        known += self._grade_arguments(given) if self._host is None else ()
+        return surest((*(known or ["opaque"]), *others))  # opaque if there is nothing that the rule is about
+
+    def _grade_value(self, kind: str, value: object, cwd: str) -> Grade | None:
+        """Judge a value by what its key says it is."""
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            return "opaque"
+        if kind == "command":
+            return self._grade_line(value)
+        if kind == "path":
+            return self._path_pattern().grade(value, cwd)
+        if kind != "url":
+            return "certain" if self._text_matches(value) else None
+        if self._host is not None:
+            return self._host.grade(value)
+        return self._grade_url(value, cwd)
+
+    def _grade_url(self, url: str, cwd: str) -> Grade | None:
+        from .hosts import plain_urls
+
+        if any(self._text_matches(one) for one in (url, *plain_urls(url))):
+            return "certain"
+        # A tool for files may be given their URLs.
+        return self._path_pattern().grade(url, cwd) if url.lstrip().lower().startswith("file:") else None
+
+    def _grade_other(self, value: object, cwd: str) -> Grade | None:
+        """Judge a value whose key says nothing: it may be a path, a URL or a name."""
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            return None
+        if self._host is not None:
+            return "possible" if self._host.grade(value) in ("certain", "possible") else None
+        is_meant = self._text_matches(value) or self._path_pattern().grade(value, cwd) in ("certain", "possible")
+        return "possible" if is_meant else None
+
+    def _grade_arguments(self, given: Mapping[str, Any]) -> Iterator[Grade | None]:
+        """Judge a command whose words are in a list, or in two keys."""
+        keys = {_plain_key(key): value for key, value in given.items()}
+        commands = [keys[key] for key in _COMMANDS & keys.keys()]
+        if all(isinstance(command, str) for command in commands) and not _ARGUMENTS & keys.keys():
+            return
+        import shlex
+
+        for command in commands:
+            first = command if isinstance(command, list) else [command]
+            more = [keys[key] for key in _ARGUMENTS & keys.keys()]
+            words = [*first, *(word for one in more for word in (one if isinstance(one, list) else [one]))]
+            if (more or first is command) and all(isinstance(word, str) for word in words):
+                yield self._grade_line(shlex.join(words))
+                yield self._grade_line(" ".join(words))
+
+    def _grade_search(self, tool: str, given: Mapping[str, Any], cwd: str) -> Grade | None:
+        """Judge what a search can find: files below a path, or those whose path matches a glob."""
+        keys = {_plain_key(key): value for key, value in given.items() if value is not None}
+        roots = [value for key in _PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
+        named = _listed(keys.get("pattern", [])) if tool == "Glob" else [
+            one for key in ("glob", "include") for one in _listed(keys.get(key, []))
+        ]  # fmt: skip
+        if not all(isinstance(one, str) and len(one) <= _LONGEST for one in (*roots, *named)):
+            return "opaque"
+        globs = [one for glob in named for one in _globs(glob, tool)]
+        return self._path_pattern().grade_search(roots, globs or ["**"], cwd)
+
+    # A call that is allowed.
+
+    def _covers_value(
+        self, key: str, value: object, listed: bool, cwd: str, *, beside: set[str | None], naming: bool
+    ) -> bool | None:
+        """Return whether a value matches; None if it has no part in it."""
+        kind = _kind(key)
+        plain = _plain_key(key)
+        if kind == "inert":
+            return None if plain not in ("glob", "include") or not _leads_away(value) else False
+        if kind is None:
+            return None if not isinstance(value, (str, bytes)) and not isinstance(value, Mapping) else False
+        if not isinstance(value, str) or listed:
+            return False
+        if kind == "command":
+            return self._host is None and self._command_pattern().covers_line(value)
+        if kind == "path":
+            return self._host is None and self._path_pattern().covers(value, cwd)
+        if kind == "url":
+            return self._covers_url(value)
+        return self._covers_text(plain, value, beside, naming)
+
+    def _covers_url(self, value: str) -> bool:
+        from .hosts import plain_urls
+
+        if self._host is not None:
+            return self._host.covers(value)
+        return all(self._text_matches(one) for one in (value, *plain_urls(value)))
+
+    def _covers_text(self, key: str, value: str, beside: set[str | None], naming: bool) -> bool | None:
+        if key == "pattern" and (_leads_up(value) if not beside & {"path"} else _leads_away(value)):
+            return False
+        if key not in _NAMES and (naming or beside & {"path", "command"}):
+            return None  # it says what is done with it
+        return self._host is None and self._text_matches(value)
+
+    # The pattern, by what it is compared with; each is loaded when it is needed first.
+
+    def _grade_line(self, line: str) -> Grade | None:
+        return self._command_pattern().grade_line(line)
 
     def _command_pattern(self) -> CommandPattern:
         if self._command is None:
@@ -127,83 +268,110 @@ class Condition:
             self._command = CommandPattern(self.pattern or "")
         return self._command
 
-    def _path_matches(self, path: str, cwd: object) -> bool:
-        """Compare a path with the pattern; relative patterns are below the event's directory."""
-        base = cwd if isinstance(cwd, str) and cwd else os.sep
-        pattern = self.pattern or ""
-        if pattern.startswith("//"):
-            pattern = pattern[1:]
-        elif pattern.startswith("~/"):
-            pattern = os.path.expanduser("~") + pattern[1:]
-        elif pattern.startswith("**/"):
-            pattern = "/" + pattern
-        elif "/" not in pattern:  # a bare name or *.py: at any depth
-            pattern = "/**/" + pattern
-        else:
-            pattern = os.path.join(_literal(base), pattern.removeprefix("./").lstrip("/"))
-        whole = os.path.normpath(os.path.join(base, path))
-        return self._predicate(pattern)(whole)
+    def _path_pattern(self) -> PathPattern:
+        if self._path is None:
+            from .paths import PathPattern
 
-    def _text_matches(self, value: str, *, unsure: bool) -> bool:
-        pattern = self.pattern or ""
-        if pattern.startswith("domain:"):
-            host = _host_of(value)
-            return unsure if host is None else host == pattern.removeprefix("domain:").lower()
-        return self._predicate(pattern, across="/")(value)
+            self._path = PathPattern(self.pattern or "")
+        return self._path
 
-    def _predicate(self, pattern: str, across: str = "") -> Predicate:
-        """Compile a glob; cached, since a relative pattern is compiled for each directory."""
-        key = f"{across}:{pattern}"
-        found = self._compiled.get(key)
-        if found is None:
-            try:
-                found = linear(_glob_to_regex(pattern, across))
-            except ValueError as error:
-                raise BadHook(f"if: {self.text!a} cannot be compiled: {error}") from None
-            if len(self._compiled) >= _MOST_COMPILED:
-                self._compiled.clear()
-            self._compiled[key] = found
-        return found
+    def _text_matches(self, value: str) -> bool:
+        if self._text is None:
+            from .globs import glob_to_regex
+
+            self._text = linear(_lower_host(glob_to_regex(self.pattern or "", across="/")))
+        return self._text(value)
 
 
-def _glob_to_regex(glob: str, across: str = "") -> str:
-    """Translate ``*``, ``?``, ``[a-z]``, ``{a,b}`` and ``**`` for RE2; with ``across`` a star matches slashes."""
-    one = "." if across else "[^/]"
-    parts, at, depth = ["(?s)"], 0, 0
-    while at < len(glob):
-        mark = glob[at]
-        if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
-            parts.append("(?:[^/]*/)*")
-            at += 2
-        elif glob.startswith("**", at):
-            parts.append(".*")
-            at += 1
-        elif mark == "*":
-            parts.append(f"{one}*")
-        elif mark == "?":
-            parts.append(one)
-        elif mark == "[" and "]" in glob[at + 2 :]:
-            end = glob.index("]", at + 2)
-            inside = glob[at + 1 : end].replace("\\", r"\\").replace("[", r"\[")
-            parts.append(f"[{'^' + inside[1:] if inside[0] in '!^' else inside}]")
-            at = end
-        elif mark == "{" and "}" in glob[at:]:
-            parts.append("(?:")
-            depth += 1
-        elif mark == "}" and depth:
-            parts.append(")")
-            depth -= 1
-        elif mark == "," and depth:
-            parts.append("|")
-        else:
-            parts.append(re.escape(mark))
-        at += 1
-    return "".join(parts) + ")" * depth
+class AnyCondition:
+    """A list of rules, of which one has to match; the surest grade counts."""
+
+    __slots__ = ("rules", "text")
+
+    def __init__(self, rules: Sequence[Condition]) -> None:
+        self.rules = tuple(rules)
+        self.text = " or ".join(rule.text for rule in rules)
+
+    def __call__(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether a rule matches a call in any grade."""
+        return self.grade(fields) is not None
+
+    def grade(self, fields: Mapping[str, Any]) -> Grade | None:
+        """Return the surest grade of the rules."""
+        return surest(rule.grade(fields) for rule in self.rules)
 
 
-def _same_tool(wanted: str, name: object) -> bool:
-    if not isinstance(name, str) or not name:
-        return True
+def _cwd(fields: Mapping[str, Any]) -> str:
+    cwd = fields.get("cwd")
+    given = os.fsdecode(cwd) if isinstance(cwd, str | bytes | os.PathLike) else ""
+    return os.path.abspath(given) if given else ""
+
+
+def _limited(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the values of an input; raise if they are so many that a rule would take long."""
+    for number, found in enumerate(_values(given)):
+        if number > _MOST_VALUES:
+            raise ValueError("too many")
+        yield found
+
+
+def _values(given: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any, bool]]:
+    """Yield every value of an input with the key that it stands at, and whether it is in a list that should be none."""
+    if depth > _DEEPEST:
+        raise ValueError("too deep")
+    for key, value in given.items():
+        yield from _below(str(key), value, False, depth)
+
+
+def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str, Any, bool]]:
+    if isinstance(value, Mapping):
+        yield from _values(value, depth + 1)
+        if _kind(key) not in (None, "inert"):
+            yield key, value, True
+    elif isinstance(value, (list, tuple)):
+        if depth > _DEEPEST:
+            raise ValueError("too deep")
+        for item in value:
+            if isinstance(item, Mapping) and _plain_key(key) in _LISTS:
+                yield from _values(item, depth + 1)
+            else:
+                yield from _below(key, item, listed or _plain_key(key) not in _LISTS, depth + 1)
+        if not value and _kind(key) not in (None, "inert"):
+            yield key, None, True
+    else:
+        yield key, os.fsdecode(value) if isinstance(value, os.PathLike) else value, listed
+
+
+def _plain_key(key: object) -> str:
+    return str(key).replace("_", "").replace("-", "").replace(" ", "").lower()
+
+
+_KINDS = {
+    key: kind
+    for kind, keys in (("inert", _INERT), ("name", _TEXTS), ("url", _URLS), ("path", _PATHS), ("command", _COMMANDS))
+    for key in keys
+}
+
+
+def _kind(key: str) -> str | None:
+    """Return what the key of an input holds; None if that is unknown."""
+    return _KINDS.get(key) or _KINDS.get(_plain_key(key))
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _globs(glob: str, tool: str) -> list[str]:
+    """Return the globs in the text of a search; one without a slash is about names at any depth."""
+    if tool == "Glob":
+        return [glob]
+    parts = dict.fromkeys((glob, *re.split(r"[\s,]+(?![^{]*\})", glob)))
+    # One that begins with ! leaves files out, and all others remain.
+    return ["**" if one.startswith("!") else one if "/" in one else f"**/{one}" for one in parts if one]
+
+
+def _same_tool(wanted: str, name: str) -> bool:
     if wanted == name:
         return True
     if not is_glob(wanted) and "|" not in wanted:
@@ -221,36 +389,61 @@ def _leads_up(pattern: str) -> bool:
     return ".." in re.split(r"[/{},]", pattern)
 
 
-def _literal(path: str) -> str:
-    """Return a directory with the wildcards of globs escaped."""
-    return "".join(f"[{mark}]" if mark in "*?[{" else mark for mark in path)
+_TOOL = re.compile(r"""(?:\[[^\]\s]*\]|[^\s!&|,;(){}<>"'`\[\]])+""")
+_HINT = "write it like Bash(git push *) or Write(src/**)"
 
 
-_ADDRESS = re.compile(r"[!-~]+", re.ASCII)
-_SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
-
-
-def _host_of(url: str) -> str | None:
-    """Return the host of a URL; None if programs may read the URL differently."""
-    from urllib.parse import urlsplit
-
-    if not _ADDRESS.fullmatch(url) or "\\" in url:
+@overload
+def compile_condition(text: str | None, *, family: bool = True) -> Condition | None: ...
+@overload
+def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCondition | None: ...
+def compile_condition(text: object, *, family: bool = True) -> Condition | AnyCondition | None:
+    """Compile an ``if``: a rule, or a list of rules. Without ``family`` a rule is about one tool."""
+    if text is None or (isinstance(text, str) and not text.strip()):
         return None
+    given = text if isinstance(text, (list, tuple)) else [text]
+    if not given:
+        raise BadHook("if: a list without rules", hint="leave it out, or name a rule")
     try:
-        host = urlsplit(url if _SCHEME.match(url) else f"//{url}").hostname or ""
-    except ValueError:
-        return None
-    return host.removesuffix(".").lower() if host and "%" not in host else None
+        rules = [compile_rule(rule, family=family) for rule in given]
+    except BadHook as error:
+        hint = f"{error.problem.hint}; several as a list, of which one has to match"
+        raise BadHook(f"if: {error.problem.what}", hint=hint) from None
+    return rules[0] if len(rules) == 1 else AnyCondition(rules)
 
 
-def compile_condition(text: str | None) -> Condition | None:
+def compile_rule(text: object, *, family: bool = True) -> Condition:
     """Compile ``Tool`` or ``Tool(pattern)``."""
-    if text is None or not text.strip():
-        return None
+    if not isinstance(text, str):
+        raise BadHook(f"{as_written(text)} where a rule is expected", hint=_HINT)
     rule = text.strip()
-    tool, parenthesis, rest = rule.partition("(")
-    if parenthesis and not rest.endswith(")"):
-        raise BadHook(f"if: {text!r} has no closing parenthesis", hint="write it like Bash(git push *)")
-    if not tool.strip() or "&&" in tool or "||" in tool or ")" in tool:
-        raise BadHook(f"if: {text!r} is not one rule", hint="write it like Bash(git push *) or Write(src/**)")
-    return Condition(rule, tool.strip(), rest[:-1].strip() if parenthesis else None)
+    if not rule:
+        raise BadHook("a rule without text", hint=_HINT)
+    tool, parenthesis, _ = rule.partition("(")
+    names = [name.strip() for name in tool.split("|")]
+    end = _end_of_pattern(rule, len(tool)) if parenthesis else len(rule)
+    if end is None:
+        raise BadHook(f"{text!r} has no closing parenthesis", hint=_HINT)
+    if end != len(rule) or not all(_TOOL.fullmatch(name) for name in names):
+        hint = _HINT if parenthesis else f"did you mean Bash({rule})? {_HINT}"
+        raise BadHook(f"{text!r} is not one rule", hint=hint)
+    pattern = re.sub(r"\\([()])", r"\1", rule[len(tool) + 1 : -1]).strip() if parenthesis else None
+    if pattern == "":
+        raise BadHook(f"{text!r} has no pattern in its parentheses", hint=f"{tool} alone means every call of it")
+    return Condition(rule, "|".join(names), pattern, family=family)
+
+
+def _end_of_pattern(rule: str, at: int) -> int | None:
+    """Return where the parenthesis that begins at ``at`` is closed; one after a backslash does not count."""
+    depth = 0
+    for mark in re.finditer(r"\\.|[()]", rule[at:]):
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0 and mark[0] == ")":
+            return at + mark.end()
+    return None
+
+
+def _lower_host(regex: str) -> str:
+    """Ignore case in the scheme and host that a pattern begins with."""
+    found = re.match(r"\(\?s\)([A-Za-z]+:/+)([\w.\\-]+)", regex)
+    return regex if found is None else f"(?s)(?i:{found[1]}{found[2]}){regex[found.end() :]}"

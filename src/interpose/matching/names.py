@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable
 from fnmatch import translate
 
-from ..errors import BadHook
+from ..errors import BadHook, Problem
 
-__all__ = ["Predicate", "compile_claude_matcher", "compile_matcher", "is_glob", "linear"]
+__all__ = ["Predicate", "check_matcher", "compile_claude_matcher", "compile_matcher", "doubt_matcher", "is_glob",
+           "linear"]  # fmt: skip
 
 Predicate = Callable[[str], bool]
 
@@ -40,6 +41,38 @@ def compile_matcher(text: str | None) -> Predicate | None:
     # Patterns that are made from globs do not backtrack.
     fullmatch = re.compile("|".join(translate(part) for part in globs)).match
     return lambda name: name in names or fullmatch(name) is not None
+
+
+_REGEX_MARKS = "^$()\\+"
+
+
+def check_matcher(text: str | None) -> None:
+    """Refuse a matcher of tools that is meant as a regular expression: as names and globs it never matches."""
+    if text is None or text.startswith("re:"):
+        return
+    if mark := next((mark for mark in text if mark in _REGEX_MARKS), ""):
+        what = f"has {mark} in it, which no tool's name has"
+    elif any(part.strip().startswith("re:") for part in text.split("|")):
+        what = "has re: in the middle"
+    else:
+        return
+    raise BadHook(f"matcher: {text!r} {what}", hint=f"write a regular expression as {_as_regex(text)!r}")
+
+
+def doubt_matcher(text: str, where: str = "") -> Problem | None:
+    """Return what is doubtful about a matcher of tools; None if nothing is."""
+    if text.startswith("re:") or ".*" not in text:
+        return None
+    return Problem(
+        f"matcher {text!r} is names and globs, in which a dot is a dot",
+        where=where,
+        hint=f"write {text.replace('.*', '*')!r}, or {_as_regex(text)!r} for a regular expression",
+    )
+
+
+def _as_regex(text: str) -> str:
+    parts = [part.strip().removeprefix("re:") for part in text.split("|")]
+    return "re:" + "|".join(part.removeprefix("^").removesuffix("$") if "|" not in text else part for part in parts)
 
 
 def is_glob(part: str) -> bool:

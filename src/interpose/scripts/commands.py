@@ -126,7 +126,7 @@ def _log(arguments: list[str], event: Event, host: ScriptHost) -> None:
 
     level, text = arguments
     if level not in LEVELS:
-        raise HookFailed("hook_crash", f"/log: {level[:60]!r} is not a level; there are {', '.join(LEVELS)}")
+        raise HookFailed("bad_input", f"/log: {level[:60]!r} is not a level; there are {', '.join(LEVELS)}")
     logging.getLogger("interpose.script").log(getattr(logging, level.upper()), "%s", clean(text))
 
 
@@ -184,6 +184,8 @@ def _perms(arguments: list[str], event: Event, host: ScriptHost) -> Reply | None
 
 def _inject(arguments: list[str], event: Event, host: ScriptHost) -> Reply:
     *strategy, text = arguments
+    if not set(strategy) <= set(STRATEGIES):
+        raise HookFailed("bad_input", f"/inject: {strategy[0][:60]!r}; strategies are {', '.join(STRATEGIES)}")
     return inject(text, *strategy)
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from ..errors import BadHook, ConfigError, Problem, UnknownEvent, nearest
 from ..events import EventSpec, Table
-from ..matching import compile_matcher
+from ..matching import check_matcher, compile_matcher
 from ..replies import clean
 from .commands import Commands, ScriptCommand
 from .lines import Line, Reference
@@ -135,10 +135,10 @@ class _LineReader:
             self.wrong(column, f"{_short(event)} is not an event", nearest(event, points) or error.problem.hint)
             return None
         if subject is not None:
-            self.subject(subject, column + len(event) - len(subject))
+            self.subject(row, subject, column + len(event) - len(subject))
         return row
 
-    def subject(self, subject: str, column: int) -> None:
+    def subject(self, row: EventSpec, subject: str, column: int) -> None:
         """Refuse a subject that would compile and match nothing: the guard would never run."""
         found = _WITHOUT_MEANING.search(subject)
         if found and not subject.startswith("re:"):
@@ -146,6 +146,8 @@ class _LineReader:
                        "a subject is a name, names with |, a glob, or re: and a regular expression")  # fmt: skip
             return
         try:
+            if row.subject == "tool_name":
+                check_matcher(subject)
             compile_matcher(subject)
         except BadHook as error:
             self.wrong(column, error.problem.what, error.problem.hint)

@@ -39,6 +39,7 @@ class Call:
         tool_use_id: str,
         schema: Mapping[str, Any] | None,
         kind: str | None,
+        leaves_out: bool = False,
     ) -> None:
         self.session = session
         self.name = name
@@ -46,6 +47,7 @@ class Call:
         self.id = tool_use_id
         self.schema = schema
         self.kind = kind_of(name, kind)
+        self.leaves_out = leaves_out
         self.outcomes: list[Outcome] = []
         self.decided_by: Outcome
 
@@ -85,7 +87,10 @@ class Call:
         """Return why the call must not run; an empty text if it may."""
         session = self.session
         call = {"tool_name": self.name, "tool_input": self.input, "cwd": session.cwd}
-        verdict = judge(before, call, rules=session.rules, mode=session.mode, kind=self.kind, default=session.default)
+        verdict = judge(
+            before, call, rules=session.rules, mode=session.mode, kind=self.kind, default=session.default,
+            leaves_out=self.leaves_out,
+        )  # fmt: skip
         if verdict.what != "ask":
             return verdict.reason
         cache = session._permission_cache
@@ -128,8 +133,8 @@ class Call:
     def _denied_by_rule(self) -> str:
         """Return which rule denies an input that was changed after the rules were applied."""
         call = {"tool_name": self.name, "tool_input": self.input, "cwd": self.session.cwd}
-        answer, rule = self.session.rules(call)
-        return f"denied by the rule {rule}" if answer == "deny" else ""
+        ruled = self.session.rules(call)
+        return ruled.reason if ruled.answer == "deny" else ""
 
     async def _recheck(self) -> str:
         """Fire PreToolUse for the guards with an input that was changed after they had seen it."""
@@ -153,15 +158,18 @@ class Call:
     # Afterwards.
 
     async def _failed(self, error: Exception, began: float) -> Answer:
-        await self._fire_failure(error, began, interrupted=False)
-        return self._answer(False, error_text(error), error=error, reason=error_text(error))
+        after = await self._fire_failure(error, began, interrupted=False)
+        told = field_of(after, "error")
+        return self._answer(False, told, error=error, reason=told)
 
-    async def _fire_failure(self, error: BaseException, began: float, *, interrupted: bool) -> None:
+    async def _fire_failure(self, error: BaseException, began: float, *, interrupted: bool) -> Outcome:
         fire = self.session._fire_shielded if interrupted else self.session._fire
-        self.outcomes.append(await fire(
+        after = await fire(
             "PostToolUseFailure", **self._fields(), error=error_text(error), is_interrupt=interrupted,
             duration_ms=_ms_since(began),
-        ))  # fmt: skip
+        )  # fmt: skip
+        self.outcomes.append(after)
+        return after
 
     def _refuse(self, reason: str) -> Answer:
         return self._answer(False, f"{self.name} was not run: {reason}", denied=True, reason=reason)

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypedDict
 from ..errors import UsageError, nearest
 from ..model import Outcome
 from .answers import Question
+from .configured_rules import ConfiguredRules
 from .permission import Rules
 
 __all__ = ["Approver", "Renamed", "SessionOptions", "reads_old_names"]
@@ -41,8 +42,8 @@ class SessionOptions(TypedDict, total=False):
     """What happens to a tool call that no hook and no rule decides: ``allow`` (the default) or ``ask``."""
     mode: str
     """The permission mode: ``default``, ``acceptEdits``, ``plan`` or ``bypass``."""
-    rules: Mapping[str, str] | Rules | None
-    """Permission rules such as ``{"Bash(git push *)": "ask"}``; those of the configuration if they are not given."""
+    rules: Mapping[str, str] | Rules | ConfiguredRules | None
+    """Permission rules such as ``{"Bash(git push *)": "ask"}``; if not given, those that the configuration has now."""
     approver: Approver | None
     """Answers permission questions; without one, every question is answered with no."""
     show: Callable[[str], object]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from ..errors import BadHook, UsageError, nearest
-from ..matching import Condition, compile_condition
+from ..matching import Condition, compile_rule
+from ..matching.grades import GRADES, Grade
 from ..model import Outcome, strictest
 from ..records import Record
 
-__all__ = ["KINDS", "MODES", "Rules", "Verdict", "judge", "kind_of", "merge_rules", "mode_of"]
+__all__ = ["KINDS", "MODES", "RuleAnswer", "Rules", "Verdict", "judge", "kind_of", "merge_rules", "mode_of"]
 
 MODES = ("default", "acceptEdits", "plan", "bypass")
 KINDS = ("read", "edit", "run")
@@ -25,6 +26,26 @@ class Verdict(Record, kw_only=False):
 
     what: Literal["run", "refuse", "ask"]
     reason: str = ""
+
+
+class RuleAnswer(Record, kw_only=False):
+    """What the rules say about a call, which rule says so, and how sure it is that the rule matches."""
+
+    answer: str = ""
+    rule: str = ""
+    grade: Grade = "certain"
+
+    @property
+    def reason(self) -> str:
+        """What the model and the person are told."""
+        says = {"deny": f"denied by the rule {self.rule}", "ask": f"the rule {self.rule} asks"}.get(self.answer, "")
+        if self.grade == "possible":
+            return f"{says}, which this call may match"
+        return (
+            f"its input does not tell all that this call does, and the rule {self.rule} may match it"
+            if self.grade == "opaque"
+            else says
+        )
 
 
 def mode_of(word: str) -> str:
@@ -55,30 +76,50 @@ class Rules:
         self._rules = [(text, answer, _condition(text, answer)) for text, answer in (rules or {}).items()]
         self._harmless = [_condition(text, "allow") for text in harmless]
 
-    def __call__(self, call: Mapping[str, Any]) -> tuple[str, str]:
+    def __call__(self, call: Mapping[str, Any], *, leaves_out: bool = False) -> RuleAnswer:
         """Return the strictest answer of the rules that match a call, and the rule that gave it.
 
-        A rule that allows must cover the whole call; for one that asks or denies a part is enough.
+        A rule that allows must cover the whole call. For one that asks or denies a part is enough; it asks about a call
+        that cannot be read. ``leaves_out`` says that the call is a search whose tool leaves out what rules deny.
         """
-        found: dict[str, str] = {}
+        found: dict[str, RuleAnswer] = {}
         for text, answer, condition in self._rules:
-            if _holds(condition, call, answer):
-                found.setdefault(answer, text)
-        if not found:
-            return "", ""
-        answer = strictest(found)
-        return answer, found[answer]
+            if answer == "allow":
+                grade: Grade | None = "certain" if _covers(condition, call) else None
+            else:
+                grade = condition.grade(call)
+            if grade is None or (grade == "opaque" and leaves_out):
+                continue
+            ruled = RuleAnswer("ask" if grade == "opaque" else answer, text, grade)
+            before = found.get(ruled.answer)
+            if before is None or GRADES.index(grade) < GRADES.index(before.grade):
+                found[ruled.answer] = ruled
+        return found[strictest(found)] if found else RuleAnswer()
+
+    def left_out(self, call: Mapping[str, Any]) -> Callable[[str], bool]:
+        """Return a function that says whether rules keep a file out of what a search returns, by its absolute path.
+
+        Rules that ask keep out nothing if they match the search itself: then it runs because the answer was yes.
+        """
+        name, cwd = str(call.get("tool_name")), str(call.get("cwd") or "")
+        found = [
+            condition.files(name, cwd)
+            for _, answer, condition in self._rules
+            if answer == "deny" or (answer == "ask" and condition.grade(call) not in ("certain", "possible"))
+        ]
+        tests = [test for test in found if test is not None]
+        return lambda path: any(test(path) for test in tests)
 
     def is_harmless(self, call: Mapping[str, Any]) -> bool:
         """Say whether a call may run that no hook and no rule decided about."""
-        return any(_holds(condition, call, "allow") for condition in self._harmless)
+        return any(_covers(condition, call) for condition in self._harmless)
 
 
-def _holds(condition: Condition, call: Mapping[str, Any], answer: str) -> bool:
+def _covers(condition: Condition, call: Mapping[str, Any]) -> bool:
     try:
-        return condition.covers(call) if answer == "allow" else condition(call)
-    except Exception:  # an input whose own methods raise: only rules that ask or deny match it
-        return answer != "allow"
+        return condition.covers(call)
+    except Exception:  # an input whose own methods raise
+        return False
 
 
 def merge_rules(*rules: Mapping[str, str]) -> dict[str, str]:
@@ -93,26 +134,34 @@ def _condition(text: str, answer: str) -> Condition:
     if answer not in ("deny", "ask", "allow"):
         raise UsageError(f"rules: {answer!r} for {text} is not an answer", hint="allow, ask or deny")
     try:
-        condition = compile_condition(text)
+        return compile_rule(text)
     except BadHook as error:
-        raise UsageError(f"rules: {error.problem.what.removeprefix('if: ')}", hint=error.problem.hint) from None
-    if condition is None:
-        raise UsageError("rules: a rule without text", hint="write it like Bash(git push *)")
-    return condition
+        raise UsageError(f"rules: {error.problem.what}", hint=error.problem.hint) from None
 
 
-def judge(outcome: Outcome, call: Mapping[str, Any], *, rules: Rules, mode: str, kind: str, default: str) -> Verdict:
+def judge(
+    outcome: Outcome,
+    call: Mapping[str, Any],
+    *,
+    rules: Rules,
+    mode: str,
+    kind: str,
+    default: str,
+    leaves_out: bool = False,
+) -> Verdict:
     """Return what to do with a call after its hooks ran. A deny of a hook or a rule holds in every mode."""
-    answer, rule = rules(call)
+    ruled = rules(call, leaves_out=leaves_out)
     if outcome.denied:
         return Verdict("refuse", outcome.reason or "denied by a hook")
-    if answer == "deny":
-        return Verdict("refuse", f"denied by the rule {rule}")
+    if ruled.answer == "deny":
+        return Verdict("refuse", ruled.reason)
     if mode == "plan" and kind != "read":
         return Verdict("refuse", "only tools that read may run in plan mode")
     asked = outcome.decision == "ask"
-    if not asked and answer != "ask" and (outcome.granted or default == "allow" or rules.is_harmless(call)):
+    if not asked and ruled.answer != "ask" and (outcome.granted or default == "allow" or rules.is_harmless(call)):
         return Verdict("run")
-    if answer == "allow" or mode == "bypass" or (mode == "acceptEdits" and kind == "edit"):
+    # A call that cannot be read may be more than an edit.
+    is_edit = kind == "edit" and ruled.grade != "opaque"
+    if ruled.answer == "allow" or mode == "bypass" or (mode == "acceptEdits" and is_edit):
         return Verdict("run")
-    return Verdict("ask", outcome.reason if asked else f"the rule {rule} asks" if answer == "ask" else "")
+    return Verdict("ask", outcome.reason if asked else ruled.reason)

@@ -14,6 +14,7 @@ from ..model import Outcome, field_of, hooks_ran
 from .answers import Answer
 from .backends import AsyncBackend, Backend, HookEngine
 from .calls import Call
+from .configured_rules import ConfiguredRules
 from .options import Approver, Renamed, reads_old_names
 from .permission import Rules, mode_of
 from .permission_cache import PermissionCache
@@ -59,7 +60,7 @@ class Session:
         source: str = "startup",
         default: str = "allow",
         mode: str = "default",
-        rules: Mapping[str, str] | Rules | None = None,
+        rules: Mapping[str, str] | Rules | ConfiguredRules | None = None,
         approver: Approver | None = None,
         show: Callable[[str], object] = lambda text: None,
         env_file: str | os.PathLike[str] | None = None,
@@ -85,7 +86,7 @@ class Session:
         self.source = source
         self.default = default
         self.mode = mode
-        self.rules = rules if isinstance(rules, Rules) else Rules(rules)
+        self._rules = rules if isinstance(rules, (Rules, ConfiguredRules)) else Rules(rules)
         self.approver = approver
         self.show = show
         self.env_file = env_file
@@ -109,6 +110,15 @@ class Session:
     @mode.setter
     def mode(self, word: str) -> None:
         self._mode = mode_of(word)
+
+    @property
+    def rules(self) -> Rules:
+        """The permission rules that hold now; may be set at any time."""
+        return self._rules.current() if isinstance(self._rules, ConfiguredRules) else self._rules
+
+    @rules.setter
+    def rules(self, rules: Rules) -> None:
+        self._rules = rules if isinstance(rules, Rules) else Rules(rules)
 
     # Start and end.
 
@@ -202,15 +212,21 @@ class Session:
         tool_use_id: str | None = None,
         schema: Mapping[str, Any] | None = None,
         kind: str | None = None,
+        leaves_out: bool = False,
     ) -> Answer:
         """Make a tool call: PreToolUse, permission, ``run(input)``, PostToolUse or PostToolUseFailure.
 
         An input that hooks changed must match ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
-        ``run``), for the permission modes; without it the names of common tools are known.
+        ``run``), for the permission modes; without it the names of common tools are known. ``leaves_out`` promises that
+        a search returns no file for which ``left_out`` is true: then rules do not ask about a search that is wider.
         """
         if halted := self._halted_answer():
             return halted
-        return await Call(self, name, input, tool_use_id or new_id(), schema, kind).make(run)
+        return await Call(self, name, input, tool_use_id or new_id(), schema, kind, leaves_out).make(run)
+
+    def left_out(self, name: str, input: Any) -> Callable[[str], bool]:
+        """Return a function that says whether rules keep a file, by its absolute path, out of a search's result."""
+        return self.rules.left_out({"tool_name": name, "tool_input": input, "cwd": self.cwd})
 
     async def stop(self, last_assistant_message: str = "") -> Answer:
         """Ask whether the agent may stop: Stop, or SubagentStop. With ``keep_going`` it must be told ``content``."""

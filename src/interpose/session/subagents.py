@@ -49,7 +49,7 @@ def _child(session: Session, agent: str, agent_id: str, transcript_path: str) ->
     child = Session(
         session._engine, session_id=session.session_id, cwd=session.cwd, agent_id=agent_id, agent_type=agent,
         model=session.model, transcript_path=transcript_path or session.transcript_path, default=session.default,
-        mode=session.mode, rules=session.rules, approver=session.approver, show=session.show,
+        mode=session.mode, rules=session._rules, approver=session.approver, show=session.show,
         max_continues=session.max_continues, on_outcome=session.on_outcome, backend=session._backend, parent=session,
     )  # fmt: skip
     child._wrap = session._wrap

@@ -10,6 +10,8 @@ If a hook fails, the asserts fail too, even if the failure is a deny, unless the
 (``load_cases``, ``run_case``) are what ``interpose test`` and the pytest plugin run.
 """
 
+import typing as _typing
+
 from .asserts import (
     assert_allowed,
     assert_asked,
@@ -21,14 +23,14 @@ from .asserts import (
 )
 from .cases import Case, load_cases
 from .comparison import CaseResult, Difference, run_case
-from .firing import Recorder, event, fire
+from .firing import OutcomeCapture, event, fire
 from .reports import report
 
 __all__ = [
     "Case",
     "CaseResult",
     "Difference",
-    "Recorder",
+    "OutcomeCapture",
     "assert_allowed",
     "assert_asked",
     "assert_changed",
@@ -42,3 +44,14 @@ __all__ = [
     "report",
     "run_case",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Return names that have changed, with a warning."""
+    if name == "Recorder":
+        import warnings
+
+        what = "interpose.testing.Recorder is called interpose.testing.OutcomeCapture now"
+        warnings.warn(what, DeprecationWarning, stacklevel=2)
+        return OutcomeCapture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ from ..hooks import Hooks
 from ..model import Hook, Outcome
 from ..telemetry.lifecycle import Subscription
 
-__all__ = ["Recorder", "engine_of", "event", "fire"]
+__all__ = ["OutcomeCapture", "engine_of", "event", "fire"]
 
 SESSION = "test-session"
 
@@ -70,10 +70,10 @@ def event(name: str, /, *, events: Table = TABLE, **fields: Any) -> Event:
     return event_of(row, Template(row, SESSION).complete(fields))
 
 
-class Recorder:
+class OutcomeCapture:
     """Collects what an engine does during a block.
 
-        with Recorder(hooks) as seen:
+        with OutcomeCapture(hooks) as seen:
             run_my_agent(hooks)
         assert [outcome.event for outcome in seen.outcomes] == ["PreToolUse", "PostToolUse"]
 

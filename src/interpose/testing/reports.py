@@ -38,11 +38,16 @@ def report(outcome: Outcome) -> str:
 
 def hook_lines(results: Iterable[Result]) -> list[str]:
     """Return a line for every hook: its name, how it ended, what it decided, and why."""
-    rows = [(_name(result), result.status, result.decision, _why(result)) for result in results]
-    if not rows:
+    ran = list(results)
+    if not ran:
         return ["no hook ran (is there one for this event, does its matcher match, is it enabled?)"]
-    width = max(len(row[0]) for row in rows)
-    return [f"{name:<{width}}  {status:<7}  {decision:<5}  {why}".rstrip() for name, status, decision, why in rows]
+    width = max(len(_name(result)) for result in ran)
+    lines = []
+    for result in ran:
+        lines.append(f"{_name(result):<{width}}  {result.status:<7}  {result.decision:<5}  {_why(result)}".rstrip())
+        if (written := str(result.evidence.get("stderr", "")).strip()) and written not in _why(result):
+            lines.append(f"  stderr: {shown(written)}")
+    return lines
 
 
 def _name(result: Result) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 from typing import Any
 
@@ -18,13 +17,9 @@ _MAX_SECONDS = 600.0
 async def _bash(given: dict[str, Any], workplace: Workplace) -> str:
     seconds = given.get("timeout", _SECONDS * 1000) / 1000
     try:
-        ended = await run_shell(_script(given["command"], workplace), workplace.cwd, seconds)
+        ended = await run_shell(given["command"], workplace.cwd, seconds, workplace.environment())
     except OSError as error:
-        raise ToolFailed(f"the command cannot be started: {error.strerror}") from None
-    except ValueError:
-        raise ToolFailed(
-            "the command has characters that cannot be passed to a shell (NUL, a lone surrogate)"
-        ) from None
+        raise ToolFailed(f"the command could not be run: {error.strerror}") from None
     if ended.late:
         raise ToolFailed(
             _output(f"the command did not end within {seconds:g} s and was killed, with all that it had started", ended)
@@ -32,13 +27,6 @@ async def _bash(given: dict[str, Any], workplace: Workplace) -> str:
     if ended.status:
         raise ToolFailed(_output(_status(ended.status), ended))
     return _output("", ended) or "(no output)"
-
-
-def _script(command: str, workplace: Workplace) -> str:
-    """Return the command, after the lines that hooks wrote for the session."""
-    if workplace.env_file is None or not workplace.env_file.is_file():
-        return command
-    return f". {shlex.quote(str(workplace.env_file.resolve()))}\n{command}"
 
 
 def _status(status: int) -> str:

@@ -25,8 +25,17 @@ _T = TypeVar("_T")
 class Walk:
     """One walk, which ends early when it takes too long or is abandoned; remarks say what was left out."""
 
-    def __init__(self, root: Path, *, seconds: float = _SECONDS, most: int = _MAX_FILES) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        seconds: float = _SECONDS,
+        most: int = _MAX_FILES,
+        left_out: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._root = root
+        self._left_out = left_out
+        self._kept_back = 0
         self._deadline = time.monotonic() + seconds
         self._left = most
         self._abandoned = threading.Event()
@@ -38,9 +47,13 @@ class Walk:
         self._abandoned.set()
 
     def files(self, start: Path) -> Iterator[Path]:
-        """Yield the files below a directory, or the file itself; not links that lead out of the working directory."""
+        """Yield the files below a directory, or the file itself.
+
+        Links that lead out of the working directory are passed over, and so are files that rules keep back.
+        """
         if not start.is_dir():
-            yield start
+            if self._may_show(start):
+                yield start
             return
         try:
             with os.scandir(start) as found:
@@ -56,8 +69,13 @@ class Walk:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from self.files(path)
-            elif self._is_inside(entry):
+            elif self._is_inside(entry) and self._may_show(path):
                 yield path
+
+    def _may_show(self, path: Path) -> bool:
+        kept_back = self._left_out(str(path))
+        self._kept_back += kept_back
+        return not kept_back
 
     def _is_inside(self, entry: os.DirEntry[str]) -> bool:
         try:
@@ -77,6 +95,8 @@ class Walk:
     def remarks(self) -> list[str]:
         """Return remarks for the model about files that were left out."""
         remarks = ["(there are too many files, and not all were searched: name a path)"] if self._early else []
+        if self._kept_back:
+            remarks.append(f"(left out by a permission rule: {self._kept_back})")
         if self.unreadable:
             remarks.append(f"(could not be read or is too large: {self.unreadable})")
         return remarks

@@ -20,7 +20,7 @@ async def _glob(given: dict[str, Any], workplace: Workplace) -> str:
     if not start.is_dir():
         raise ToolFailed(f"{shown(workplace, start)} is not a directory")
     matches = path_pattern(pattern)
-    walk = Walk(workplace.cwd)
+    walk = Walk(workplace.cwd, left_out=workplace.left_out)
 
     def work() -> list[Path]:
         found = [path for path in walk.files(start) if matches(os.path.relpath(path, start))]
@@ -63,4 +63,5 @@ GLOB = make_tool(
     },
     ("pattern",),
     _glob,
+    leaves_out=True,
 )

@@ -26,7 +26,7 @@ async def _grep(given: dict[str, Any], workplace: Workplace) -> str:
     expression = compiled(given["pattern"], ignore_case=given.get("-i", False), lines=True)
     matches = _name_filter(given.get("glob"))
     most = int(given.get("head_limit", _MAX_LINES))
-    walk = Walk(workplace.cwd)
+    walk = Walk(workplace.cwd, left_out=workplace.left_out)
 
     def files() -> Iterator[tuple[Path, bytes]]:
         for path in walk.files(start):
@@ -117,4 +117,5 @@ GREP = make_tool(
     },
     ("pattern",),
     _grep,
+    leaves_out=True,
 )

@@ -179,7 +179,7 @@ class _ServerConnection:
         return said
 
     def _error_text(self, error: Exception) -> str:
-        return error_text(error) + self._status + self._process.stderr_note()
+        return (self._process.failure or error_text(error)) + self._status + self._process.stderr_note()
 
 
 def _unique(links: list[_ServerConnection], on_problem: Callable[[str], None]) -> Iterator[Tool]:

@@ -1,15 +1,15 @@
-"""Run a shell command in its own session and process group, with limits of time and output."""
+"""Run a shell command and everything that it starts, with limits of time and output."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shutil
-import signal
-import subprocess
-import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from interpose import ProcessTree
 
 from .truncated_output import TruncatedOutput
 
@@ -20,7 +20,7 @@ _GRACE = 1.0
 _LINGER = 0.2
 """Seconds to wait for processes that still hold the output after the shell: a filter may write a last line."""
 _DYING = 5.0
-"""Seconds to wait for a killed shell; only one that the kernel cannot end takes longer."""
+"""Seconds to wait for killed processes; only one that the kernel cannot end takes longer."""
 _PIECE = 65_536
 
 
@@ -37,65 +37,53 @@ class ShellResult:
     """Whether processes that it left behind held its output open and were killed."""
 
 
-async def run_shell(script: str, cwd: Path, seconds: float) -> ShellResult:
-    """Run a script and return its result; its process group is killed, also if the caller is cancelled."""
-    shell = _Shell(script, cwd)
+async def run_shell(script: str, cwd: Path, seconds: float, env: Mapping[str, str]) -> ShellResult:
+    """Run a script and return its result; all that it started is ended then, also if the caller is cancelled.
+
+    Raises OSError if the shell cannot be started.
+    """
+    shell = _Shell(script, cwd, env)
+    late = lingered = False
     try:
-        await asyncio.wait({shell.exited}, timeout=seconds)
-        late = not shell.exited.done()
+        await asyncio.wait({shell.process.exited}, timeout=seconds)
+        late = not shell.process.exited.done()
         if late:
-            await shell.end()
+            await shell.terminate()
         else:
             await asyncio.wait({shell.silent}, timeout=_LINGER)
-        lingered = not late and not shell.silent.done()
+            lingered = not shell.silent.done()
     except asyncio.CancelledError:
-        await shell.end()
+        await shell.terminate()
         raise
     finally:
-        status = shell.close()
-    return ShellResult(status, shell.output.text(), late, lingered)
+        await shell.end()
+    if shell.process.failure:
+        raise OSError(None, shell.process.failure)
+    return ShellResult(shell.process.status, shell.output.text(), late, lingered)
 
 
 class _Shell:
-    """A running shell. ``exited`` is done when it has exited, ``silent`` when its output is closed."""
+    """A running shell. ``silent`` is done when its output is closed."""
 
-    def __init__(self, script: str, cwd: Path) -> None:
+    def __init__(self, script: str, cwd: Path, env: Mapping[str, str]) -> None:
         self._loop = asyncio.get_running_loop()
-        self.exited: asyncio.Future[None] = self._loop.create_future()
         self.silent: asyncio.Future[None] = self._loop.create_future()
         self.output = TruncatedOutput()
         self._pipe, theirs = os.pipe()
+        nothing = os.open(os.devnull, os.O_RDONLY)
         try:
-            self._process = subprocess.Popen(
-                [shutil.which("bash") or "/bin/sh", "-c", script],
-                stdin=subprocess.DEVNULL,
-                stdout=theirs,
-                stderr=theirs,
-                cwd=cwd,
-                start_new_session=True,
-            )
+            shell = shutil.which("bash") or "/bin/sh"
+            self.process = ProcessTree(
+                [shell, "-c", script], env=env, cwd=cwd, descriptors=(nothing, theirs, theirs)
+            )  # fmt: skip
         except BaseException:
             os.close(self._pipe)
             raise
         finally:
             os.close(theirs)
+            os.close(nothing)
         os.set_blocking(self._pipe, False)
         self._loop.add_reader(self._pipe, self._drain)
-        self._watcher = threading.Thread(target=self._watch, name="interpose-shell", daemon=True)
-        self._watcher.start()
-
-    def _watch(self) -> None:
-        """Wait for the shell without reaping it: until then the number of its group cannot be reused."""
-        try:
-            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
-        except AttributeError:  # macOS before Python 3.13
-            self._process.wait()
-        except ChildProcessError:
-            pass  # it was reaped elsewhere
-        try:
-            self._loop.call_soon_threadsafe(_settle, self.exited)
-        except RuntimeError:
-            pass  # the loop is closed
 
     def _drain(self) -> None:
         try:
@@ -105,36 +93,30 @@ class _Shell:
         self.output.feed(data)
         if not data:
             self._loop.remove_reader(self._pipe)
-            _settle(self.silent)
+            self.silent.set_result(None)
+
+    async def terminate(self) -> None:
+        """Send SIGTERM, and give the shell a moment to tidy up."""
+        self.process.terminate()
+        await asyncio.wait({self.process.exited, self.silent}, timeout=_GRACE)
 
     async def end(self) -> None:
-        """Send SIGTERM to the group, wait, and send SIGKILL."""
-        self._signal(signal.SIGTERM)
-        await asyncio.wait({self.exited, self.silent}, timeout=_GRACE)
-        self._signal(signal.SIGKILL)
-        await asyncio.wait({self.exited}, timeout=_DYING)
-
-    def close(self) -> int:
-        """Kill what is left of the group, read the rest of the output, and return the exit status."""
-        self._signal(signal.SIGKILL)
+        """Kill what is left and read the rest of the output; wait, even if the caller is cancelled again."""
+        self.process.kill()
+        deadline = self._loop.time() + _DYING
+        cancelled = False
+        while not self.process.ended.done() and (left := deadline - self._loop.time()) > 0:
+            try:
+                await asyncio.wait({self.process.ended}, timeout=left)
+            except asyncio.CancelledError:
+                cancelled = True
+        self.process.close()
         self._loop.remove_reader(self._pipe)
-        for _ in range(16):  # a pipe holds no more, and a process outside of the group may write without end
+        for _ in range(16):  # a pipe holds no more, and a process that cannot be killed may write without end
             if self.silent.done():
                 break
             self._drain()
         self.output.feed(b"", final=True)
         os.close(self._pipe)
-        self._watcher.join(_DYING)  # returns at once, except for a shell that was cancelled twice or cannot be killed
-        status = self._process.poll()
-        return -signal.SIGKILL if status is None else status
-
-    def _signal(self, number: signal.Signals) -> None:
-        try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass  # no process is left, or (macOS) only zombies
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+        if cancelled:
+            raise asyncio.CancelledError

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from interpose import tool_environment
 
 __all__ = ["Kind", "Tool", "ToolFailed", "Workplace", "make_tool"]
 
@@ -30,12 +32,14 @@ class Workplace:
     """Writes a file and returns what was written, after hooks changed it; raises ToolFailed if they deny it."""
     is_protected: Callable[[Path], bool] = lambda _: False
     """Says whether tools must not change a file, such as one of the hooks."""
-    env_file: Path | None = None
-    """Shell lines that hooks wrote for the session; Bash runs them first."""
+    environment: Callable[[], Mapping[str, str]] = tool_environment
+    """Returns the environment of the processes that tools start."""
     seen: dict[Path, str] = field(default_factory=dict)
     """The digest of each file when it was last read or written; a file that has changed since is not overwritten."""
     locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     """One lock per file, for one write at a time; all agents of a run share them."""
+    left_out: Callable[[str], bool] = lambda _: False
+    """Says whether permission rules keep a file out of the result of a search."""
 
     def __post_init__(self) -> None:
         self.cwd = self.cwd.resolve()
@@ -52,6 +56,8 @@ class Tool:
     kind: Kind
     run: Callable[[dict[str, Any], Workplace], Awaitable[str]]
     """Returns the result for the model; raises ToolFailed with the error for the model."""
+    leaves_out: bool = False
+    """Whether its result has no file that ``Workplace.left_out`` says to leave out."""
 
 
 def make_tool(
@@ -61,6 +67,8 @@ def make_tool(
     properties: dict[str, Any],
     required: Sequence[str],
     run: Callable[[dict[str, Any], Workplace], Awaitable[str]],
+    *,
+    leaves_out: bool = False,
 ) -> Tool:
     """Return a tool that takes these properties and no others; its input is validated before it runs."""
     schema = {
@@ -74,7 +82,7 @@ def make_tool(
         _check(name, schema, given)
         return await run(given, workplace)
 
-    return Tool(name, description, schema, kind, checked)
+    return Tool(name, description, schema, kind, checked, leaves_out)
 
 
 def _check(name: str, schema: dict[str, Any], given: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from ...hooks import Hooks
 from ...model import Outcome
 from .. import is_hook
 from ..loading import load_hooks, refuse_changed_files, trace_from_environment
-from ..render import print_error, print_problem
+from ..render import flat, print_error, print_problem
 from ..render.streams import discard_stdout, report_lost_output, stdout_error, stdout_to_stderr
 from .event import EventOptions, read_event, unknown_fields
 
@@ -133,9 +133,17 @@ def _report(outcome: Outcome, before: Mapping[str, Any], *, as_json: bool) -> in
     if isinstance(error, BrokenPipeError):
         discard_stdout()  # the reader needed no more
     elif error is not None:
-        report_lost_output(error)
+        report_lost_output(error, _decision(outcome))
         return status or 1
     return status
+
+
+def _decision(outcome: Outcome) -> str:
+    """Return a deny or an ask in one line; empty if the event goes on."""
+    if outcome.allowed:
+        return ""
+    said = f"{outcome.event} is denied" if outcome.denied else f"{outcome.event} needs a person's yes"
+    return flat(f"{said}: {outcome.reason}" if outcome.reason else said)
 
 
 def _reply(outcome: Outcome, before: Mapping[str, Any], dialect: str) -> int:
@@ -152,7 +160,7 @@ def _reply(outcome: Outcome, before: Mapping[str, Any], dialect: str) -> int:
     except OSError as failure:
         error = failure
     if error is not None:
-        report_lost_output(error)
+        report_lost_output(error, _decision(outcome))
         return 2  # the host cannot read the reply
     for part in reply.unsaid:
         print(f"interpose fire: {part}: the reply has no field for it at {outcome.event}", file=sys.stderr)

@@ -17,7 +17,7 @@ from ...strict_json import BadJson, decode
 __all__ = ["EventOptions", "read_event", "unknown_fields"]
 
 # Fields that the engine adds for each command; it adds them again when a recorded event is fired.
-_ADDED = ("hook_type", "timestamp", "protocol", "tool_output", "async_phase")
+_ADDED = ("hook_type", "timestamp", "protocol", "tool_output", "async_phase", "match")
 
 
 class EventOptions:

@@ -13,7 +13,7 @@ from ...model import Outcome, Result, subject_of
 from ...replies import clean
 from . import paint, short_path
 
-__all__ = ["STATUS_COLOURS", "change_lines", "labelled_lines", "print_outcome"]
+__all__ = ["STATUS_COLOURS", "change_lines", "labelled_lines", "print_outcome", "unexpected_stderr"]
 
 _VERDICTS = {
     "deny": ("DENIED", "red"),
@@ -124,19 +124,24 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
             said = f"({said})"
         line = f"  {_name(result):<{width}}  {paint(f'{result.status:<7}', colour)}  {said:<6}  {_time(result)}"
         yield f"{line}  {_explain(result)}".rstrip()
-        if result.error is not None:
-            yield from _traces(result)
+        yield from _traces(result, outcome)
 
 
-def _traces(result: Result) -> Iterator[str]:
-    """Return where a function raised, and what a failed command wrote, unless the error has it already."""
+def _traces(result: Result, outcome: Outcome) -> Iterator[str]:
+    """Return where a function raised, and what a command wrote, unless it is shown already."""
     if place := _place(result):
         yield from labelled_lines("  at: ", short_path(place))
     if printed := str(result.evidence.get("stdout", "")).strip():
         yield from labelled_lines("  stdout: ", "\n".join(printed.splitlines()[:_MOST_LINES]))
-    written = str(result.evidence.get("stderr", "")).rstrip()
-    if written and written.strip() not in str(result.error):
+    if written := unexpected_stderr(result, outcome):
         yield from labelled_lines("  stderr: ", "\n".join(written.splitlines()[-_MOST_LINES:]))
+
+
+def unexpected_stderr(result: Result, outcome: Outcome) -> str:
+    """Return what a command wrote to standard error, unless it is the error, the reason or the context already."""
+    written = str(result.evidence.get("stderr", "")).rstrip()
+    shown = (str(result.error or ""), result.reason, *outcome.context, *outcome.messages)
+    return "" if any(written.strip() in text for text in shown) else written
 
 
 def _place(result: Result) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
 __all__ = [
-    "WatchedOutput", "capture_stdout", "confirm", "discard_stdout", "is_interactive", "report_lost_output",
-    "silence_log", "stdout_error", "stdout_to_stderr", "watch_stdout",
+    "LossyErrors", "WatchedOutput", "capture_stdout", "confirm", "discard_stdout", "is_interactive", "prepare_streams",
+    "report_lost_output", "silence_log", "stdout_error", "stdout_to_stderr", "watch_stdout",
 ]  # fmt: skip
 
 
@@ -53,6 +53,46 @@ class WatchedOutput(io.TextIOWrapper):
             raise
 
 
+class LossyErrors(io.TextIOWrapper):
+    """Standard error that drops what cannot be written: a full disk must not change the exit status of a deny."""
+
+    def write(self, text: str, /) -> int:
+        """Write text."""
+        try:
+            return super().write(text)
+        except OSError:
+            return len(text)
+
+    def flush(self) -> None:
+        """Write the buffer to the file."""
+        try:
+            super().flush()
+        except OSError:
+            return
+
+
+def prepare_streams() -> None:
+    """Open /dev/null for each standard stream that is closed, and let errors on standard error pass.
+
+    Without this, the next file that is opened would get the number of a closed stream, and what hooks print would be
+    written into it. ``sys.stdout`` stays None: a command reports that its output is lost.
+    """
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:  # another file has the number already
+                os.close(opened)
+            else:
+                os.set_inheritable(number, True)
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open until the process ends
+    errors = sys.stderr
+    if errors is None or (errors is sys.__stderr__ and isinstance(errors, io.TextIOWrapper)):
+        binary = open(2 if errors is None else errors.fileno(), "wb", closefd=False)  # noqa: SIM115
+        encoding = errors.encoding if errors is not None else "utf-8"
+        sys.stderr = LossyErrors(binary, encoding=encoding, errors="backslashreplace", line_buffering=True)
+
+
 def watch_stdout() -> None:
     """Replace ``sys.stdout`` by a WatchedOutput, unless a caller of ``main`` has replaced it already."""
     stream = sys.stdout
@@ -74,9 +114,10 @@ def stdout_error() -> OSError | None:
     return sys.stdout.error if isinstance(sys.stdout, WatchedOutput) else None
 
 
-def report_lost_output(error: OSError) -> None:
-    """Print on standard error why the output of the command is lost, and discard the rest of it."""
-    print(f"interpose: standard output cannot be written: {error.strerror}", file=sys.stderr)
+def report_lost_output(error: OSError, decision: str = "") -> None:
+    """Print on standard error why the output of the command is lost, and what it would have said; discard the rest."""
+    told = f"; {decision}" if decision else ""
+    print(f"interpose: standard output cannot be written: {error.strerror}{told}", file=sys.stderr)
     discard_stdout()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from ...errors import Problem
+from ...errors import Problem, UsageError
 from ...lint.rules import suggest_rule
-from ...session.permission import Rules, merge_rules
+from ...session.permission import merge_rules
 from ..loading import current_directory, load_hooks, refuse_changed_files
 from ..options import AsJson, Config, Cwd, Dialect
 from ..render import paint
@@ -62,6 +63,10 @@ def run(
     agents: Annotated[
         str | None, typer.Option("--agents", metavar="FILE", help="Kinds of subagents: description, system, tools.")
     ] = None,
+    pass_env: Annotated[
+        list[str] | None,
+        typer.Option("--pass-env", metavar="NAME", help="Let tools have this variable of the environment too."),
+    ] = None,
     max_turns: Annotated[
         int, typer.Option("--max-turns", metavar="N", min=1, help="Model calls for one prompt, at most.")
     ] = 100,
@@ -84,17 +89,17 @@ def run(
     if not config:
         refuse_changed_files(hooks, dialect)
     silence_log()
-    for warning in (*hooks.warnings, *_unknown_tools("--allow", allow), *_unknown_tools("--deny", deny)):
+    doubts = (*_unknown_tools("--allow", allow), *_unknown_tools("--deny", deny), *_unset_variables(pass_env))
+    for warning in (*hooks.warnings, *doubts):
         print(f"{paint('warning', 'yellow', stream=sys.stderr)}: {warning}", file=sys.stderr)
     view: PlainView = SilentView() if as_json else PlainView() if plain or not sys.stdout.isatty() else LiveView()
     session = TerminalSession(
         hooks, view, cwd=Path(current_directory()), model=model, window=window, mcp=mcp, agents=agents,
-        max_turns=max_turns,
+        max_turns=max_turns, pass_env=pass_env or (),
         options={
             "mode": mode, "default": "ask",
-            "rules": Rules(
-                merge_rules(hooks.permissions, dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")),
-                harmless=HARMLESS,
+            "rules": hooks.rules(
+                merge_rules(dict.fromkeys(allow or (), "allow"), dict.fromkeys(deny or (), "deny")), HARMLESS
             ),
         },
     )  # fmt: skip
@@ -112,3 +117,12 @@ def _unknown_tools(option: str, rules: list[str] | None) -> Iterator[Problem]:
     for rule in rules or ():
         if hint := suggest_rule(rule):
             yield Problem(f"{option} {rule}: no tool has this name, so the rule never matches", hint=hint)
+
+
+def _unset_variables(names: list[str] | None) -> Iterator[Problem]:
+    """Return a warning for each variable that cannot be passed on because it is not set; raise for what is no name."""
+    for name in names or ():
+        if not name.isidentifier():
+            raise UsageError(f"--pass-env {name}: not the name of a variable", hint="such as --pass-env SSH_AUTH_SOCK")
+        if name not in os.environ:
+            yield Problem(f"--pass-env {name}: this variable is not set", hint="set it, or check its spelling")

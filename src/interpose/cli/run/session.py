@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +18,8 @@ from ...ids import new_id
 from ...model import Outcome
 from .. import INTERRUPTED
 from ..loading import trace_from_environment
-from ..render import print_error
+from ..render import cut, flat, print_error
+from ..render.outcome import unexpected_stderr
 from .person import Person
 from .timeline import Timeline
 from .view import PlainView
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ...agent.run import AgentRun
 
 __all__ = ["TerminalSession"]
+
+_WIDEST = 160
 
 
 class TerminalSession:
@@ -43,6 +46,7 @@ class TerminalSession:
         mcp: str | None = None,
         agents: str | None = None,
         max_turns: int = 100,
+        pass_env: Sequence[str] = (),
         options: dict[str, Any],
     ) -> None:
         from ...agent.agent_types import AGENT_TYPES, read_agent_types
@@ -63,7 +67,7 @@ class TerminalSession:
             hooks=hooks, model=self._model, cwd=cwd, directory=cwd / ".interpose" / "sessions",
             shadow=ShadowGit(cwd), view=view,
             agent_types={**AGENT_TYPES, **(read_agent_types(agents) if agents else {})},
-            limits=Limits(turns=max_turns), env_file=cwd / ".interpose" / "sessions" / f"{self.session_id}.env",
+            limits=Limits(turns=max_turns), pass_env=pass_env,
         )  # fmt: skip
         hooks.show = lambda text: view.draw("notice", {"text": text})
 
@@ -99,8 +103,6 @@ class TerminalSession:
         if sys.stdin.isatty():
             options.setdefault("approver", person.may)
         _make_private(self._runtime.directory)
-        if self._runtime.env_file is not None:
-            self._runtime.env_file.touch(mode=0o600)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._model.close)
             if self._mcp:
@@ -121,12 +123,14 @@ class TerminalSession:
         return INTERRUPTED if interrupted() else 0
 
     def _on_outcome(self, outcome: Outcome) -> None:
-        """Add an outcome to the timeline, and print failed hooks immediately."""
+        """Add an outcome to the timeline; print failed hooks, and standard error of others, immediately."""
         self.timeline.add(outcome)
         for result in outcome.results:
+            what = f"hook {result.hook} at {outcome.event}"
             if result.error is not None:
-                what = f"hook {result.hook} at {outcome.event}: {result.error}"
-                self._view.draw("notice", {"text": what})
+                self._view.draw("notice", {"text": f"{what}: {result.error}"})
+            elif written := flat(unexpected_stderr(result, outcome)):
+                self._view.draw("notice", {"text": f"{what} wrote to standard error: {cut(written, _WIDEST)}"})
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         from ...agent.tools.mcp import connect

@@ -38,7 +38,8 @@ class Timeline:
             "subject": subject_of(outcome),
             "hooks": [
                 {"hook": result.hook, "status": result.status, "decision": result.decision,
-                 "round": result.round, "ms": round(result.duration * 1000, 1)}
+                 "round": result.round, "ms": round(result.duration * 1000, 1),
+                 **({"stderr": stderr} if (stderr := result.evidence.get("stderr")) else {})}
                 for result in outcome.results
             ],
             "decision": _decision(outcome),

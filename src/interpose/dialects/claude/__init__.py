@@ -89,6 +89,8 @@ def _failed(
     row: EventSpec, failure: Failure, blocks: bool, stderr: str = "", said: ParsedAnswer = _NOTHING
 ) -> Reply | Failure:
     """Return the failure, or a block if this hook or this event demands one."""
+    if failure.kind == "unasked":
+        return failure  # it denies in every dialect, and does not count
     if failure.kind == "misstated":
         failure = Failure("bad_output", failure.text, trace=failure.trace, evidence=failure.evidence)
     facts, late = row.claude, failure.kind == "late"
@@ -236,7 +238,7 @@ def _read_value(row: EventSpec, answer: object) -> ParsedAnswer | Failure:
 # The event.
 
 # Fields of the native wire format, which hooks of Claude Code do not know.
-_NATIVE = frozenset({"hook_type", "orchestrator_id", "timestamp", "tool_output", "protocol", "async_phase"})
+_NATIVE = frozenset({"hook_type", "orchestrator_id", "timestamp", "tool_output", "protocol", "async_phase", "match"})
 
 
 def write(event: Event) -> dict[str, Any]:

@@ -21,12 +21,14 @@ PROTOCOL = 1
 _EMPTY_ANSWERS = (b"", b"{}", b"null")
 _SHOWN = 300
 """How many bytes of an unreadable answer are kept as evidence."""
+_MOST_LINES = 100
+"""How many lines of a text are searched for an answer."""
 
-# An interpreter that does not find its script exits with 2, which would look like a deny.
+# Python, Perl and the shell exit with 2 if they do not find their script, which would look like a deny. It must be all
+# that was written: a hook that denies may repeat what the model wrote.
 _NOT_LAUNCHED = re.compile(
-    r"can't open file|Can't open perl script|Cannot find module|Could not open input file|\(LoadError\)"
-    r"|^\S*sh: (0: )?(cannot|can't) open",
-    re.MULTILINE,
+    r"(\S*(python|pypy)[\w.-]*: can't open file '.*': \[Errno \d+\]|Can't open perl script \".*\":"
+    r"|\S*sh: (\d+: )?(cannot|can't) open .*:) (No such file( or directory)?|Permission denied|(Is|Not) a directory)"
 )
 
 
@@ -72,47 +74,78 @@ def variables(event: Event) -> dict[str, str]:
     return said
 
 
-def read(row: EventSpec, answer: object) -> Reply | Failure:
-    """Read the return value of a callable, or the end of a command."""
+def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure:
+    """Read the return value of a callable, or the end of a command. A guard's answer has no unknown keys."""
     if type(answer) is not Ended:
-        return read_answer(row, answer)
+        return read_answer(row, answer, guard)
     if answer.failure is not None:
-        return answer.failure
+        return _unfinished(answer, answer.failure)
     if answer.status == 0 and answer.stdout.strip() in _EMPTY_ANSWERS:
         return Reply(evidence=answer.evidence)
     match answer.status:
         case 0:
-            said = _said(row, answer)
+            said = _said(row, answer, guard)
         case 2:
             return _denied(row, answer)
         case 126 | 127:
             code = "spawn_permission" if answer.status == 126 else "spawn_not_found"
             return _failed(answer, code, f"exit status {answer.status}: {_first_line(answer.stderr)}")
         case _:
-            return _broken(row, answer)
+            return _broken(row, answer, guard)
     return said if isinstance(said, Failure) else replace(said, evidence=answer.evidence)
 
 
-def _said(row: EventSpec, answer: Ended) -> Reply | Failure:
+def _said(row: EventSpec, answer: Ended, guard: bool = False) -> Reply | Failure:
     """Read standard output; an empty one has no decision."""
     if not answer.stdout.strip():
         return Reply()
     try:
         said = decode(answer.stdout)
     except BadJson as error:
-        return _failed(answer, "bad_output", f"the answer is not JSON: {error}")
+        begun = _begins_an_object(answer.stdout)
+        hint = "" if begun else _unread_answer(row, answer.stdout)
+        return _failed(answer, "bad_output", f"the answer is not JSON: {error}{hint}", misstated=begun)
     if said is None:
         return Reply()
     if not isinstance(said, Mapping):
         return _failed(answer, "bad_output", f"the answer is a {type(said).__name__} where an object is expected")
-    reply = read_answer(row, said)
+    reply = read_answer(row, said, guard)
     return _failed(answer, reply.code, reply.text) if isinstance(reply, Failure) else reply
+
+
+def _begins_an_object(stdout: bytes) -> bool:
+    """Say whether standard output begins as an answer does: after blanks, marks and colours comes a brace."""
+    text = clean(stdout[:_SHOWN].replace(b"\0", b"").decode("utf-8", "ignore"))
+    return text.lstrip("\ufeff\ufffe\u200b\u2060 \t\r\n\v\f").startswith("{")
+
+
+def _unread_answer(row: EventSpec, stdout: bytes) -> str:
+    """Return a hint if a line of a text is an answer that refuses: text before it keeps it from being read."""
+    lines = stdout.splitlines(keepends=True)[:_MOST_LINES]
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith(b"{"):
+            continue
+        rest = b"".join(lines[number:])
+        for text in (line, rest[: rest.rfind(b"}") + 1]):
+            try:
+                found = read_answer(row, decode(text))
+            except BadJson:
+                continue
+            if found.kind == "misstated" if isinstance(found, Failure) else found.decision in ("deny", "ask"):
+                return f"; line {number + 1} refuses, and is not read: print nothing but the answer to standard output"
+    return ""
+
+
+def _unfinished(answer: Ended, failure: Failure) -> Failure:
+    """Return why there is no answer; one that was cut off because it is too long may have been a deny."""
+    cut_off = failure.code == "stdout_limit" and _begins_an_object(answer.stdout)
+    return replace(failure, misstated=True) if cut_off else failure
 
 
 def _denied(row: EventSpec, answer: Ended) -> Reply | Failure:
     """Read exit status 2: a deny, whatever is on standard output."""
     message = answer.stderr.strip()
-    if not answer.stdout.strip() and _NOT_LAUNCHED.search(message):
+    if not answer.stdout.strip() and _NOT_LAUNCHED.fullmatch(message):
         return _failed(answer, "launch_error", f"exit status 2: {_first_line(message)}")
     if not message:
         said = _said(row, answer)
@@ -121,25 +154,25 @@ def _denied(row: EventSpec, answer: Ended) -> Reply | Failure:
     return Reply(decision="deny", reason=message or f"{name} exited with status 2", evidence=answer.evidence)
 
 
-def _broken(row: EventSpec, answer: Ended) -> Reply | Failure:
-    """Read any other status: a failure, but a deny or an ask on standard output still counts."""
+def _broken(row: EventSpec, answer: Ended, guard: bool) -> Reply | Failure:
+    """Read any other status: a failure, but a deny or an ask on standard output still counts, also a misstated one."""
     number = -answer.status if answer.status < 0 else answer.status - 128
     if number > 0 and number in set(map(int, signal.valid_signals())):
         name = signal.Signals(number).name.removeprefix("SIG") if number < signal.SIGRTMIN else str(number)
         failure = _failed(answer, f"signal:{name}", f"ended by signal {name}")
     else:
         failure = _failed(answer, "hook_crash", f"exit status {answer.status}: {_first_line(answer.stderr)}")
-    said = _said(row, answer) if answer.stdout.strip() else None
+    said = _said(row, answer, guard) if answer.stdout.strip() else None
     if isinstance(said, Reply) and said.decision in ("deny", "ask"):
         return replace(said, problem=failure, evidence=answer.evidence)
-    return failure
+    return said if isinstance(said, Failure) and said.kind == "misstated" else failure
 
 
-def _failed(answer: Ended, code: str, text: str) -> Failure:
+def _failed(answer: Ended, code: str, text: str, *, misstated: bool = False) -> Failure:
     evidence = dict(answer.evidence)
-    if code == "bad_output":
+    if code in ("bad_output", "bad_decision"):
         evidence["stdout"] = clean(answer.stdout[:_SHOWN].decode("utf-8", "replace"))
-    return Failure(code, text, trace=answer.stderr, evidence=evidence)
+    return Failure(code, text, trace=answer.stderr, evidence=evidence, misstated=misstated)
 
 
 def _first_line(text: str) -> str:

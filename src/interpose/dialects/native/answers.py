@@ -2,7 +2,8 @@
 
 Armament has ``abort`` and ``modify``; MassGen ``allowed``, ``decision``, ``updated_input`` and ``inject``; Goat and
 the Claude Agent SDK ``continue``, ``decision``, ``systemMessage`` and ``hookSpecificOutput``. An answer may have all of
-them; the strictest decision counts. An answer that cannot be read is never an allow.
+them; the strictest decision counts. An answer that cannot be read is never an allow, and neither is one whose deciding
+key is misspelt (``near_misses``). Any other unknown key is reported; a guard says nothing that is not known.
 """
 
 from __future__ import annotations
@@ -13,15 +14,24 @@ from typing import Any
 
 from ...events import EventSpec
 from ...model import STRICTNESS, Injection
-from ...replies import STRATEGIES, Failure, Reply
+from ...replies import STRATEGIES, Failure, Reply, clean
 
 __all__ = ["read"]
 
 _DECISIONS = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask", "defer": "ask"}
 _MOST_KEYS = 10_000
+_MOST_UNKNOWN = 1000
+_MOST_REPORTED = 20
+_UNREAD = frozenset({"reason", "asyncTimeout", "hookEventName", "permissionDecisionReason"})
+"""Keys at the top level that another key reads."""
+_SPECIFIC = frozenset({
+    "permissionDecision", "permissionDecisionReason", "decision", "updatedInput", "updatedToolOutput",
+    "updatedMCPToolOutput", "additionalContext",
+})  # fmt: skip
+"""Keys that are read in hookSpecificOutput, and not passed on."""
 
 
-def read(row: EventSpec, answer: object) -> Reply | Failure:
+def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure:
     """Read the return value of a callable, or a decoded JSON answer."""
     if type(answer) is Reply:
         return _check(row, answer)
@@ -31,10 +41,9 @@ def read(row: EventSpec, answer: object) -> Reply | Failure:
             f"returned {_kind(answer)}, which is not an answer; return nothing, a mapping or a reply such as deny()",
         )
     try:
-        said = _exact(answer)
+        return _AnswerReader(row, _exact(answer), guard).reply()
     except BaseException as error:  # a mapping whose own methods break
         return Failure("bad_reply", f"returned a mapping that cannot be read: {_kind(error)}")
-    return _AnswerReader(row, said).reply()
 
 
 def _check(row: EventSpec, reply: Reply) -> Reply | Failure:
@@ -102,9 +111,13 @@ _SOUND: dict[str, Callable[[object], bool]] = {
 class _AnswerReader:
     """Reads one answer; collects its parts and its problems."""
 
-    def __init__(self, row: EventSpec, said: dict[str, Any]) -> None:
+    def __init__(self, row: EventSpec, said: dict[str, Any], guard: bool) -> None:
         self.row = row
         self.said = said
+        self.guard = guard
+        self.unknown: dict[str, None] = {}
+        self.stated = False
+        """Whether a key that decides has said something, be it that there is no objection."""
         self.decisions: list[tuple[str, str]] = []  # decision and reason
         self.grants = False
         self.misstated: list[str] = []
@@ -112,6 +125,7 @@ class _AnswerReader:
         self.ignored: list[str] = []
         self.changes: dict[str, Any] = {}
         self.context: list[str] = []
+        self.messages: list[str] = []
         self.inject: list[Injection] = []
         self.continue_: bool | None = None
         self.suppress = False
@@ -126,8 +140,8 @@ class _AnswerReader:
             reader = _TOP_LEVEL.get(key)
             if reader is not None:
                 reader(self, key, value)
-            elif key not in ("reason", "asyncTimeout", "hookEventName"):
-                self.extra[key] = value
+            elif key not in _UNREAD:
+                self._other(key, value)
         decision, why = max(self.decisions, key=lambda pair: STRICTNESS[pair[0]], default=(None, ""))
         if misfit := _misfit(self.row, self.changes):
             self.wrong.append(misfit)
@@ -137,27 +151,58 @@ class _AnswerReader:
             self.wrong.extend(self.misstated)
         if self.wrong and decision not in ("deny", "ask"):
             return Failure("bad_output", "; ".join(self.wrong))
+        if self.unknown and self.guard and not self.stated:
+            what = ", ".join(islice(self.unknown, _MOST_REPORTED))
+            return Failure("bad_output", f"{what}: not known here, and no key that is known decides; a guard's answer "
+                                         "says what it decides, or nothing")  # fmt: skip
         return Reply(
             decision=decision,  # type: ignore[arg-type]
             grants=self.grants and decision == "allow",
             reason=why or reason,
             changes={} if self.wrong else self.changes,
             context=tuple(self.context),
+            messages=tuple(self.messages),
             inject=tuple(self.inject),
             suppress=self.suppress,
             continue_=self.continue_,
             stop_reason=self.stop_reason,
             interrupt=self.interrupt,
             extra=self.extra,
-            ignored=tuple(self.ignored),
+            ignored=(*self.ignored, *self._unknown_wishes()),
             again=self.again if decision not in ("deny", "ask") else None,
             problem=Failure("bad_output", "; ".join(self.wrong)) if self.wrong else None,
         )
 
+    def _unknown_wishes(self) -> list[str]:
+        wishes = [f"{key}: not known here" for key in islice(self.unknown, _MOST_REPORTED)]
+        more = len(self.unknown) - len(wishes)
+        return [*wishes, f"{more} more keys: not known here"] if more > 0 else wishes
+
+    def _other(self, key: str, value: object) -> None:
+        """Keep a key that is not known, and say so; one that may have been meant to decide is misstated."""
+        self.extra[key] = value
+        if key.startswith("x-"):
+            return
+        from ..claude.answers import OUTPUTS
+
+        if key == "terminalSequence" or (key in OUTPUTS.get(self.row.name, ()) and key not in _SPECIFIC):
+            if key == "action" and type(value) is str and value == "decline":
+                self.decisions.append(("deny", ""))
+            return
+        from .near_misses import doubt
+
+        shown = clean(key)[:60]
+        if len(self.unknown) == _MOST_UNKNOWN:
+            self.misstated[:] = [f"more than {_MOST_UNKNOWN} keys are not known here"]
+        elif why := doubt(key, value):
+            self.misstated.append(f"{shown}: {why}")
+        else:
+            self.unknown[shown] = None
+
     # One method for each key.
 
     def _decide(self, key: str, value: object, reason: str = "", *, grants: bool, in_place: bool = True) -> None:
-        if value is None or (type(value) is str and not value):
+        if value is None:
             return
         decision = _DECISIONS.get(value) if type(value) is str else None
         if decision is None:
@@ -168,6 +213,7 @@ class _AnswerReader:
         if decision == "allow" and not in_place:
             self.ignored.append(f"{key} allow: not where an allow is read")
             return
+        self.stated = True
         self.decisions.append((decision, reason))
         if decision == "allow" and (grants or (type(value) is str and value == "approve")):
             self.grants = True
@@ -182,6 +228,10 @@ class _AnswerReader:
         reason = self._text(self.said, "permissionDecisionReason") or self._text(self.said, "message")
         self._decide(key, value, reason, grants=False, in_place=False)
 
+    def _message(self, key: str, value: object) -> None:
+        if "behavior" not in self.said and "permissionDecision" not in self.said:
+            self._other(key, value)  # otherwise it is their reason
+
     def _abort(self, key: str, value: object) -> None:
         if self._flag(key, value, decides=True):
             self.decisions.append(("deny", ""))
@@ -191,6 +241,14 @@ class _AnswerReader:
         if flag is not None:
             self.decisions.append(("allow" if flag else "deny", ""))
 
+    def _misplaced_flag(self, key: str, value: object) -> None:
+        if type(value) is not bool:
+            self._flag(key, value, decides=True)
+        elif value is (key == "abort"):
+            self.decisions.append(("deny", ""))
+        else:
+            self.ignored.append(f"{key} {'true' if value else 'false'}: not where it is read")
+
     def _continue(self, key: str, value: object) -> None:
         flag = self._flag(key, value, decides=True)
         if flag is not None:
@@ -198,6 +256,15 @@ class _AnswerReader:
 
     def _suppress(self, key: str, value: object) -> None:
         self.suppress = bool(self._flag(key, value))
+
+    def _messages(self, key: str, value: object) -> None:
+        if isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value):
+            self.messages.extend(map(str.__str__, value))
+        elif value is not None:
+            self.wrong.append(f"{key}: {_kind(value)} where a list of texts is expected")
+
+    def _extra(self, key: str, value: object) -> None:
+        self.extra.update(_exact(value) if isinstance(value, Mapping) else {key: value})
 
     def _stop_reason(self, key: str, value: object) -> None:
         self.stop_reason = self._text(self.said, key)
@@ -234,13 +301,15 @@ class _AnswerReader:
                 self.wrong.append(f"inject: {_kind(item)} where content and strategy are expected")
                 continue
             said = _exact(item)
-            content, strategy = said.get("content"), said.get("strategy", STRATEGIES[0])
+            content, strategy = said.pop("content", None), said.pop("strategy", STRATEGIES[0])
             if type(content) is not str:
                 self.wrong.append(f"inject.content: {_kind(content)} where text is expected")
             elif type(strategy) is not str or strategy not in STRATEGIES:
                 self.wrong.append(f"inject.strategy: {_shown(strategy)}; there are {', '.join(STRATEGIES)}")
             else:
                 self.inject.append(Injection(content, strategy))
+            for name, more in said.items():
+                self._other(name, more)
 
     def _async(self, key: str, value: object) -> None:
         if not self._flag(key, value):
@@ -257,7 +326,7 @@ class _AnswerReader:
         if value is None:
             return
         if not isinstance(value, Mapping):
-            self.wrong.append(f"{key}: {_kind(value)} where an object is expected")
+            self.misstated.append(f"{key}: {_kind(value)} where an object is expected")
             return
         said = _exact(value)
         named = said.pop("hookEventName", None)
@@ -268,15 +337,10 @@ class _AnswerReader:
         said.pop("permissionDecisionReason", None)
         for name, item in said.items():
             match name:
-                case "permissionDecision":
-                    self._decide(name, item, reason, grants=True, in_place=in_place)
-                case "decision":
-                    if isinstance(item, Mapping):
-                        self._behavior_of(item, in_place=in_place)
-                    else:
-                        self._decide(name, item, reason, grants=False, in_place=in_place)
-                case "behavior":
-                    self._decide(name, item, reason, grants=True, in_place=in_place)
+                case "decision" if isinstance(item, Mapping):
+                    self._behavior_of(item, in_place=in_place)
+                case "permissionDecision" | "decision" | "behavior":
+                    self._decide(name, item, reason, grants=name != "decision", in_place=in_place)
                 case "updatedInput":
                     self._replace_input(name, item)
                 case "updatedToolOutput" | "updatedMCPToolOutput":
@@ -284,10 +348,12 @@ class _AnswerReader:
                 case "additionalContext":
                     if text := self._text(said, name):
                         self.context.append(text)
+                case "abort" | "allowed" | "continue":
+                    self._misplaced_flag(name, item)
                 case _ if name in self.row.modifies:
                     self.changes[name] = item
                 case _:
-                    self.extra[name] = item
+                    self._other(name, item)
 
     def _behavior_of(self, value: Mapping[str, Any], *, in_place: bool) -> None:
         said = _exact(value)
@@ -299,10 +365,17 @@ class _AnswerReader:
         if self._flag("interrupt", said.pop("interrupt", None)):
             self.interrupt = True
         self._replace_input("updatedInput", said.pop("updatedInput", None))
-        self.extra.update(said)
+        for name, item in said.items():
+            if name == "updatedPermissions":
+                self.extra[name] = item
+            else:
+                self._other(name, item)
 
     def _flag(self, key: str, value: object, *, decides: bool = False) -> bool | None:
-        if value is None or isinstance(value, bool):
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            self.stated = self.stated or decides
             return value
         (self.misstated if decides else self.wrong).append(f"{key}: {_shown(value)} where true or false is expected")
         return None
@@ -332,16 +405,22 @@ _TOP_LEVEL: dict[str, Callable[[_AnswerReader, str, Any], None]] = {
     "updated_input": _AnswerReader._replace_input,
     "updatedInput": _AnswerReader._replace_input,
     "inject": _AnswerReader._inject,
+    "message": _AnswerReader._message,
+    "messages": _AnswerReader._messages,
+    "extra": _AnswerReader._extra,
     "async": _AnswerReader._async,
     "async_": _AnswerReader._async,
     "hookSpecificOutput": _AnswerReader._specific,
-    "permissionDecisionReason": lambda *_: None,
 }
 
 
 def _exact(value: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a plain dict with text keys, without calling overridden methods of a subclass of dict."""
-    pairs = dict.items(value) if isinstance(value, dict) else [(key, value[key]) for key in islice(value, _MOST_KEYS)]
+    pairs: Any = dict.items(value) if isinstance(value, dict) else None
+    if pairs is None:
+        pairs = [(key, value[key]) for key in islice(value, _MOST_KEYS + 1)]
+        if len(pairs) > _MOST_KEYS:
+            raise ValueError("too many keys")
     said: dict[str, Any] = {}
     for key, item in pairs:
         if not isinstance(key, str):

@@ -40,5 +40,6 @@ def write_reply(outcome: Outcome, before: Mapping[str, Any]) -> WrittenReply:
         body["decision"] = {"behavior": "deny", "message": outcome.reason, "interrupt": True}
     if specific:
         body["hookSpecificOutput"] = {"hookEventName": outcome.event, **specific}
-    passed_on = {name: value for name, value in outcome.extra.items() if name not in body}
-    return WrittenReply({**passed_on, **body}, [])
+    if outcome.extra:
+        body["extra"] = dict(outcome.extra)
+    return WrittenReply(body, [])

@@ -21,6 +21,11 @@ def redact_result(event):
         return modify(tool_response=SECRET.sub(r"\1[redacted]", event.tool_response))
 
 
+def redact_error(event):
+    if SECRET.search(event.error):
+        return modify(error=SECRET.sub(r"\1[redacted]", event.error))
+
+
 def no_destruction(event):
     if "rm -rf" in event.tool_input["command"]:
         return deny("rm -rf is not done here")
