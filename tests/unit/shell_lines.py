@@ -61,6 +61,12 @@ POSSIBLE_OR_OPAQUE = [
     "printf 'git push\\n' > s; sh s", "printf 'git push\\n' > s; . ./s", "printf '#!/bin/sh\\ngit push\\n' > s; chmod +x s; ./s", "echo git push | tee s; sh s", "cat > s <<EOF\ngit push\nEOF\nbash s",
     "printf 'git push' | dd of=s; sh s", "cat <<EOF > s; sh s\ngit push\nEOF", "ln -s \"$(command -v git)\" g; ./g push", "cp \"$(command -v git)\" g; ./g push",
     "echo 'git push' > .bashrc; . ./.bashrc", "mkdir bin; echo 'git push' > bin/activate; . bin/activate",
+    "find . -maxdepth 0 -fprintf f 'git push' ; sh f", "echo 'import os; os.system(\"git push\")' > x.py; python3 -m x", "echo 'import os; os.system(\"git push\")' > x.py; python3 -c 'import x'",
+    "BASH_ENV=/dev/stdin bash -c : <<< 'git push'", "exec 3<<< 'git push'; bash <&3", "exec 3<<< 'git push'; . /dev/fd/3", "x=gXit; ${x/X/} push", "x=GIT; ${x,,} push", "${x:-git} push", "${x:-git push}",
+    "declare -A m=([a]=git); ${m[a]} push", "f() { xargs \"$@\"; }; echo push | f git", "eval x=push; git $x", "bash -c 'exec \"$@\"' _ git push", "xargs -I X git X <<< push", "mkdir b; ln -s \"$(command -v git)\" b/ls; PATH=b:$PATH; ls push",
+    "x='a[$(git push)]'; test -v \"$x\"", "env 'BASH_FUNC_x%%=() { git push; }' bash -c x", "foo a;" * 60 + "foo 'x; g\"\"it push'",
+    "sed 's/.*[/].*/1;c=3 git push/e' <<< a/b", "sed '/[/p;a]/e git push' <<< a", "awk 'BEGIN{print \"git push\" > \"f\"}'; sh f", "split <<< 'git push'; sh xaa", "uniq - f <<< 'git push'; . ./f",
+    "nohup echo git push > nohup.out; sh nohup.out", "perl '-Mstrict;system(\"git push\")' -e 1",
     # Where bash, dash and the reader could disagree.
     "cat <<EOF\nx\\\nEOF\nEOF\ngit push", "git push\r; git push", "true #\rx\ngit push",
 ]  # fmt: skip
