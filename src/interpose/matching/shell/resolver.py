@@ -60,6 +60,12 @@ _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
 
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _NUMBER = re.compile(r"-?[0-9]*")
+_ARRAY = re.compile(r"-\w*[aA]\w*")
+_COMPUTED = re.compile("=.*[$`\0\1]", re.DOTALL)
+_ESCAPES = re.compile(r"\\[abfnrtv]")  # as printf and echo -e write them
+_FEEDS = re.compile(r"(?<!\|)\|(?!\|)|<|>\(|\bcoproc\b")
+_COUNTING = re.compile(r"(?<![$\w{])(?:RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|HISTCMD)(?=\+?=|[\s;]|$)")
+_EVALUATED = re.compile(r"@[PEAKak]\}")
 _CODE = re.compile(
     r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 )
@@ -106,6 +112,8 @@ class Resolver:
         self.ran: list[tuple[str, str]] = []
         self.texts: list[str] = []  # what inert programs may have written to files
         self.runs_scripts = False
+        self.shell_without_script = ""
+        self.is_fed = False  # the line has a pipe, a here-document, a process substitution or a coprocess
         self.loads: list[str] = []  # programs that run code which they find
         self.path_changed = False
         self.dynamic = False  # the line itself says what its variables hold
@@ -123,6 +131,11 @@ class Resolver:
         if depth > DEEPEST or self.unread < 0:
             raise Unsure("too many commands that run commands")
         parsed = parse(text)
+        self.is_fed |= _FEEDS.search(text) is not None
+        if "[" in text and _COUNTING.search(text):
+            self.opaque.append("a variable of the shell evaluates what it is set to")
+        if _EVALUATED.search(text):
+            self.opaque.append("${x@P} evaluates what a variable holds")
         self.opaque += parsed.opaque
         self.functions |= parsed.functions
         self.is_simple &= parsed.is_simple
@@ -218,8 +231,11 @@ class Resolver:
 
     def finish(self) -> None:
         """Judge what depends on the whole line."""
-        if self.runs_scripts:
-            self.suspects += [Suspect("a file that is run", text=text) for text in self.texts]
+        if self.shell_without_script and self.is_fed:
+            self.opaque.append(f"{self.shell_without_script} runs what it reads")
+        names = {command.name for command in self.commands}
+        if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
+            self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
         code = sorted(name for name in self.written if _CODE.search(name))
@@ -430,6 +446,7 @@ class Resolver:
             self.suspect_texts(name, arguments[:at], runs=True)
             return self.run_text(arguments[at], context, f"{name} -c")
         if reads or at >= len(arguments):
+            self.shell_without_script = name
             return INPUT_RUN
         return self.run_file(name, arguments[at], context, arguments[at + 1 :])
 
@@ -535,7 +552,11 @@ class Resolver:
             self.path_changed = True
         elif not is_known(name):
             self.opaque.append("a variable whose name is computed")
-        elif name in programs.FILE_VARIABLES or _FILE_VARIABLE.match(name) or (name == "ENV" and "/" in value):
+        elif (
+            name in programs.FILE_VARIABLES
+            or _FILE_VARIABLE.match(name)
+            or (name == "ENV" and re.search("[/$`]", value))
+        ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
                 self.opaque.append(f"{name} makes programs run or load something")
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
@@ -569,6 +590,8 @@ class Resolver:
                 and name != "export"
             ):
                 self.opaque.append(f"{name} makes a variable that is evaluated")
+            if any(_ARRAY.fullmatch(word) for word in arguments) and any(_COMPUTED.search(word) for word in arguments):
+                self.opaque.append(f"{name} evaluates the text of an array")
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), word[setting.end() :], INPUT_SUSPECT, context, alone=True)
