@@ -231,7 +231,7 @@ class Resolver:
 
     def finish(self) -> None:
         """Judge what depends on the whole line."""
-        if self.shell_without_script and self.is_fed:
+        if self.shell_without_script and self.is_fed and not self.opaque:
             self.opaque.append(f"{self.shell_without_script} runs what it reads")
         names = {command.name for command in self.commands}
         if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
