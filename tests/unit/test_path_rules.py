@@ -1,6 +1,9 @@
 """Rules about files: no spelling of a path, and no link, gets past a rule that denies; one that allows needs them all."""
 
+import contextlib
 import os
+import shutil
+import time
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,10 @@ def condition(rule: str) -> Any:
     return found
 
 
+NESTED: Any = 1
+for _ in range(60):
+    NESTED = {"more": NESTED}
+
 # What reads a file that the rule names: the rule, the input, and how sure the rule is of it.
 SEEN = [
     # spellings
@@ -53,6 +60,8 @@ SEEN = [
     ("Read(secret.txt)", {"file_path": "/{root}/secret.txt"}, "certain"),
     ("Read(./secret.txt)", {"file_path": "///{root}//src//..//secret.txt"}, "certain"),
     ("Read(//etc/**)", {"file_path": "//etc/passwd"}, "certain"),
+    ("Read(/etc/**)", {"file_path": "/etc/passwd"}, "certain"),
+    ("Read(/etc/**)", {"file_path": "etc/passwd"}, "certain"),
     ("Read(//etc/**)", {"file_path": "/../../etc/passwd"}, "certain"),
     # links
     ("Read(secret.txt)", {"file_path": "src/innocent.txt"}, "certain"),
@@ -119,6 +128,13 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": {"name": "src/app.py"}}, "opaque"),
     ("Read(secrets/**)", {"file_path": b"src/app.py"}, "opaque"),
     ("Read(secrets/**)", {"path": "src/app.py", "second_file": "secrets/key"}, "possible"),
+    # what is added to hide it
+    ("Read(secrets/**)", {"file_path": "secrets/key", "more": [1] * 2_000}, "certain"),
+    ("Read(secrets/**)", {"more": [1] * 2_000, "file_path": "secrets/key"}, "certain"),
+    ("Read(secrets/**)", {f"key {number}": 1 for number in range(2_000)} | {"file_path": "secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "secrets/key", "more": NESTED}, "certain"),
+    ("Read(secrets/**)", {"file_path": "secrets/" + "./" * 60_000 + "key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "$HOME" * 5_000}, "opaque"),
     ("Read(secrets/**)", {"uri": "file://{root}/secrets/key"}, "possible"),
     ("Read(secrets/**)", {"file_path": Path("secrets/key")}, "certain"),
     ("Read|Edit(secrets/**)", {"file_path": "secrets/key"}, "certain"),
@@ -262,6 +278,7 @@ class TestAllow:
             {"file_path": "{root}/src/app.py"},
             {"file_path": "src/new/file"},
             {"file_path": "src/app.py", "limit": 5},
+            {"file_path": "src/app.py", "pages": "1-5"},
             {"file_path": "src/app.py", "content": "/etc/passwd"},
             {"paths": ["src/app.py", "src/b"]},
             {"file_path": "src/app.py", "edits": [{"old_string": "/etc/x", "new_string": "y"}]},
@@ -297,6 +314,10 @@ class TestAllow:
     def test_one_name_that_does_not_match_is_enough(self, project: Path, given: Any) -> None:
         assert not condition("Read(src/**)").covers(fields(filled(given, project), project))
 
+    def test_a_rule_that_begins_with_one_slash_allows_only_what_is_in_the_directory(self, project: Path) -> None:
+        assert condition("Read(/src/**)").covers(fields({"file_path": "src/app.py"}, project))
+        assert not condition("Read(/etc/**)").covers(fields({"file_path": "/etc/passwd"}, project))
+
     def test_a_rule_for_reading_allows_no_other_tool(self, project: Path) -> None:
         assert not condition("Read(src/**)").covers(fields({"path": "src/app.py", "pattern": "x"}, project, "Grep"))
         assert not condition("Edit(src/**)").covers(fields({"file_path": "src/app.py"}, project, "Write"))
@@ -326,6 +347,9 @@ class TestFamilies:
         assert condition("Write(secrets/**)").grade(fields({"file_path": "secrets/key"}, project, "Edit")) is None
 
 
+MANY = {f"key {number}": "x" for number in range(200)}
+
+
 class TestSearch:
     """A search is meant if all that it can find is; if a part of it is, the rest has to be told apart: opaque."""
 
@@ -350,7 +374,23 @@ class TestSearch:
             ("Read(shortcut/**)", "Glob", {"pattern": "secrets/*"}, "certain"),
             ("Read(secrets/**)", "LS", {"path": "secrets"}, "certain"),
             ("Read(secrets/**)", "LS", {"path": "{root}/shortcut"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "glob": "secr\\ets/**"}, "certain"),
+            ("Read(secrets/**)", "Glob", {"pattern": "\\secrets/*"}, "certain"),
+            ("Read(secrets/deep/**)", "Grep", {"pattern": "x", "path": "secrets", "glob": "secrets/deep/*"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "search_path": "{root}/secrets"}, "possible"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "uri": "file://{root}/secrets"}, "possible"),
+            ("Read(secrets/**)", "Glob", {"pattern": "file://{root}/secrets/*"}, "certain"),
+            ("Read(~/.ssh/**)", "Glob", {"pattern": "$HOME/.ssh/*"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "secrets"} | MANY, "certain"),
             # wider ones
+            ("Read(secrets/**)", "Glob", {"pattern": "[[:alpha:]]ecrets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "{r..t}ecrets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "@(secrets|src)/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "?(x)secrets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "!src/**"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": ".{.,x}/secr*/*", "path": "src"}, "opaque"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "root": "/"}, "opaque"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src"} | MANY, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x"}, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "."}, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "/"}, "opaque"),
@@ -380,6 +420,8 @@ class TestSearch:
             ("Read(secrets/**)", "Glob", {"pattern": "src/{a,b}/**"}, None),
             ("Read(secrets/*)", "Glob", {"pattern": "secrets/*/*"}, None),
             ("Read(secrets/**)", "LS", {"path": "src"}, None),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "glob": "**/*.py", "max": "20"}, None),
+            ("Read(secrets/**)", "Glob", {"pattern": "src/(group)/[id]/*.py"}, None),
         ],
         ids=lambda value: repr(value)[:60],
     )
@@ -396,6 +438,56 @@ class TestSearch:
         assert condition(f"{tool}(src/**)").grade(call) is None
 
     def test_a_long_pattern_is_judged_quickly(self, project: Path) -> None:
-        for glob in ("*a" * 2_000, "{a,b}" * 300, "**/" * 1_000, "[" * 5_000, "{" * 5_000):
+        for glob in ("*a" * 2_000, "{a,b}" * 300, "**/" * 1_000, "[" * 5_000, "{" * 5_000, "x" * 5_000 + "{,}" * 5_000):
             grade = condition("Read(secrets/**/a*b*c/*.txt)").grade(fields({"pattern": glob}, project, "Glob"))
             assert grade in ("opaque", None)
+
+    @pytest.mark.parametrize(
+        "given", [{"glob": " ,a" * 30_000}, {"glob": "," * 30_000 + "}"}, {"paths": ["src"] * 50_000}], ids=lambda _: ""
+    )
+    def test_a_search_for_very_much_is_not_judged_for_long(self, project: Path, given: Any) -> None:
+        began = time.monotonic()
+
+        grade = condition("Read(secrets/**)").grade(fields({"pattern": "x"} | given, project, "Grep"))
+
+        assert (grade, time.monotonic() - began < 1) == ("opaque", True)
+
+    @pytest.mark.parametrize(
+        ("rule", "given", "expected"),
+        [
+            ("Grep(src/**)", {"pattern": "x", "path": "src"}, True),
+            ("Grep(src/**)", {"pattern": "x", "path": "src/deep"}, True),
+            ("Grep(**)", {"pattern": "x"}, True),
+            ("Grep(src/*)", {"pattern": "x", "path": "src"}, False),
+            ("Grep(src/**)", {"pattern": "src/|token"}, False),
+            ("Grep(src/**)", {"pattern": "src/", "glob": "*.py"}, False),
+            ("Glob(src/**)", {"pattern": "*.py", "path": "src"}, True),
+            ("Glob(src/**)", {"pattern": "src/**/*.py"}, True),
+            ("Glob(src/**)", {"pattern": "src/away/*"}, False),
+            ("Glob(src/**)", {"pattern": "*", "path": "src/away"}, False),
+        ],
+        ids=repr,
+    )
+    def test_a_search_is_allowed_by_where_it_looks(self, project: Path, rule: str, given: Any, expected: bool) -> None:
+        (project / "src/away").symlink_to("../secrets")
+
+        assert condition(rule).covers(fields(given, project, rule[:4])) is expected
+
+
+def test_a_link_at_a_path_that_is_too_long_to_look_at_is_not_passed_over(project: Path) -> None:
+    name = "d" * 200
+    with contextlib.chdir(project):
+        for depth in range(2 * 12):
+            if depth == 12:
+                (project / "short").symlink_to("/".join([name] * 12))
+            os.mkdir(name)
+            os.chdir(name)
+        os.symlink(project / "secrets/key", "link")
+        os.chdir(project)
+        path = "/".join(["short", *[name] * 12, "link"])
+        assert Path(path).read_text() == "secrets/key"
+
+        grade = condition("Read(secrets/**)").grade(fields({"file_path": path}, project))
+        shutil.rmtree(project / name)
+
+    assert grade == "opaque"
