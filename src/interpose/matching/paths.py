@@ -69,7 +69,9 @@ class PathPattern:
             return False
         if not self._text.startswith(("//", "~")) and os.path.commonpath([real, real_base]) != real_base:
             return False
-        strict = [self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base, from_root=False)]
+        strict = [
+            self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base, from_root=False)
+        ]
         return all(any(matches(spelling) for matches in strict) for spelling in spellings)
 
     def grade_search(
