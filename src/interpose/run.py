@@ -374,10 +374,12 @@ class Run:
         subject = str(self.fields.get(row.subject or "", ""))
         version, seen = 0, dict[Step, int]()
         for step, run in self.ran:
-            if isinstance(run, HookRun) and run.changes:
-                version += 1
+            changes = isinstance(run, HookRun) and bool(run.changes)
+            version += changes
             if step is not None and step.guard:
-                seen[step] = version  # after its own change: the guard that made the final input has seen it
+                # After its own change: the guard that made the final input has seen it. In a group whose changes count
+                # it has seen no other.
+                seen[step] = version if changes or not step.hook.rewrites_in_group else 0
         self.round, self._position = 2, 0
         self.steps = tuple(
             step

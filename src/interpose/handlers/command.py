@@ -14,7 +14,7 @@ from ..faults import said
 from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
-from ..strict_json import Unencodable, encode
+from ..strict_json import Unencodable, encode, has_lone_surrogate
 from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld
 from ._process import Start, encoded
@@ -135,6 +135,9 @@ class CommandHandler:
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
             env.update(_environment_of(command, event))
+            # Where nothing can be denied, a hook that may read it is better than none.
+            if "deny" in hook.row.can and has_lone_surrogate(stdin):
+                raise HookFailed("payload", "the input has half a character in it (a lone surrogate)")
             start = Start(*command.words(event.get("cwd")), env, directory, keep=command.keep)
             return PreparedCommand(start, stdin, command.isolation, command.warm)
 
