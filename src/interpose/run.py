@@ -374,11 +374,9 @@ class Run:
         subject = str(self.fields.get(row.subject or "", ""))
         version, seen = 0, dict[Step, int]()
         for step, run in self.ran:
-            changes = isinstance(run, HookRun) and bool(run.changes)
-            version += changes
+            version += (changes := isinstance(run, HookRun) and bool(run.changes))
             if step is not None and step.guard:
-                # After its own change: the guard that made the final input has seen it. In a group whose changes count
-                # it has seen no other.
+                # After its own change, which it has seen; in a group whose changes count, it has seen no other.
                 seen[step] = version if changes or not step.hook.rewrites_in_group else 0
         self.round, self._position = 2, 0
         self.steps = tuple(

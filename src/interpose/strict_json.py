@@ -11,7 +11,7 @@ import math
 import re
 from typing import Any, NoReturn
 
-__all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode", "has_lone_surrogate"]
+__all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode"]
 
 DEEPEST = 100  # how many levels an event or an answer may be nested
 LONGEST = 50 * 1024 * 1024  # how many bytes of an event go to a command
@@ -49,14 +49,6 @@ def encode(value: Any) -> bytes:
 
 
 _encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-
-
-def has_lone_surrogate(data: bytes) -> bool:
-    """Say whether encoded JSON has half a character in it, which many programs cannot read."""
-    return b"\\ud" in data and b"\\ud" in _WHOLE.sub(b"", data)
-
-
-_WHOLE = re.compile(rb"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")  # a backslash, or both halves of a character
 
 
 def _is_too_deep(text: str) -> bool:
