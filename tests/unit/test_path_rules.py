@@ -25,6 +25,7 @@ def project(tmp_path: Path) -> Path:
     (root / "chain").symlink_to("src/innocent.txt")
     (root / "current.env").symlink_to("vault/prod.env")
     (root / "strongroom").symlink_to("vault")
+    (root / "src/inner").symlink_to("../secrets/deep")
     (root / "by_cwd").symlink_to("/proc/self/cwd/secrets/key")
     (root / "round").symlink_to("round")
     os.link(root / "secret.txt", root / "src/hard.txt")
@@ -134,6 +135,8 @@ SEEN = [
     ("Read(secrets/**)", {f"key {number}": 1 for number in range(2_000)} | {"file_path": "secrets/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "secrets/key", "more": NESTED}, "certain"),
     ("Read(secrets/**)", {"file_path": "secrets/" + "./" * 60_000 + "key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "strongroom/" + "./" * 60_000 + "../secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "src/inner/" + "./" * 60_000 + "../key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "$HOME" * 5_000}, "opaque"),
     ("Read(secrets/**)", {"uri": "file://{root}/secrets/key"}, "possible"),
     ("Read(secrets/**)", {"file_path": Path("secrets/key")}, "certain"),
@@ -200,6 +203,14 @@ def test_what_is_not_certain_is_never_allowed(project: Path, rule: str, given: A
 )
 def test_another_file_is_none_of_the_rules_business(project: Path, rule: str, given: Any) -> None:
     assert condition(rule).grade(fields(given, project)) is None
+
+
+def test_many_edits_of_one_file_can_be_judged(project: Path) -> None:
+    edits = [{"old_string": "a", "new_string": "secrets/key"}] * 2_000
+    call = fields({"file_path": "src/app.py", "edits": edits}, project, "MultiEdit")
+
+    assert condition("Edit(secrets/**)").grade(call) is None
+    assert condition("MultiEdit(src/**)").covers(call)
 
 
 def test_a_directory_may_be_any_kind_of_path(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,6 +393,7 @@ class TestSearch:
             ("Read(secrets/**)", "Glob", {"pattern": "file://{root}/secrets/*"}, "certain"),
             ("Read(~/.ssh/**)", "Glob", {"pattern": "$HOME/.ssh/*"}, "certain"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "secrets"} | MANY, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "./" * 50_000 + "secrets"}, "certain"),
             # wider ones
             ("Read(secrets/**)", "Glob", {"pattern": "[[:alpha:]]ecrets/*"}, "opaque"),
             ("Read(secrets/**)", "Glob", {"pattern": "{r..t}ecrets/*"}, "opaque"),
@@ -420,6 +432,8 @@ class TestSearch:
             ("Read(secrets/**)", "Glob", {"pattern": "src/{a,b}/**"}, None),
             ("Read(secrets/*)", "Glob", {"pattern": "secrets/*/*"}, None),
             ("Read(secrets/**)", "LS", {"path": "src"}, None),
+            ("Read(.env)", "Grep", {"pattern": "x", "path": "src/app.py"}, None),
+            ("Read(secret.txt)", "Grep", {"pattern": "x", "path": "src/innocent.txt", "glob": "*"}, "certain"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "glob": "**/*.py", "max": "20"}, None),
             ("Read(secrets/**)", "Glob", {"pattern": "src/(group)/[id]/*.py"}, None),
         ],

@@ -286,6 +286,9 @@ class TestNames:
             ("Skill(deploy)", {"skill": "deploy", "args": "production"}, "certain"),
             ("Skill(deploy)", {"skill": "review", "args": "deploy"}, None),
             ("WebSearch(*password*)", {"query": "my PASSWORD"}, "possible"),
+            ("mcp__hub__push(*main*)", {"branch": "main"}, "possible"),
+            ("mcp__hub__push(*main*)", {"branch": "feature"}, None),
+            ("mcp__hub__push(*main*)", {}, "opaque"),
         ],
         ids=repr,
     )

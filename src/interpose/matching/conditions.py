@@ -25,6 +25,7 @@ __all__ = ["AnyCondition", "Condition", "compile_condition", "compile_rule"]
 _MOST_VALUES = 1_000
 _MOST_SECONDS = 2.0
 _MOST_SEARCHED = 100
+_LONGEST_SEARCH = 10_000
 _DEEPEST = 50
 _LONGEST = 100_000
 
@@ -177,12 +178,13 @@ class Condition:
         if name == "Skill" and isinstance(given.get("skill"), str):
             known.append(self._grade_name(given["skill"]))
         known += self._grade_arguments(given) if self._host is None else ()
-        return surest((*(known or ["opaque"]), *others))  # opaque if there is nothing that the rule is about
+        if not known and not (others and str(name).startswith("mcp__")):
+            known.append("opaque")  # there is nothing that the rule is about; keys of servers are never known
+        return surest((*known, *others))
 
     def _grade_value(self, kind: str, value: object, cwd: str) -> Grade | None:
         """Judge a value by what its key says it is."""
-        if kind == "path" and isinstance(value, str) and len(value) > _LONGEST:
-            value = os.path.normpath(value)  # it may be short without its repeated slashes and dots
+        value = _shortened(value) if kind == "path" else value
         if not isinstance(value, str) or len(value) > _LONGEST:
             return "opaque"
         if kind == "command":
@@ -238,7 +240,7 @@ class Condition:
     def _grade_search(self, tool: str, given: Mapping[str, Any], cwd: str) -> Grade | None:
         """Judge what a search can find: files below a path, or those whose path matches a glob."""
         keys = {_plain_key(key): value for key, value in given.items() if value is not None}
-        roots = [value for key in _PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
+        roots = [_shortened(value) for key in _PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
         named = _listed(keys.get("pattern", [])) if tool == "Glob" else [
             one for key in ("glob", "include") for one in _listed(keys.get(key, []))
         ]  # fmt: skip
@@ -367,8 +369,9 @@ def _with_arguments(name: object, given: Mapping[Any, Any]) -> Mapping[Any, Any]
 
 def _limited(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any, bool]]:
     """Yield the values of an input, those that a rule is about first; raise _TooMuch if a rule would take long."""
-    end = time.monotonic() + _MOST_SECONDS
-    for number, found in enumerate(_values(given)):
+    end, number = time.monotonic() + _MOST_SECONDS, 0
+    for found in _values(given):
+        number += _kind(found[0]) != "inert"
         if number > _MOST_VALUES or time.monotonic() > end:
             raise _TooMuch
         yield found
@@ -425,11 +428,19 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _shortened(path: Any) -> Any:
+    """Return a long path without its repeated slashes and dots, without which it may be short."""
+    if not isinstance(path, str) or len(path) <= _LONGEST_SEARCH:
+        return path
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
 def _are_few(texts: Sequence[Any]) -> bool:
     """Return whether these are texts, and not so many that a rule would take long."""
     if len(texts) > _MOST_SEARCHED or not all(isinstance(one, str) for one in texts):
         return False
-    return sum(map(len, texts)) <= _LONGEST
+    return sum(map(len, texts)) <= _LONGEST_SEARCH
 
 
 def _globs(glob: str, tool: str) -> list[str]:

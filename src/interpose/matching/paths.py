@@ -89,8 +89,9 @@ class PathPattern:
 
         try:
             found = [spelling for root in roots for spelling, _ in _spellings(root, cwd)]
-            searched = [search for root in found for glob in globs for search in _searches(root, glob, cwd)]
-            if from_cwd and any(is_near(_literal(root) + "/**") for root in found):
+            folders = [root for root in found if not os.path.isfile(root)]  # there is nothing below a file
+            searched = [search for root in folders for glob in globs for search in _searches(root, glob, cwd)]
+            if from_cwd and any(is_near(_literal(root) + "/**") for root in folders):
                 begin = cwd or os.sep
                 searched += [search for glob in globs if "/" in glob for search in _searches(begin, glob, cwd)]
         except (Unreadable, OSError, ValueError):

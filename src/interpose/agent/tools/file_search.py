@@ -55,22 +55,31 @@ class Walk:
             if self._may_show(start):
                 yield start
             return
-        try:
-            with os.scandir(start) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError:
-            self.unreadable += 1
-            return
-        for entry in entries:
+        ahead = [(start, entry) for entry in self._entries(start)]
+        while ahead:
+            directory, entry = ahead.pop()
             if self.must_end():
                 return
-            path = start / entry.name
+            path = directory / entry.name
             if is_private(path.relative_to(self._root)):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from self.files(path)
+                ahead += ((path, below) for below in self._entries(path))
             elif self._is_inside(entry) and self._may_show(path):
                 yield path
+
+    def _entries(self, directory: Path) -> list[os.DirEntry[str]]:
+        """Return what is in a directory, the last name first."""
+        try:
+            with os.scandir(directory) as found:
+                return sorted(found, key=lambda entry: entry.name, reverse=True)
+        except OSError:
+            self.unreadable += 1
+            return []
+
+    def may_read(self, real: Path) -> bool:
+        """Return whether a file that a link leads to may be read, by its real path."""
+        return real.is_relative_to(self._root) and self._may_show(real)
 
     def _may_show(self, path: Path) -> bool:
         kept_back = self._left_out(str(path))
