@@ -37,6 +37,7 @@ POSSIBLE_OR_OPAQUE = [
     # A file that another program runs.
     "cat > build.ninja <<'E'\nrule r\n command = git push\nE\nninja", "echo '!git push' > e; vim -es -S e +q", "echo 'shell git push' > ~/.gdbinit; gdb -batch",
     "printf '[core]\\n\\tfsmonitor = git push\\n' >> .git/config; git status", "printf '#!/bin/sh\\ngit push\\n' > s; chmod +x s; sort --compress-program=./s f",
+    "echo '[alias] k = push' >> .git/config; git k",
     # Text that bash evaluates.
     "RANDOM='a[$(git push)]'", "read RANDOM <<< 'a[$(git push)]'", "declare -a b='($(git push))'", "a=('$(git push)'); echo \"${a[@]@P}\"",
     "ENV='$(git push)' dash -i -c :",

@@ -238,6 +238,8 @@ class Resolver:
             self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
+        if "git" in names and self.written & {"config", ".gitconfig"}:
+            self.opaque.append("git reads a configuration that the line writes")
         code = sorted(name for name in self.written if _CODE.search(name))
         if self.loads and code:
             self.opaque.append(f"{self.loads[0]} may run {code[0]}, which the line writes")
