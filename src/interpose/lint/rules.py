@@ -215,6 +215,6 @@ def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
 
 
 _RULES = (
-    _find_fail_open, _find_idle_guard, _find_dead_matcher, _find_client_rules, _find_dead_condition, _find_broken_target,
-    _find_script_without_effect, _find_bad_timeout,
+    _find_fail_open, _find_idle_guard, _find_dead_matcher, _find_client_rules, _find_dead_condition,
+    _find_broken_target, _find_script_without_effect, _find_bad_timeout,
 )  # fmt: skip
