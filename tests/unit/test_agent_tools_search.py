@@ -112,6 +112,13 @@ def test_what_is_only_half_a_pattern_stands_for_itself(tmp_path, pattern):
     assert call(workplace(tmp_path), "Glob", pattern=pattern) == pattern
 
 
+def test_a_pattern_that_is_longer_than_any_path_is_refused(tmp_path):
+    said = "failed: a path pattern of 100,000 characters: at most 4,096"
+
+    assert call(workplace(tmp_path), "Glob", pattern="[" * 100_000) == said
+    assert call(workplace(tmp_path), "Grep", pattern="x", glob="a/" + "[" * 99_998) == said
+
+
 def test_a_pattern_that_cannot_be_used_is_refused(tmp_path):
     said = call(workplace(tmp_path), "Glob", pattern="[z-a]")
 

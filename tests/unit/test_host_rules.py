@@ -245,3 +245,27 @@ def test_a_rule_with_a_url_is_compared_as_written_and_in_its_plain_spelling(url:
 def test_a_rule_that_names_no_host_is_refused(rule: str) -> None:
     with pytest.raises(BadHook, match="host"):
         compile_condition(rule)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "good.org/docs",
+        "*.good.org/docs",
+        "good.org:8080",
+        "user@good.org",
+        "https://good.org/x",
+        "[::1]:80",
+        "good.org#x",
+    ],
+)
+def test_a_rule_that_says_more_than_it_compares_is_refused(rule: str) -> None:
+    with pytest.raises(BadHook, match="more than a host"):
+        compile_condition(f"WebFetch(domain:{rule})")
+
+
+@pytest.mark.parametrize(
+    "rule", ["good.org", "https://good.org/", "*.good.org", "[::1]", "::1", "1.2.3.4", "localhost"]
+)
+def test_a_rule_that_is_a_host_is_taken(rule: str) -> None:
+    assert compile_condition(f"WebFetch(domain:{rule})") is not None

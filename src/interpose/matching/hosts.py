@@ -31,6 +31,9 @@ class HostPattern:
     def __init__(self, text: str) -> None:
         text = text.strip()
         self._matches: Predicate | None = None
+        host = re.sub(r"^[A-Za-z]+://", "", text).removesuffix("/")
+        if re.search(r"[/\\?#@]|(?:^|[^:]):[0-9]+$", host if host.count(":") < 2 else host.partition("]")[2]):
+            raise ValueError(f"domain:{text} has more than a host: ports, users and paths are not compared")
         if "*" in text:
             self._hosts = frozenset[str]()
             labels = normalize("NFKC", text).lower().strip(".").split(".")

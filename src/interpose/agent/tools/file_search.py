@@ -18,6 +18,7 @@ __all__ = ["Walk", "compiled", "path_pattern", "walked"]
 
 _MAX_FILES = 200_000
 _SECONDS = 30.0
+_MAX_PATTERN = 4_096
 
 _T = TypeVar("_T")
 
@@ -146,6 +147,8 @@ _WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 def path_pattern(pattern: str) -> Callable[[str], bool]:
     """Return a function that matches paths: ``**`` is any directories, ``*`` and ``?`` stay within a name."""
+    if len(pattern) > _MAX_PATTERN:
+        raise ToolFailed(f"a path pattern of {len(pattern):,} characters: at most {_MAX_PATTERN:,}")
     try:
         expression = compiled(_expression(pattern.removeprefix("./")))
     except ToolFailed:
