@@ -329,3 +329,20 @@ def test_edits_of_one_file_at_the_same_time_are_all_there_in_the_end(tmp_path):
 
     assert all(answer.startswith("Changed a") for answer in said)
     assert (tmp_path / "a").read_text() == "x\n" * 20
+
+
+def test_a_file_that_rules_keep_back_is_not_reached_through_a_link_of_which_they_did_not_know(tmp_path):
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/key").write_text("hidden")
+    (tmp_path / "link").symlink_to("secrets/key")
+    place = workplace(tmp_path, left_out=lambda path: "/secrets/" in path)
+
+    answers = [
+        call(place, "Read", file_path="link"),
+        call(place, "Write", file_path="link", content="x"),
+        call(place, "Edit", file_path="link", old_string="hidden", new_string="x"),
+        call(place, "Grep", pattern="hidden", path="link"),
+    ]
+
+    assert answers == ["failed: link leads to a file that a permission rule keeps back"] * 4
+    assert (tmp_path / "secrets/key").read_text() == "hidden"

@@ -1,6 +1,8 @@
 """Glob and Grep."""
 
+import contextlib
 import os
+import shutil
 import time
 
 import pytest
@@ -110,6 +112,13 @@ def test_what_is_only_half_a_pattern_stands_for_itself(tmp_path, pattern):
     assert call(workplace(tmp_path), "Glob", pattern=pattern) == pattern
 
 
+def test_a_pattern_that_is_longer_than_any_path_is_refused(tmp_path):
+    said = "failed: a path pattern of 100,000 characters: at most 4,096"
+
+    assert call(workplace(tmp_path), "Glob", pattern="[" * 100_000) == said
+    assert call(workplace(tmp_path), "Grep", pattern="x", glob="a/" + "[" * 99_998) == said
+
+
 def test_a_pattern_that_cannot_be_used_is_refused(tmp_path):
     said = call(workplace(tmp_path), "Glob", pattern="[z-a]")
 
@@ -178,3 +187,46 @@ def test_what_could_not_be_looked_at_is_counted(tmp_path):
         file.truncate(10**12)
 
     assert call(workplace(tmp_path), "Grep", pattern="hit") == "a\n(could not be read or is too large: 1)"
+
+
+def test_a_tree_that_is_very_deep_is_searched_as_far_as_the_system_can(tmp_path):
+    (tmp_path / "z").write_text("hit")
+    with contextlib.chdir(tmp_path):
+        for _ in range(1_200):
+            os.mkdir("d")
+            os.chdir("d")
+
+    try:
+        assert call(workplace(tmp_path), "Grep", pattern="hit") == "z"
+    finally:
+        shutil.move(tmp_path / "d" / "d", tmp_path / "rest")  # what removes the directory afterwards recurses too
+        _remove_deep(tmp_path / "rest")
+
+
+def _remove_deep(path):
+    """Remove nested directories from the innermost on."""
+    depth = 0
+    with contextlib.chdir(path):
+        while os.listdir():
+            os.chdir("d")
+            depth += 1
+        for _ in range(depth):
+            os.chdir("..")
+            os.rmdir("d")
+    path.rmdir()
+
+
+def test_a_link_that_is_changed_after_it_was_checked_is_not_followed(tmp_path):
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/key").write_text("hit")
+    (tmp_path / "harmless").write_text("nothing")
+    (tmp_path / "link").symlink_to("harmless")
+
+    def left_out(path):
+        denied = "secrets" in os.path.realpath(path)
+        if path.endswith("link"):
+            os.remove(path)
+            os.symlink("secrets/key", path)
+        return denied
+
+    assert "link" not in call(workplace(tmp_path, left_out=left_out), "Grep", pattern="hit")

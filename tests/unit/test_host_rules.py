@@ -26,6 +26,7 @@ EVIL = [
     "https://evil\u3002org/", "https://evil\uff0eorg/", "https://evil\uff61org/", "https://\uff45\uff56\uff49\uff4c.org/", "https://ev\u00adil.org/", "https://ev\u200bil.org/",
     "https://\u24d4vil.org/", "https://\U0001d41evil.org", "https://evil.org\\@good.org/", "https://good.org\\@evil.org/", "https://evil.org#@good.org/", "https://evil.org?@good.org",
     "https://evil.org/@good.org", "ftp://evil.org/x", "ws://evil.org", "view-source:https://evil.org/", "evil.org:8080/x", "https://evil.org\\.good.org/", "https://xn--evil-.org/", "EVIL.ORG://good.org", "evil.org://x",
+    "\u3000http://evil.org/", "http://evil.org;.good.org/", "http://evil.org`.good.org", "http://evil.org'x/", "http://evil.org%2f.good.org/", "http://good.org%40evil.org/", "http://evil.org\uff0fgood.org",
 ]  # fmt: skip
 GOOD = [
     "https://good.org/", "https://evil.org.good.org/", "https://notevil.org/", "https://good.org/evil.org", "https://good.org/?u=https://evil.org", "https://good.org/#evil.org",
@@ -196,11 +197,37 @@ class TestAllow:
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
+        ("https://good.org/docs/a", True),
+        ("https://good.org/docs/a%20b?q=../x", True),
+        ("https://good.org/docs/a/../b/", True),
+        ("https://good.org/docs/../admin", False),
+        ("https://good.org/docs/%2e%2e/admin", False),
+        ("https://good.org/docs/..%2fadmin", False),
+        ("https://good.org/docs/..\\admin", False),
+    ],
+)
+def test_a_rule_that_allows_a_part_of_a_site_allows_no_way_out_of_it(url: str, expected: bool) -> None:
+    assert condition("WebFetch(https://good.org/docs/*)").covers(fields({"url": url})) is expected
+
+
+def test_the_part_of_a_url_that_is_not_sent_hides_nothing() -> None:
+    assert condition("WebFetch(https://evil.org/x)").grade(fields({"url": "https://evil.org/x#y"})) == "certain"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
         ("https://evil.org/x", True),
         ("HTTPS://EVIL.ORG/x", True),
         ("https://evil.org:443/x", True),
         ("https://user@evil.org./x", True),
         ("https:\\\\evil.org\\x", True),
+        ("https://evil.org/a/../x", True),
+        ("https://evil.org//x", True),
+        ("https://evil.org/%78", True),
+        ("https://evil.org/a/%2e%2E/x", True),
+        ("https://evil.org/x/../y", True),  # as written
+        ("https://evil.org/y/../z#x", False),
         ("https://evil.org/X", False),
         ("https://evil.org:8443/x", False),
         ("https://good.org/x", False),
@@ -218,3 +245,27 @@ def test_a_rule_with_a_url_is_compared_as_written_and_in_its_plain_spelling(url:
 def test_a_rule_that_names_no_host_is_refused(rule: str) -> None:
     with pytest.raises(BadHook, match="host"):
         compile_condition(rule)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "good.org/docs",
+        "*.good.org/docs",
+        "good.org:8080",
+        "user@good.org",
+        "https://good.org/x",
+        "[::1]:80",
+        "good.org#x",
+    ],
+)
+def test_a_rule_that_says_more_than_it_compares_is_refused(rule: str) -> None:
+    with pytest.raises(BadHook, match="more than a host"):
+        compile_condition(f"WebFetch(domain:{rule})")
+
+
+@pytest.mark.parametrize(
+    "rule", ["good.org", "https://good.org/", "*.good.org", "[::1]", "::1", "1.2.3.4", "localhost"]
+)
+def test_a_rule_that_is_a_host_is_taken(rule: str) -> None:
+    assert compile_condition(f"WebFetch(domain:{rule})") is not None

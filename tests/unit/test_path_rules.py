@@ -1,6 +1,9 @@
 """Rules about files: no spelling of a path, and no link, gets past a rule that denies; one that allows needs them all."""
 
+import contextlib
 import os
+import shutil
+import time
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ def project(tmp_path: Path) -> Path:
     (root / "chain").symlink_to("src/innocent.txt")
     (root / "current.env").symlink_to("vault/prod.env")
     (root / "strongroom").symlink_to("vault")
+    (root / "src/inner").symlink_to("../secrets/deep")
     (root / "by_cwd").symlink_to("/proc/self/cwd/secrets/key")
     (root / "round").symlink_to("round")
     os.link(root / "secret.txt", root / "src/hard.txt")
@@ -39,6 +43,10 @@ def condition(rule: str) -> Any:
     return found
 
 
+NESTED: Any = 1
+for _ in range(60):
+    NESTED = {"more": NESTED}
+
 # What reads a file that the rule names: the rule, the input, and how sure the rule is of it.
 SEEN = [
     # spellings
@@ -53,6 +61,8 @@ SEEN = [
     ("Read(secret.txt)", {"file_path": "/{root}/secret.txt"}, "certain"),
     ("Read(./secret.txt)", {"file_path": "///{root}//src//..//secret.txt"}, "certain"),
     ("Read(//etc/**)", {"file_path": "//etc/passwd"}, "certain"),
+    ("Read(/etc/**)", {"file_path": "/etc/passwd"}, "certain"),
+    ("Read(/etc/**)", {"file_path": "etc/passwd"}, "certain"),
     ("Read(//etc/**)", {"file_path": "/../../etc/passwd"}, "certain"),
     # links
     ("Read(secret.txt)", {"file_path": "src/innocent.txt"}, "certain"),
@@ -80,9 +90,9 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": "/proc/self/task/1/cwd/secrets/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/proc/../proc/./self/cwd/shortcut/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "by_cwd"}, "certain"),
-    ("Read(secrets/**)", {"file_path": f"/proc/{os.getpid()}/root{{root}}/secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "/proc/{pid}/root{root}/secrets/key"}, "certain"),
     ("Read(//)", {"file_path": "/etc/passwd"}, "certain"),
-    ("Read(//**)", {"file_path": f"/proc/{os.getpid()}/cwd/x"}, "certain"),
+    ("Read(//**)", {"file_path": "/proc/{pid}/cwd/x"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/proc/999999999/cwd/src"}, "opaque"),
     ("Read(secrets/**)", {"file_path": "/System/Volumes/Data{root}/secrets/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/.vol/16777220/5"}, "opaque"),
@@ -119,6 +129,15 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": {"name": "src/app.py"}}, "opaque"),
     ("Read(secrets/**)", {"file_path": b"src/app.py"}, "opaque"),
     ("Read(secrets/**)", {"path": "src/app.py", "second_file": "secrets/key"}, "possible"),
+    # what is added to hide it
+    ("Read(secrets/**)", {"file_path": "secrets/key", "more": [1] * 2_000}, "certain"),
+    ("Read(secrets/**)", {"more": [1] * 2_000, "file_path": "secrets/key"}, "certain"),
+    ("Read(secrets/**)", {f"key {number}": 1 for number in range(2_000)} | {"file_path": "secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "secrets/key", "more": NESTED}, "certain"),
+    ("Read(secrets/**)", {"file_path": "secrets/" + "./" * 60_000 + "key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "strongroom/" + "./" * 60_000 + "../secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "src/inner/" + "./" * 60_000 + "../key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "$HOME" * 5_000}, "opaque"),
     ("Read(secrets/**)", {"uri": "file://{root}/secrets/key"}, "possible"),
     ("Read(secrets/**)", {"file_path": Path("secrets/key")}, "certain"),
     ("Read|Edit(secrets/**)", {"file_path": "secrets/key"}, "certain"),
@@ -138,7 +157,11 @@ SEEN = [
 
 def filled(value: Any, root: Path) -> Any:
     if isinstance(value, str):
-        return value.replace("{root}", str(root)).replace("{way_in}", str(root.parent / "way_in"))
+        return (
+            value.replace("{root}", str(root))
+            .replace("{pid}", str(os.getpid()))
+            .replace("{way_in}", str(root.parent / "way_in"))
+        )
     if isinstance(value, dict):
         return {key: filled(item, root) for key, item in value.items()}
     return [filled(item, root) for item in value] if isinstance(value, list) else value
@@ -180,6 +203,14 @@ def test_what_is_not_certain_is_never_allowed(project: Path, rule: str, given: A
 )
 def test_another_file_is_none_of_the_rules_business(project: Path, rule: str, given: Any) -> None:
     assert condition(rule).grade(fields(given, project)) is None
+
+
+def test_many_edits_of_one_file_can_be_judged(project: Path) -> None:
+    edits = [{"old_string": "a", "new_string": "secrets/key"}] * 2_000
+    call = fields({"file_path": "src/app.py", "edits": edits}, project, "MultiEdit")
+
+    assert condition("Edit(secrets/**)").grade(call) is None
+    assert condition("MultiEdit(src/**)").covers(call)
 
 
 def test_a_directory_may_be_any_kind_of_path(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,6 +289,7 @@ class TestAllow:
             {"file_path": "{root}/src/app.py"},
             {"file_path": "src/new/file"},
             {"file_path": "src/app.py", "limit": 5},
+            {"file_path": "src/app.py", "pages": "1-5"},
             {"file_path": "src/app.py", "content": "/etc/passwd"},
             {"paths": ["src/app.py", "src/b"]},
             {"file_path": "src/app.py", "edits": [{"old_string": "/etc/x", "new_string": "y"}]},
@@ -293,6 +325,10 @@ class TestAllow:
     def test_one_name_that_does_not_match_is_enough(self, project: Path, given: Any) -> None:
         assert not condition("Read(src/**)").covers(fields(filled(given, project), project))
 
+    def test_a_rule_that_begins_with_one_slash_allows_only_what_is_in_the_directory(self, project: Path) -> None:
+        assert condition("Read(/src/**)").covers(fields({"file_path": "src/app.py"}, project))
+        assert not condition("Read(/etc/**)").covers(fields({"file_path": "/etc/passwd"}, project))
+
     def test_a_rule_for_reading_allows_no_other_tool(self, project: Path) -> None:
         assert not condition("Read(src/**)").covers(fields({"path": "src/app.py", "pattern": "x"}, project, "Grep"))
         assert not condition("Edit(src/**)").covers(fields({"file_path": "src/app.py"}, project, "Write"))
@@ -322,6 +358,9 @@ class TestFamilies:
         assert condition("Write(secrets/**)").grade(fields({"file_path": "secrets/key"}, project, "Edit")) is None
 
 
+MANY = {f"key {number}": "x" for number in range(200)}
+
+
 class TestSearch:
     """A search is meant if all that it can find is; if a part of it is, the rest has to be told apart: opaque."""
 
@@ -346,7 +385,24 @@ class TestSearch:
             ("Read(shortcut/**)", "Glob", {"pattern": "secrets/*"}, "certain"),
             ("Read(secrets/**)", "LS", {"path": "secrets"}, "certain"),
             ("Read(secrets/**)", "LS", {"path": "{root}/shortcut"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "glob": "secr\\ets/**"}, "certain"),
+            ("Read(secrets/**)", "Glob", {"pattern": "\\secrets/*"}, "certain"),
+            ("Read(secrets/deep/**)", "Grep", {"pattern": "x", "path": "secrets", "glob": "secrets/deep/*"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "search_path": "{root}/secrets"}, "possible"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "uri": "file://{root}/secrets"}, "possible"),
+            ("Read(secrets/**)", "Glob", {"pattern": "file://{root}/secrets/*"}, "certain"),
+            ("Read(~/.ssh/**)", "Glob", {"pattern": "$HOME/.ssh/*"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "secrets"} | MANY, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "./" * 50_000 + "secrets"}, "certain"),
             # wider ones
+            ("Read(secrets/**)", "Glob", {"pattern": "[[:alpha:]]ecrets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "{r..t}ecrets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "@(secrets|src)/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "?(x)secrets/*"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "!src/**"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": ".{.,x}/secr*/*", "path": "src"}, "opaque"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "root": "/"}, "opaque"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src"} | MANY, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x"}, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "."}, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "/"}, "opaque"),
@@ -376,6 +432,10 @@ class TestSearch:
             ("Read(secrets/**)", "Glob", {"pattern": "src/{a,b}/**"}, None),
             ("Read(secrets/*)", "Glob", {"pattern": "secrets/*/*"}, None),
             ("Read(secrets/**)", "LS", {"path": "src"}, None),
+            ("Read(.env)", "Grep", {"pattern": "x", "path": "src/app.py"}, None),
+            ("Read(secret.txt)", "Grep", {"pattern": "x", "path": "src/innocent.txt", "glob": "*"}, "certain"),
+            ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "src", "glob": "**/*.py", "max": "20"}, None),
+            ("Read(secrets/**)", "Glob", {"pattern": "src/(group)/[id]/*.py"}, None),
         ],
         ids=lambda value: repr(value)[:60],
     )
@@ -392,6 +452,56 @@ class TestSearch:
         assert condition(f"{tool}(src/**)").grade(call) is None
 
     def test_a_long_pattern_is_judged_quickly(self, project: Path) -> None:
-        for glob in ("*a" * 2_000, "{a,b}" * 300, "**/" * 1_000, "[" * 5_000, "{" * 5_000):
+        for glob in ("*a" * 2_000, "{a,b}" * 300, "**/" * 1_000, "[" * 5_000, "{" * 5_000, "x" * 5_000 + "{,}" * 5_000):
             grade = condition("Read(secrets/**/a*b*c/*.txt)").grade(fields({"pattern": glob}, project, "Glob"))
             assert grade in ("opaque", None)
+
+    @pytest.mark.parametrize(
+        "given", [{"glob": " ,a" * 30_000}, {"glob": "," * 30_000 + "}"}, {"paths": ["src"] * 50_000}], ids=lambda _: ""
+    )
+    def test_a_search_for_very_much_is_not_judged_for_long(self, project: Path, given: Any) -> None:
+        began = time.monotonic()
+
+        grade = condition("Read(secrets/**)").grade(fields({"pattern": "x"} | given, project, "Grep"))
+
+        assert (grade, time.monotonic() - began < 1) == ("opaque", True)
+
+    @pytest.mark.parametrize(
+        ("rule", "given", "expected"),
+        [
+            ("Grep(src/**)", {"pattern": "x", "path": "src"}, True),
+            ("Grep(src/**)", {"pattern": "x", "path": "src/deep"}, True),
+            ("Grep(**)", {"pattern": "x"}, True),
+            ("Grep(src/*)", {"pattern": "x", "path": "src"}, False),
+            ("Grep(src/**)", {"pattern": "src/|token"}, False),
+            ("Grep(src/**)", {"pattern": "src/", "glob": "*.py"}, False),
+            ("Glob(src/**)", {"pattern": "*.py", "path": "src"}, True),
+            ("Glob(src/**)", {"pattern": "src/**/*.py"}, True),
+            ("Glob(src/**)", {"pattern": "src/away/*"}, False),
+            ("Glob(src/**)", {"pattern": "*", "path": "src/away"}, False),
+        ],
+        ids=repr,
+    )
+    def test_a_search_is_allowed_by_where_it_looks(self, project: Path, rule: str, given: Any, expected: bool) -> None:
+        (project / "src/away").symlink_to("../secrets")
+
+        assert condition(rule).covers(fields(given, project, rule[:4])) is expected
+
+
+def test_a_link_at_a_path_that_is_too_long_to_look_at_is_not_passed_over(project: Path) -> None:
+    name = "d" * 200
+    with contextlib.chdir(project):
+        for depth in range(2 * 12):
+            if depth == 12:
+                (project / "short").symlink_to("/".join([name] * 12))
+            os.mkdir(name)
+            os.chdir(name)
+        os.symlink(project / "secrets/key", "link")
+        os.chdir(project)
+        path = "/".join(["short", *[name] * 12, "link"])
+        assert Path(path).read_text() == "secrets/key"
+
+        grade = condition("Read(secrets/**)").grade(fields({"file_path": path}, project))
+        shutil.rmtree(project / name)
+
+    assert grade == "opaque"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interpose import Hooks
-from interpose.matching import compile_condition
+from interpose.matching import compile_condition, compile_rule
 from interpose.matching.shell import CommandPattern
 from interpose.session.permission import RuleAnswer, Rules, judge, kind_of
 
@@ -262,12 +262,40 @@ class TestTexts:
             ("Glob(src/**)", {"pattern": "src/../../etc/*"}, False),
             ("Glob(src/**)", {"pattern": "src/{a,../../etc}/*"}, False),
             ("Say(hello *)", {"prompt": "hello you"}, True),
+            ("Skill(deploy *)", {"skill": "deploy", "args": "staging"}, True),
+            ("Skill(deploy)", {"skill": "deploy", "args": "staging"}, False),
+            ("Skill(deploy)", {"skill": "deploy", "args": ""}, True),
         ],
     )
     def test_everything_that_names_what_is_meant_must_match(
         self, rule: str, given: dict[str, Any], expected: bool
     ) -> None:
         assert covers(rule, given, rule.partition("(")[0]) is expected
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("rule", "given", "grade"),
+        [
+            ("Agent(writer)", {"subagent_type": "writer", "prompt": "x"}, "certain"),
+            ("Agent(writer)", {"subagent_type": " Writer", "prompt": "x"}, "possible"),
+            ("Agent(writer)", {"prompt": "x"}, "opaque"),
+            ("Agent(writer)", {"subagent_type": "reader", "prompt": "writer x"}, None),
+            ("Skill(deploy)", {"skill": "/deploy"}, "possible"),
+            ("Skill(deploy *)", {"skill": "deploy", "args": "production"}, "certain"),
+            ("Skill(deploy)", {"skill": "deploy", "args": "production"}, "certain"),
+            ("Skill(deploy)", {"skill": "review", "args": "deploy"}, None),
+            ("WebSearch(*password*)", {"query": "my PASSWORD"}, "possible"),
+            ("mcp__hub__push(*main*)", {"branch": "main"}, "possible"),
+            ("mcp__hub__push(*main*)", {"branch": "feature"}, None),
+            ("mcp__hub__push(*main*)", {}, "opaque"),
+        ],
+        ids=repr,
+    )
+    def test_a_name_is_compared_as_hosts_look_it_up(self, rule: str, given: dict[str, Any], grade: str | None) -> None:
+        call = {"tool_name": rule.partition("(")[0], "tool_input": given, "cwd": "/"}
+
+        assert compile_rule(rule).grade(call) == grade
 
 
 class TestRules:
@@ -375,6 +403,15 @@ class TestGrades:
         assert (
             Rules({"Read(file:x)": "deny", "*(*/secret)": "deny", "Read(secret)": "deny"})(call).rule == "Read(secret)"
         )
+
+    def test_a_rule_that_asks_about_all_edits_does_not_hide_one_that_cannot_read_the_call(self) -> None:
+        call = {"tool_name": "Write", "tool_input": {"file_path": "/dev/fd/3", "content": "x"}, "cwd": "/p"}
+        outcome = Hooks().fire_sync("PreToolUse", tool_name="Write", tool_input=call["tool_input"])
+
+        for texts in (("Write", "Write(./secret)"), ("Write(./secret)", "Write")):
+            rules = Rules({text: "ask" if text == "Write" else "deny" for text in texts})
+            verdict = judge(outcome, call, rules=rules, mode="acceptEdits", kind="edit", default="allow")
+            assert verdict.what == "ask"
 
     @pytest.mark.parametrize(
         ("mode", "tool", "what"),

@@ -154,7 +154,7 @@ async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[st
     async def run(given: dict[str, object]) -> str:
         agent.runtime.view.busy(agent.name, f"runs {tool.name}")
         workplace = agent.workplace
-        if tool.leaves_out:
+        if tool.kind != "run":  # files may have been exchanged for links since the rules were applied to the input
             workplace = replace(workplace, left_out=agent.session.left_out(tool.name, given))
         return await tool.run(given, workplace)
 

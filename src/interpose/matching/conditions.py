@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["AnyCondition", "Condition", "compile_condition", "compile_rule"]
 
 _MOST_VALUES = 1_000
+_MOST_SECONDS = 2.0
+_MOST_SEARCHED = 100
+_LONGEST_SEARCH = 10_000
 _DEEPEST = 50
 _LONGEST = 100_000
 
@@ -39,7 +43,7 @@ _TEXTS = _NAMES | {"pattern", "prompt"}
 _INERT = frozenset({
     "content", "contents", "newstring", "oldstring", "newsource", "newstr", "oldstr", "newtext", "oldtext", "text",
     "description", "outputmode", "type", "encoding", "celltype", "cellid", "editmode", "model", "alloweddomains",
-    "blockeddomains", "glob", "include", "ignore",
+    "blockeddomains", "glob", "include", "ignore", "pages",
 })  # fmt: skip
 _LISTS = frozenset({"paths", "files", "filepaths", "filenames", "urls", "uris", "links", "commands"})
 
@@ -49,6 +53,12 @@ _FAMILIES = {
     "Edit": frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"}),
 }
 """A rule with a pattern for one of these tools is about all of its family, if it denies, asks or selects."""
+_STARTERS = frozenset({"Agent", "Task"})
+_AGENTS = frozenset({"agenttype", "subagenttype"})
+
+
+class _TooMuch(ValueError):
+    """An input has so many or so deeply nested values that a rule would take long."""
 
 
 class Condition:
@@ -113,14 +123,16 @@ class Condition:
         if not isinstance(given, Mapping):
             return False
         # A model may add a key that the rule allows: every key that the tool may use has to match.
-        values = list(_limited(given))
+        values = list(_limited(_with_arguments(name, given)))
         kinds = {_kind(key) for key, _, _ in values}
         naming = any(_plain_key(key) in _NAMES | _URLS for key, _, _ in values)
-        judged = [
-            self._covers_value(key, value, listed, _cwd(fields), beside=kinds, naming=naming)
-            for key, value, listed in values
-        ]
-        return any(judged) and False not in judged
+        covered = False
+        for key, value, listed in values:
+            judged = self._covers_value(key, value, listed, _cwd(fields), tool=name, beside=kinds, naming=naming)
+            if judged is False:
+                return False
+            covered = covered or judged is True
+        return covered
 
     def tools(self) -> frozenset[str]:
         """Return the tools that the rule names, with their family."""
@@ -151,18 +163,28 @@ class Condition:
             return surest(grades)
         known: list[Grade | None] = []
         others: list[Grade | None] = []
-        for key, value, listed in _limited(given):
-            kind = _kind(key)
-            if kind is None:
-                others.append(self._grade_other(value, cwd))
-            elif kind != "inert" and (self._host is None or kind == "url"):
-                grade = self._grade_value(kind, value, cwd)
-                known.append(grade if grade or not listed or kind == "name" else "opaque")
+        try:
+            for key, value, listed in _limited(_with_arguments(name, given)):
+                kind = _kind(key)
+                if kind is None:
+                    others.append(self._grade_other(value, cwd))
+                elif kind != "inert" and (self._host is None or kind == "url"):
+                    grade = self._grade_value(kind, value, cwd)
+                    known.append(grade if grade or not listed or kind == "name" else "opaque")
+        except _TooMuch:  # what was judged so far still counts
+            known.append("opaque")
+        if name in _STARTERS and not any(_plain_key(key) in _AGENTS for key in given):
+            known.append("opaque")  # the host has an agent for calls that name none
+        if name == "Skill" and isinstance(given.get("skill"), str):
+            known.append(self._grade_name(given["skill"]))
         known += self._grade_arguments(given) if self._host is None else ()
-        return surest((*(known or ["opaque"]), *others))  # opaque if there is nothing that the rule is about
+        if not known and not (others and str(name).startswith("mcp__")):
+            known.append("opaque")  # there is nothing that the rule is about; keys of servers are never known
+        return surest((*known, *others))
 
     def _grade_value(self, kind: str, value: object, cwd: str) -> Grade | None:
         """Judge a value by what its key says it is."""
+        value = _shortened(value) if kind == "path" else value
         if not isinstance(value, str) or len(value) > _LONGEST:
             return "opaque"
         if kind == "command":
@@ -170,10 +192,17 @@ class Condition:
         if kind == "path":
             return self._path_pattern().grade(value, cwd)
         if kind != "url":
-            return "certain" if self._text_matches(value) else None
+            return self._grade_name(value)
         if self._host is not None:
             return self._host.grade(value)
         return self._grade_url(value, cwd)
+
+    def _grade_name(self, value: str) -> Grade | None:
+        if self._text_matches(value):
+            return "certain"
+        # Hosts look names up without blanks, without the slash of a command, and some in any case.
+        plain = value.strip().removeprefix("/").casefold()
+        return "possible" if plain == (self.pattern or "").casefold() or self._text_matches(plain) else None
 
     def _grade_url(self, url: str, cwd: str) -> Grade | None:
         from .hosts import plain_urls
@@ -211,19 +240,25 @@ class Condition:
     def _grade_search(self, tool: str, given: Mapping[str, Any], cwd: str) -> Grade | None:
         """Judge what a search can find: files below a path, or those whose path matches a glob."""
         keys = {_plain_key(key): value for key, value in given.items() if value is not None}
-        roots = [value for key in _PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
+        roots = [_shortened(value) for key in _PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
         named = _listed(keys.get("pattern", [])) if tool == "Glob" else [
             one for key in ("glob", "include") for one in _listed(keys.get(key, []))
         ]  # fmt: skip
-        if not all(isinstance(one, str) and len(one) <= _LONGEST for one in (*roots, *named)):
+        others = [value for key, value in keys.items() if isinstance(value, str) and _kind(key) in (None, "url")]
+        globs = [one for glob in named if _are_few([glob]) for one in _globs(glob, tool)]
+        if not _are_few(roots) or not _are_few(named) or len(globs) > _MOST_SEARCHED:
             return "opaque"
-        globs = [one for glob in named for one in _globs(glob, tool)]
-        return self._path_pattern().grade_search(roots, globs or ["**"], cwd)
+        grade = self._path_pattern().grade_search(roots, globs or ["**"], cwd, from_cwd=tool == "Grep")
+        # A text under a key that is not known may be another place to search.
+        if not _are_few(others):
+            return surest((grade, "opaque"))
+        other = self._path_pattern().grade_search(others, globs or ["**"], cwd)
+        return surest((grade, "possible" if other == "certain" else other))
 
     # A call that is allowed.
 
     def _covers_value(
-        self, key: str, value: object, listed: bool, cwd: str, *, beside: set[str | None], naming: bool
+        self, key: str, value: object, listed: bool, cwd: str, *, tool: str, beside: set[str | None], naming: bool
     ) -> bool | None:
         """Return whether a value matches; None if it has no part in it."""
         kind = _kind(key)
@@ -237,10 +272,27 @@ class Condition:
         if kind == "command":
             return self._host is None and self._command_pattern().covers_line(value)
         if kind == "path":
-            return self._host is None and self._path_pattern().covers(value, cwd)
+            return self._host is None and self._covers_path(value, cwd, tool)
         if kind == "url":
             return self._covers_url(value)
+        if plain == "pattern" and "path" not in beside and tool in _SEARCHES:
+            return self._host is None and self._covers_search(value, cwd, tool)
         return self._covers_text(plain, value, beside, naming)
+
+    def _covers_path(self, path: str, cwd: str, tool: str) -> bool:
+        pattern = self._path_pattern()
+        if pattern.covers(path, cwd):
+            return True
+        # Of a folder that is searched, all that is in it has to match.
+        return tool in _SEARCHES and all(pattern.covers(f"{path}/{below}", cwd) for below in ("x", "x/x/x"))
+
+    def _covers_search(self, value: str, cwd: str, tool: str) -> bool:
+        """Judge the pattern of a search in the event's directory; only that of Glob says which files it finds."""
+        from .paths import leads_elsewhere
+
+        if tool != "Glob":
+            return self._covers_path(".", cwd, tool)
+        return not _leads_up(value) and not leads_elsewhere(value, cwd) and self._text_matches(value)
 
     def _covers_url(self, value: str) -> bool:
         from .hosts import plain_urls
@@ -307,20 +359,34 @@ def _cwd(fields: Mapping[str, Any]) -> str:
     return os.path.abspath(given) if given else ""
 
 
+def _with_arguments(name: object, given: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return the input of a tool; that of Skill with the name and the arguments in one value."""
+    skill, words = given.get("skill"), given.get("args")
+    if name != "Skill" or not isinstance(skill, str) or not isinstance(words, str):
+        return given
+    return {**given, "skill": f"{skill} {words}".strip(), "args": None}
+
+
 def _limited(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any, bool]]:
-    """Yield the values of an input; raise if they are so many that a rule would take long."""
-    for number, found in enumerate(_values(given)):
-        if number > _MOST_VALUES:
-            raise ValueError("too many")
+    """Yield the values of an input, those that a rule is about first; raise _TooMuch if a rule would take long."""
+    end, number = time.monotonic() + _MOST_SECONDS, 0
+    for found in _values(given):
+        number += _kind(found[0]) != "inert"
+        if number > _MOST_VALUES or time.monotonic() > end:
+            raise _TooMuch
         yield found
 
 
 def _values(given: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any, bool]]:
     """Yield every value of an input with the key that it stands at, and whether it is in a list that should be none."""
     if depth > _DEEPEST:
-        raise ValueError("too deep")
-    for key, value in given.items():
+        raise _TooMuch
+    for key, value in sorted(given.items(), key=_is_unknown):
         yield from _below(str(key), value, False, depth)
+
+
+def _is_unknown(item: tuple[Any, Any]) -> bool:
+    return _kind(str(item[0])) in (None, "inert")
 
 
 def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str, Any, bool]]:
@@ -330,7 +396,7 @@ def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str
             yield key, value, True
     elif isinstance(value, (list, tuple)):
         if depth > _DEEPEST:
-            raise ValueError("too deep")
+            raise _TooMuch
         for item in value:
             if isinstance(item, Mapping) and _plain_key(key) in _LISTS:
                 yield from _values(item, depth + 1)
@@ -362,13 +428,40 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _shortened(path: Any) -> Any:
+    """Return a long path without its repeated slashes and dots, without which it may be short."""
+    if not isinstance(path, str) or len(path) <= _LONGEST_SEARCH:
+        return path
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def _are_few(texts: Sequence[Any]) -> bool:
+    """Return whether these are texts, and not so many that a rule would take long."""
+    if len(texts) > _MOST_SEARCHED or not all(isinstance(one, str) for one in texts):
+        return False
+    return sum(map(len, texts)) <= _LONGEST_SEARCH
+
+
 def _globs(glob: str, tool: str) -> list[str]:
     """Return the globs in the text of a search; one without a slash is about names at any depth."""
     if tool == "Glob":
-        return [glob]
-    parts = dict.fromkeys((glob, *re.split(r"[\s,]+(?![^{]*\})", glob)))
+        return ["**" if glob.startswith("!") else glob]
     # One that begins with ! leaves files out, and all others remain.
+    parts = dict.fromkeys((glob, *_split_globs(glob)))
     return ["**" if one.startswith("!") else one if "/" in one else f"**/{one}" for one in parts if one]
+
+
+def _split_globs(text: str) -> list[str]:
+    """Split at blanks and commas that are not in braces."""
+    parts, depth = [""], 0
+    for piece in re.split(r"([\s,{}])", text):
+        depth = max(0, depth + {"{": 1, "}": -1}.get(piece, 0))
+        if not depth and (piece == "," or piece.isspace()):
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
 
 
 def _same_tool(wanted: str, name: str) -> bool:

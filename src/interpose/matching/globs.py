@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["glob_to_regex", "has_wildcards", "overlap", "samples"]
+__all__ = ["glob_to_regex", "has_wildcards", "overlap", "samples", "widened", "without_braces"]
 
 _MOST_VARIANTS = 64
 _MOST_STATES = 100_000
@@ -75,6 +75,18 @@ def _filled(glob: str, deep: str, star: str) -> str:
     return _WILDCARD.sub(fill, glob)
 
 
+_CLASS_IN_CLASS = re.compile(r"\[[!^]?\[[:=.][^/]*")
+_RANGE = re.compile(r"\{[^{},/]*\.\.[^{},/]*\}")
+_EXTENDED = re.compile(r"[@+?!*]\(.*", re.DOTALL)
+
+
+def widened(glob: str) -> str:
+    """Return a glob for all that programs with more marks find: backslashes, [[:alpha:]], {a..z} and @(a|b)."""
+    glob = _EXTENDED.sub("**", glob)
+    glob = _RANGE.sub("*", _CLASS_IN_CLASS.sub("*", glob))
+    return re.sub(r"\\(.)", r"\1", glob)
+
+
 def without_braces(glob: str) -> list[str] | None:
     """Return the globs that ``{a,b}`` stands for; None if they are too many."""
     done: list[str] = []
@@ -87,7 +99,10 @@ def without_braces(glob: str) -> list[str] | None:
         if found is None:
             done.append(one)
         else:
-            ahead += [one[: found.start()] + choice + one[found.end() :] for choice in found[1].split(",")]
+            choices = found[1].split(",")
+            if len(choices) > _MOST_VARIANTS:
+                return None
+            ahead += [one[: found.start()] + choice + one[found.end() :] for choice in choices]
     return done
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Address, IPv6Address
 from unicodedata import category, normalize
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from .globs import glob_to_regex
 from .grades import Grade
@@ -15,6 +15,7 @@ __all__ = ["HostPattern", "plain_urls"]
 
 _LONGEST_HOST = 1_000
 _NO_HOST = frozenset(" \t\n\r\0#/:<>?@[\\]^|%")
+_NO_NAME = re.compile(r"""["'`<>{}|;,^*&!$()=+~ ]""")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _WEB = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
 _ADDRESS = re.compile(r"[0-9.]+|.*:.*")
@@ -30,6 +31,9 @@ class HostPattern:
     def __init__(self, text: str) -> None:
         text = text.strip()
         self._matches: Predicate | None = None
+        host = re.sub(r"^[A-Za-z]+://", "", text).removesuffix("/")
+        if re.search(r"[/\\?#@]|(?:^|[^:]):[0-9]+$", host if host.count(":") < 2 else host.partition("]")[2]):
+            raise ValueError(f"domain:{text} has more than a host: ports, users and paths are not compared")
         if "*" in text:
             self._hosts = frozenset[str]()
             labels = normalize("NFKC", text).lower().strip(".").split(".")
@@ -70,13 +74,29 @@ class HostPattern:
 
 
 def plain_urls(url: str) -> list[str]:
-    """Return the URL with its scheme and host in one spelling, without a user and the usual port."""
+    """Return the URL with its scheme and host in one spelling, without a user and the usual port.
+
+    Its path is as written, and as servers read it: without ``..``, percent-encoding and the part behind ``#``.
+    """
     found = []
     for authority, scheme, rest in _readings(url):
         port = authority.rpartition(":")[2] if re.search(r":[0-9]+$", authority) else ""
         shown = f":{port}" if port and port != _WEB.get(scheme) else ""
-        found += [f"{scheme}://{host}{shown}{rest}" for host in _hosts_of_authority(authority) if scheme and host]
+        hosts = [host for host in _hosts_of_authority(authority) if scheme and host]
+        found += [f"{scheme}://{host}{shown}{one}" for host in hosts for one in (rest, _plain_path(rest))]
     return list(dict.fromkeys(found))
+
+
+def _plain_path(rest: str) -> str:
+    path, mark, query = rest.partition("#")[0].partition("?")
+    parts: list[str] = []
+    for part in unquote(path).replace("\\", "/").split("/"):
+        if part == "..":
+            parts[-1:] = []
+        elif part not in ("", "."):
+            parts.append(part)
+    closed = path.endswith("/") and parts
+    return "/" + "/".join(parts) + ("/" if closed else "") + (f"?{query}" if mark and query else "")
 
 
 def _hosts(url: str) -> set[str | None]:
@@ -86,7 +106,7 @@ def _hosts(url: str) -> set[str | None]:
 
 def _readings(url: str) -> list[tuple[str, str, str]]:
     """Return the authority, the scheme and the rest of a URL, as browsers and as other programs read it."""
-    text = url.strip("".join(map(chr, range(33))))
+    text = url.strip("".join(map(chr, range(33)))).strip()
     text = re.sub(r"[\t\r\n]", "", text)
     texts = dict.fromkeys((text, text.replace("\\", "/")))
     return list(dict.fromkeys(reading for one in texts for reading in _authorities(one)))
@@ -120,7 +140,10 @@ def _hosts_of_authority(authority: str) -> set[str | None]:
     if host.startswith("["):
         inside, closed, _ = host[1:].partition("]")
         return _address_of_version_6(inside) if closed else {None}
-    return _names(host.partition(":")[0])
+    name = host.partition(":")[0]
+    # Some programs end the name at a mark that no name has, others do not.
+    end = _NO_NAME.search(name)
+    return _names(name) if end is None else _names(name) | _names(name[: end.start()]) | {None}
 
 
 def _address_of_version_6(text: str) -> set[str | None]:
@@ -147,6 +170,10 @@ def _names(host: str) -> set[str | None]:
         return {None}
     host = normalize("NFKC", "".join(mark for mark in host if category(mark) != "Cf" and mark != "\u034f"))
     host = host.replace("\u3002", ".").lower().strip()
+    if re.search(r"[/?#\\@]", host):  # of a decoded mark; some programs end the name there
+        first, last = re.split(r"[/?#\\]", host)[0], host.rpartition("@")[2]
+        inner = {first.rpartition("@")[2], re.split(r"[/?#\\]", last)[0]}
+        return {None}.union(*map(_names, inner))
     labels = host.rstrip(".").split(".")
     if not all(labels) or any(mark in _NO_HOST or ord(mark) < 33 for mark in host):
         return {None}

@@ -12,15 +12,18 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from unicodedata import normalize
 
-from .globs import glob_to_regex, has_wildcards, overlap, samples
+from .globs import glob_to_regex, has_wildcards, overlap, samples, widened, without_braces
 from .grades import Grade
 from .names import Predicate, linear
 
-__all__ = ["PathPattern", "Unreadable"]
+__all__ = ["PathPattern", "Unreadable", "leads_elsewhere"]
 
 _MOST_COMPILED = 64
 _MOST_PARTS = 4_096
 _MOST_LINKS = 40
+_MOST_VARIABLES = 16
+_LONGEST_NAME = 255
+_LONGEST_PATH = 4_096  # in bytes, for one call of the system
 
 
 class Unreadable(Exception):
@@ -30,7 +33,8 @@ class Unreadable(Exception):
 class PathPattern:
     """The pattern in ``Read(…)``: relative to the event's directory, ``//`` to the root, ``~/`` to a home.
 
-    A name without a slash is meant at any depth. A folder is meant with everything below it.
+    A name without a slash is meant at any depth. A folder is meant with everything below it. One slash at the beginning
+    is the event's directory; many write it for the root, so a rule that denies, asks or selects is about both.
     """
 
     __slots__ = ("_compiled", "_is_folder", "_text")
@@ -65,25 +69,40 @@ class PathPattern:
             return False
         if not self._text.startswith(("//", "~")) and os.path.commonpath([real, real_base]) != real_base:
             return False
-        strict = [self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base)]
+        strict = [
+            self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base, from_root=False)
+        ]
         return all(any(matches(spelling) for matches in strict) for spelling in spellings)
 
-    def grade_search(self, roots: Sequence[str], globs: Sequence[str], cwd: str) -> Grade | None:
-        """Return ``certain`` if the pattern means all that a search finds, ``opaque`` if it may mean a part of it."""
+    def grade_search(
+        self, roots: Sequence[str], globs: Sequence[str], cwd: str, *, from_cwd: bool = False
+    ) -> Grade | None:
+        """Return ``certain`` if the pattern means all that a search finds, ``opaque`` if it may mean a part of it.
+
+        With ``from_cwd`` a glob with a slash may begin at the event's directory too, as for ripgrep.
+        """
         forms = self._forms(cwd)
+        meant = [_folded(one) for head, tail in forms for one in self._wholes(head, tail, cwd)]
+
+        def is_near(whole: str) -> bool:
+            return any(overlap(_folded(whole), one) for one in meant)
+
         try:
             found = [spelling for root in roots for spelling, _ in _spellings(root, cwd)]
-            searched = [search for root in found for glob in globs for search in _searches(root, glob, cwd)]
+            folders = [root for root in found if not os.path.isfile(root)]  # there is nothing below a file
+            searched = [search for root in folders for glob in globs for search in _searches(root, glob, cwd)]
+            if from_cwd and any(is_near(_literal(root) + "/**") for root in folders):
+                begin = cwd or os.sep
+                searched += [search for glob in globs if "/" in glob for search in _searches(begin, glob, cwd)]
         except (Unreadable, OSError, ValueError):
             return "opaque"
         if any(self._means(root, forms) for root in found):
             return "certain"
-        wholes = [_literal(head) + ("/" + tail if tail else "") for head, tail in searched]
-        for paths in (paths for whole in dict.fromkeys(wholes) for paths in samples(whole)):
+        wholes = list(dict.fromkeys(_literal(head) + ("/" + tail if tail else "") for head, tail in searched))
+        for paths in (paths for whole in wholes for paths in samples(whole)):
             if all(self._means(os.path.normpath(path), forms) for path in paths):
                 return "certain"
-        meant = [_folded(one) for head, tail in forms for one in self._wholes(head, tail, cwd)]
-        return "opaque" if any(overlap(_folded(whole), one) for whole in wholes for one in meant) else None
+        return "opaque" if any(map(is_near, wholes)) else None
 
     def files(self, cwd: str) -> Callable[[str], bool]:
         """Return a function that says whether the pattern means a file, for many absolute paths in one directory."""
@@ -100,9 +119,12 @@ class PathPattern:
 
     # What the pattern stands for.
 
-    def _forms(self, cwd: str) -> list[tuple[str, str]]:
+    def _forms(self, cwd: str, *, from_root: bool = True) -> list[tuple[str, str]]:
         """Return the pattern as a directory and a glob below it, by each name of the directory."""
-        return [(_composed(head), _composed(tail)) for head, tail in self._names(cwd)]
+        names = self._names(cwd)
+        if from_root and re.match(r"/[^/]", self._text):
+            names += _named("/", self._text, cwd)
+        return [(_composed(head), _composed(tail)) for head, tail in names]
 
     def _names(self, cwd: str) -> list[tuple[str, str]]:
         text, base = self._text, cwd or os.sep
@@ -189,12 +211,21 @@ def _split(base: str, pattern: str) -> tuple[str, str]:
 
 def _searches(root: str, glob: str, cwd: str) -> list[tuple[str, str]]:
     """Return what a search looks at: a directory and a glob below it, by each name of the directory."""
-    if glob.startswith("~"):
-        glob = os.path.expanduser(glob)
-    found = _named(root, glob, cwd) + (_named("/", glob, cwd) if glob.startswith("/") else [])
-    if any(".." in tail.split("/") for _, tail in found):
+    found: list[tuple[str, str]] = []
+    for one in dict.fromkeys((glob, widened(glob), *_other_readings(glob))):
+        found += _named(root, one, cwd) + (_named("/", one, cwd) if one.startswith("/") else [])
+    if any(".." in variant.split("/") for _, tail in found for variant in without_braces(tail) or [".."]):
         raise Unreadable
     return found
+
+
+def leads_elsewhere(glob: str, cwd: str) -> bool:
+    """Return whether the directories that a glob begins with have a link among them, or are unknown."""
+    whole = os.path.join(cwd or os.sep, *_literal_parts(glob))
+    try:
+        return _resolved(whole, cwd) != _plain(os.path.join(_resolved(cwd or os.sep, cwd), *_literal_parts(glob)))
+    except (Unreadable, OSError, ValueError):
+        return True
 
 
 def _literal(path: str) -> str:
@@ -227,6 +258,8 @@ def _other_readings(path: str) -> list[str]:
         place = unquote(path.strip()[5:])
         found.append(re.sub(r"^//[^/]*", "", place) if place.startswith("//") else place)
     found += [one.replace("\\", "/") for one in found if "\\" in one]
+    if path.count("$") > _MOST_VARIABLES:
+        raise Unreadable
     found += [os.path.expandvars(one) for one in found if "$" in one]
     found += [os.path.expanduser(one) for one in found if one.startswith("~")]
     return [one for one in dict.fromkeys(found) if one != path]
@@ -269,9 +302,12 @@ def _resolved(path: str, cwd: str) -> str:
     ahead = [part for part in reversed(path.split("/")) if part not in ("", ".")]
     if len(ahead) > _MOST_PARTS:
         raise Unreadable
-    done, links, missing = "", 0, None
+    done, links, missing, steps = "", 0, None, 0
     while ahead:
         name = ahead.pop()
+        steps += 1
+        if steps > _MOST_PARTS:
+            raise Unreadable
         if name in ("", "."):
             continue
         if name == "..":
@@ -306,7 +342,12 @@ def _target(path: str, cwd: str) -> str | None:
         return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else ""
     except FileNotFoundError:
         return "" if path.startswith("/proc/") else None
-    except OSError:  # not to be looked at
+    except (PermissionError, NotADirectoryError):
+        return ""
+    except OSError:
+        # The system opens a file whose whole path is too long for one call, if links shorten what it is given.
+        if len(os.fsencode(path)) >= _LONGEST_PATH and len(os.fsencode(os.path.basename(path))) <= _LONGEST_NAME:
+            raise Unreadable from None
         return ""
 
 

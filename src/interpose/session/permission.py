@@ -92,7 +92,9 @@ class Rules:
                 continue
             ruled = RuleAnswer("ask" if grade == "opaque" else answer, text, grade)
             before = found.get(ruled.answer)
-            if before is None or GRADES.index(grade) < GRADES.index(before.grade):
+            # Of two that deny, the surer one is named. Of two that ask, the less sure one: fewer modes answer it.
+            less_sure = 0 if before is None else GRADES.index(grade) - GRADES.index(before.grade)
+            if before is None or (less_sure > 0 if ruled.answer == "ask" else less_sure < 0):
                 found[ruled.answer] = ruled
         return found[strictest(found)] if found else RuleAnswer()
 

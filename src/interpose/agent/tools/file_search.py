@@ -18,6 +18,7 @@ __all__ = ["Walk", "compiled", "path_pattern", "walked"]
 
 _MAX_FILES = 200_000
 _SECONDS = 30.0
+_MAX_PATTERN = 4_096
 
 _T = TypeVar("_T")
 
@@ -55,22 +56,31 @@ class Walk:
             if self._may_show(start):
                 yield start
             return
-        try:
-            with os.scandir(start) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError:
-            self.unreadable += 1
-            return
-        for entry in entries:
+        ahead = [(start, entry) for entry in self._entries(start)]
+        while ahead:
+            directory, entry = ahead.pop()
             if self.must_end():
                 return
-            path = start / entry.name
+            path = directory / entry.name
             if is_private(path.relative_to(self._root)):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from self.files(path)
+                ahead += ((path, below) for below in self._entries(path))
             elif self._is_inside(entry) and self._may_show(path):
                 yield path
+
+    def _entries(self, directory: Path) -> list[os.DirEntry[str]]:
+        """Return what is in a directory, the last name first."""
+        try:
+            with os.scandir(directory) as found:
+                return sorted(found, key=lambda entry: entry.name, reverse=True)
+        except OSError:
+            self.unreadable += 1
+            return []
+
+    def may_read(self, real: Path) -> bool:
+        """Return whether a file that a link leads to may be read, by its real path."""
+        return real.is_relative_to(self._root) and self._may_show(real)
 
     def _may_show(self, path: Path) -> bool:
         kept_back = self._left_out(str(path))
@@ -137,6 +147,8 @@ _WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 def path_pattern(pattern: str) -> Callable[[str], bool]:
     """Return a function that matches paths: ``**`` is any directories, ``*`` and ``?`` stay within a name."""
+    if len(pattern) > _MAX_PATTERN:
+        raise ToolFailed(f"a path pattern of {len(pattern):,} characters: at most {_MAX_PATTERN:,}")
     try:
         expression = compiled(_expression(pattern.removeprefix("./")))
     except ToolFailed:

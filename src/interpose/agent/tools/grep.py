@@ -64,7 +64,8 @@ def _name_filter(pattern: str | None) -> Callable[[str], bool]:
 
 def _text(path: Path, walk: Walk) -> bytes | None:
     try:
-        data = load(path.resolve() if path.is_symlink() else path, "")
+        real = path.resolve() if path.is_symlink() else path
+        data = load(real, "") if real == path or walk.may_read(real) else None
     except (ToolFailed, OSError, RuntimeError):
         walk.unreadable += 1
         return None

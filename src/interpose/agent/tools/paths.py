@@ -32,6 +32,8 @@ def inside(workplace: Workplace, text: str) -> Path:
         raise ToolFailed(
             f"{text} is outside of {workplace.cwd}, or a link leads there: only files below it can be used"
         )
+    if workplace.left_out(str(real)):  # a link in the path has changed since the rules were applied to it
+        raise ToolFailed(f"{text} leads to a file that a permission rule keeps back")
     return real
 
 

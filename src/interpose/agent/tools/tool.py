@@ -39,7 +39,7 @@ class Workplace:
     locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     """One lock per file, for one write at a time; all agents of a run share them."""
     left_out: Callable[[str], bool] = lambda _: False
-    """Says whether permission rules keep a file out of the result of a search."""
+    """Says whether permission rules keep a file, by its real path, from this call of a tool."""
 
     def __post_init__(self) -> None:
         self.cwd = self.cwd.resolve()

@@ -55,7 +55,7 @@ def run(
         list[str] | None, typer.Option("--allow", metavar="RULE", help="Do not ask about these: `Bash(git status *)`.")
     ] = None,
     deny: Annotated[
-        list[str] | None, typer.Option("--deny", metavar="RULE", help="Never do these: `Write(/etc/**)`.")
+        list[str] | None, typer.Option("--deny", metavar="RULE", help="Never do these: `Write(//etc/**)`.")
     ] = None,
     mcp: Annotated[
         str | None, typer.Option("--mcp", metavar="FILE", help="MCP servers, as in .mcp.json, whose tools are added.")
