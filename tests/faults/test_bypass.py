@@ -585,6 +585,35 @@ def test_guards_that_are_gone_from_the_project_of_the_host_deny_from_another_dir
     assert (done.returncode, "was trusted, and is gone" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "guard",
+    [
+        {"command": "sh .interpose/guard.sh"},
+        {"command": "cat > /dev/null; .interpose/guard.sh || exit 2"},
+        {"type": "command", "handler": "sh .interpose/guard.sh"},
+    ],
+)
+def test_scripts_that_an_agent_puts_elsewhere_are_not_run_in_the_place_of_a_projects_own(
+    project: Path, tmp_path: Path, guard: dict[str, Any]
+) -> None:
+    file = configure(project, hooks={"PreToolUse": [{**guard, "locked": True}]})
+    (planted := tmp_path / "planted" / ".interpose").mkdir(parents=True)
+    (planted / "guard.sh").write_text("#!/bin/sh\nexit 0\n")
+    (planted / "guard.sh").chmod(0o755)
+
+    outcome = Hooks.load(file).fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(planted.parent))
+
+    assert (outcome.denied, outcome.reason.splitlines()[0]) == (True, "not here")
+
+
+def test_a_line_can_ask_for_the_directory_of_the_event(project: Path, tmp_path: Path) -> None:
+    file = configure(project, hooks={"PreToolUse": [{"command": "pwd >&2; exit 2", "cwd": "event"}]})
+
+    outcome = Hooks.load(file).fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(tmp_path))
+
+    assert outcome.reason == str(tmp_path)
+
+
 IN_LINE = "import json, sys; sys.exit(2 if json.load(sys.stdin) else 0)"
 
 

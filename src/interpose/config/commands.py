@@ -74,7 +74,9 @@ def make_command(
                       hint="handler: with type: command, or command: with args:, needs no shell")  # fmt: skip
     if cwd is not None and (not isinstance(cwd, str) or not cwd or not can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
-    where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
+    if cwd is None and not claude and _names_project_files(argv, project_dir):
+        cwd = project_dir
+    where = os.path.join(base, os.path.expanduser(cwd)) if cwd not in (None, "event") else None
     words = find_dialect(dialect)
     return Command(
         path=path,
@@ -110,6 +112,17 @@ def _safe_path(argv: Sequence[str]) -> dict[str, str]:
     """Keep code of a line from importing what is in the agent's directory; a script needs what is beside it."""
     plain = imports_from_cwd(argv) == {"c"} and not any(re.search(r"\.py\b", word) for word in argv)
     return {_SAFE_PATH: "1"} if plain else {}
+
+
+def _names_project_files(argv: Sequence[str], project: str) -> bool:
+    """Return whether a command may name files of its project: a line for the shell, or a word that is one of them.
+
+    It then runs in its project: an agent can change to a directory with other files of the same names.
+    """
+    if not project:
+        return False
+    is_line = len(argv) == 3 and argv[1] == "-c"
+    return is_line or any(os.path.isfile(os.path.join(project, word)) for word in argv[1:] if not os.path.isabs(word))
 
 
 def _event_variables(of_dialect: Any, project: Callable[[object], str], event: Event) -> dict[str, str]:
