@@ -8,18 +8,9 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 from .config.declare import HookOptions
-from .config.mapping import SettingOptions
+from .config.mapping import LoadOptions, SettingOptions
 from .engine import Recorder
-from .errors import (
-    BadEvent,
-    BadHook,
-    ConfigError,
-    InterposeError,
-    TooManyHooks,
-    UnknownEvent,
-    UnknownHook,
-    UsageError,
-)
+from .errors import BadEvent, BadHook, ConfigError, InterposeError, TooManyHooks, UnknownEvent, UnknownHook, UsageError
 from .event import Event
 from .events import EventSpec
 from .hooks import Hooks
@@ -33,19 +24,22 @@ if _typing.TYPE_CHECKING:
     from .matching.shell import shell_commands
     from .scripts import Commands
     from .session import Answer, Question, Session, SessionOptions, SyncSession
+    from .telemetry import TracingOptions
 
 __version__ = "0.1.0"
 
 __all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "Commands", "ConfigError", "Event", "EventSpec", "Hook",
-           "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError", "Outcome", "ProcessTree",
-           "Question", "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions", "SettingOptions",
-           "SyncSession", "TooManyHooks", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context",
-           "deny", "inject", "modify", "shell_commands", "tool_environment"]  # fmt: skip
+           "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError", "LoadOptions", "Outcome",
+           "ProcessTree", "Question", "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions",
+           "SettingOptions", "SyncSession", "TooManyHooks", "TracingOptions", "UnknownEvent", "UnknownHook",
+           "UsageError", "allow", "ask", "context", "deny", "inject", "modify", "shell_commands",
+           "tool_environment"]  # fmt: skip
 
 _LOADED_WHEN_READ = {
     "Answer": "session", "AuditStore": "audit.store", "Commands": "scripts", "ProcessTree": "handlers.processes",
     "Question": "session", "Retention": "audit.retention", "Session": "session", "SessionOptions": "session",
-    "SyncSession": "session", "shell_commands": "matching.shell", "tool_environment": "handlers.processes",
+    "SyncSession": "session", "TracingOptions": "telemetry", "shell_commands": "matching.shell",
+    "tool_environment": "handlers.processes",
 }  # fmt: skip
 
 

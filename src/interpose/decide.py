@@ -11,87 +11,57 @@ from typing import Any, Literal
 
 from .event import copied_if_possible, plain_copy
 from .events import EventSpec
-from .model import STRICTNESS, Decision, Hook, HookError, Ignored, Injection, Result, Status, Verdict
-from .records import replace
+from .model import Hook, HookError, Ignored, Injection, Result, Status, Verdict, strictest
+from .records import Record, made_by, replace
 from .replies import Failure, Reply, clean, is_plain
 
 __all__ = ["Effect", "HookRun", "merge", "on_failure", "only_stricter", "own_reply", "weigh"]
 
 
-class Effect:
+class Effect(Record, eq=False, frozen=False):
     """What one reply does at its row."""
 
-    __slots__ = ("changes", "context", "continue_", "decision", "ends", "extra", "granted", "ignored", "inject",
-                 "interrupt", "keep_going", "messages", "reason", "stop_reason", "suppress")  # fmt: skip
-
-    def __init__(self) -> None:
-        self.decision: Literal["deny", "ask", "allow"] | None = None
-        self.granted = False
-        self.reason = ""
-        self.changes: dict[str, Any] = {}
-        self.context: list[str] = []
-        self.messages: list[str] = []
-        self.inject: list[Injection] = []
-        self.suppress = False
-        self.keep_going = False
-        self.interrupt = False
-        self.continue_ = True
-        self.stop_reason = ""
-        self.extra: dict[str, Any] = {}
-        self.ignored: list[str] = []
-        self.ends = False
+    decision: Literal["deny", "ask", "allow"] | None = None
+    granted: bool = False
+    reason: str = ""
+    changes: dict[str, Any] = made_by(factory=dict)
+    context: list[str] = made_by(factory=list)
+    messages: list[str] = made_by(factory=list)
+    inject: list[Injection] = made_by(factory=list)
+    suppress: bool = False
+    keep_going: bool = False
+    interrupt: bool = False
+    continue_: bool = True
+    stop_reason: str = ""
+    extra: dict[str, Any] = made_by(factory=dict)
+    ignored: list[str] = made_by(factory=list)
+    ends: bool = False
 
 
-class HookRun:
+class HookRun(Record, eq=False, kw_only=False, frozen=False):
     """One hook's run, as a firing writes it down; a Result is made of it when it is read."""
 
-    __slots__ = ("duration", "effect", "enforced", "error", "evidence", "hook", "reply", "round", "status")
-
-    def __init__(
-        self,
-        hook: Hook,
-        status: Status,
-        duration: float,
-        effect: Effect | None = None,
-        error: HookError | None = None,
-        *,
-        reply: Reply | None = None,
-        round: int = 1,
-        enforced: bool = True,
-        evidence: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.hook = hook
-        self.status: Status = status
-        self.duration = duration
-        self.effect = effect
-        self.error = error
-        self.reply = reply
-        self.round = round
-        self.enforced = enforced
-        self.evidence = evidence or {}
+    hook: Hook
+    status: Status
+    duration: float
+    effect: Effect | None = None
+    error: HookError | None = None
+    reply: Reply | None = None
+    round: int = 1
+    enforced: bool = True
+    evidence: Mapping[str, Any] = made_by(factory=dict)
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields that it changed."""
         return self.effect.changes if self.effect is not None and self.enforced else {}
 
     def result(self) -> Result:
-        """Return what the host sees of it."""
-        effect = self.effect
+        hook, effect = self.hook, self.effect or Effect()
         return Result(
-            hook=self.hook.label,
-            type=self.hook.type,
-            status=self.status,
-            decision=(effect.decision or "none") if effect else "none",
-            reason=effect.reason if effect else "",
-            error=self.error,
-            duration=self.duration,
-            round=self.round,
-            enforced=self.enforced,
-            reply=None if self.reply is None else own_reply(self.reply),
-            source=self.hook.source,
-            evidence=copied_if_possible(dict(self.evidence)),
-        )
+            hook.label, hook.type, self.status, effect.decision or "none", effect.reason, self.error, self.duration,
+            self.round, self.enforced, None if self.reply is None else own_reply(self.reply), hook.source,
+            copied_if_possible(dict(self.evidence)),
+        )  # fmt: skip
 
 
 def own_reply(reply: Reply) -> Reply:
@@ -105,9 +75,7 @@ def own_reply(reply: Reply) -> Reply:
 
 def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> Effect:
     """Say what a reply does at a row. ``may_change`` is false where a change can have no effect."""
-    effect = Effect()
-    effect.ignored.extend(reply.ignored)
-    effect.extra.update(reply.extra)
+    effect = Effect(ignored=[*reply.ignored], extra={**reply.extra})
     _weigh_decision(row, reply, effect)
     if reply.halt or reply.continue_ is not None:
         _weigh_continue(row, reply, effect)
@@ -121,12 +89,10 @@ def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> Effect:
         effect.messages.extend(clean(text) for text in reply.messages if text)
     if reply.suppress:
         effect.suppress = "suppress" in row.can
-        if not effect.suppress:
-            effect.ignored.append("suppress")
+        effect.ignored += [] if effect.suppress else ["suppress"]
     if reply.interrupt:
         effect.interrupt = "interrupt" in row.can and effect.decision == "deny"
-        if not effect.interrupt:
-            effect.ignored.append("interrupt")
+        effect.ignored += [] if effect.interrupt else ["interrupt"]
     return effect
 
 
@@ -207,21 +173,13 @@ def _weigh_changes(row: EventSpec, reply: Reply, effect: Effect, may_change: boo
 
 def only_stricter(effect: Effect) -> Effect:
     """Return what counts of an effect in the second round: a deny or an ask; the rest is without effect."""
-    kept = Effect()
-    kept.ignored = list(effect.ignored)
-    if effect.decision in ("deny", "ask"):
-        kept.decision, kept.reason, kept.ends = effect.decision, effect.reason, effect.ends
-        kept.continue_, kept.stop_reason, kept.interrupt = effect.continue_, effect.stop_reason, effect.interrupt
-    wishes = {
-        "allow": effect.granted,
-        "context": effect.context,
-        "inject": effect.inject,
-        "message": effect.messages,
-        "suppress": effect.suppress,
-        "keep going": effect.keep_going,
-    }
-    kept.ignored += [f"{wish} in the second round" for wish, wished in wishes.items() if wished]
-    return kept
+    wishes = {"allow": effect.granted, "context": effect.context, "inject": effect.inject, "message": effect.messages,
+              "suppress": effect.suppress, "keep going": effect.keep_going}  # fmt: skip
+    ignored = [*effect.ignored, *(f"{wish} in the second round" for wish, wished in wishes.items() if wished)]
+    if effect.decision not in ("deny", "ask"):
+        return Effect(ignored=ignored)
+    return Effect(decision=effect.decision, reason=effect.reason, ends=effect.ends, continue_=effect.continue_,
+                  stop_reason=effect.stop_reason, interrupt=effect.interrupt, ignored=ignored)  # fmt: skip
 
 
 def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> Effect | None:
@@ -230,95 +188,57 @@ def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> Eff
     closed = closed or policy == "abort" or (failure.kind == "unloadable" and hook.on_error not in ("log", "skip"))
     if not closed or "deny" not in row.can:
         return None
-    effect = Effect()
-    effect.decision, effect.ends = "deny", True
-    effect.reason = f"{hook.label} failed: {failure.error}"
-    return effect
+    return Effect(decision="deny", ends=True, reason=f"{hook.label} failed: {failure.error}")
 
 
 def merge(
     row: EventSpec,
-    runs: Iterable[HookRun],
+    runs: Sequence[HookRun],
     *,
     extra: Mapping[str, Any],
     late: Iterable[HookRun] = (),
     as_if_enforced: bool = False,
 ) -> Verdict:
     """Make one verdict of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
-    decision: Decision = "none"
-    context: list[str] = []
-    messages: list[str] = []
-    inject: list[Injection] = []
-    ignored: list[Ignored] = []
-    said: dict[str, Any] = {}
-    said_by: dict[str, str] = {}
-    granted = suppress = keep_going = interrupt = observed = False
-    continue_, stop_reason = True, ""
-    counted: list[Effect] = []
-    for run in runs:
-        effect = run.effect
-        if effect is None:
-            continue
-        if effect.ignored:
-            ignored += [Ignored(run.hook.label, wish) for wish in effect.ignored]
-        if not (run.enforced or as_if_enforced):
-            observed = True
-            continue
-        counted.append(effect)
-        if effect.decision is not None and STRICTNESS[effect.decision] > STRICTNESS[decision]:
-            decision = effect.decision
-        granted |= effect.granted
-        context += effect.context
-        messages += effect.messages
-        inject += effect.inject
+    said, said_by = Effect(), dict[str, str]()  # what all of them said, and by whom
+    ignored = [Ignored(run.hook.label, wish) for run in runs if run.effect for wish in run.effect.ignored]
+    counted = [(run.hook.label, run.effect) for run in runs if run.effect and (run.enforced or as_if_enforced)]
+    for label, effect in counted:
         for key, value in effect.extra.items():
-            if key in said and said[key] != value:
+            if key in said.extra and said.extra[key] != value:
                 ignored.append(Ignored(said_by[key], f"{key}: a later hook said something else"))
-            said[key], said_by[key] = value, run.hook.label
-        suppress |= effect.suppress
-        keep_going |= effect.keep_going
-        interrupt |= effect.interrupt
+            said.extra[key], said_by[key] = value, label
+        said.context += effect.context
+        said.messages += effect.messages
+        said.inject += effect.inject
+        said.granted |= effect.granted
+        said.suppress |= effect.suppress
+        said.keep_going |= effect.keep_going
+        said.interrupt |= effect.interrupt
         if not effect.continue_:
-            continue_, stop_reason = False, stop_reason or effect.stop_reason
+            said.continue_, said.stop_reason = False, said.stop_reason or effect.stop_reason
+    decision = strictest(effect.decision or "none" for _, effect in counted)
+    # The reasons of the hooks that decided, each once.
+    reasons = dict.fromkeys(
+        effect.reason for _, effect in counted
+        if (effect.decision == decision if decision != "none" else effect.keep_going) and effect.reason
+    )  # fmt: skip
     for run in late:
-        _add_late(row, run, context, messages, ignored)
+        _add_late(row, run, said, ignored)
+    observed = any(run.effect and not run.enforced for run in runs) and not as_if_enforced
     return Verdict(
-        decision=decision,
-        reason=_reasons(counted, decision, keep_going),
-        granted=granted and decision == "allow",
-        context=tuple(context),
-        messages=tuple(messages),
-        inject=tuple(inject),
-        ignored=tuple(ignored),
-        extra={**said, **extra},
-        suppress_output=suppress,
-        keep_going=keep_going,
-        continue_=continue_,
-        stop_reason=stop_reason,
-        interrupt=interrupt,
+        decision=decision, reason="\n".join(reasons), granted=said.granted and decision == "allow",
+        context=tuple(said.context), messages=tuple(said.messages), inject=tuple(said.inject), ignored=tuple(ignored),
+        extra={**said.extra, **extra}, suppress_output=said.suppress, keep_going=said.keep_going,
+        continue_=said.continue_, stop_reason=said.stop_reason, interrupt=said.interrupt,
         shadow=merge(row, runs, extra=extra, as_if_enforced=True) if observed else None,
-    )
+    )  # fmt: skip
 
 
-def _add_late(row: EventSpec, run: HookRun, context: list[str], messages: list[str], ignored: list[Ignored]) -> None:
+def _add_late(row: EventSpec, run: HookRun, said: Effect, ignored: list[Ignored]) -> None:
     """Add what a background hook of an earlier firing has said since; it decides nothing."""
-    effect = run.effect
-    if effect is None:
-        return
-    wishes = list(effect.ignored)
-    if effect.decision is not None:
-        wishes.append(f"{effect.decision}: a background hook decides nothing")
-    if "context" in row.can:
-        context += effect.context
-    messages += effect.messages
-    ignored += [Ignored(run.hook.label, wish) for wish in wishes]
-
-
-def _reasons(effects: Iterable[Effect], decision: Decision, keep_going: bool) -> str:
-    """Join the reasons of the hooks that decided, each once."""
-    said: dict[str, None] = {}
-    for effect in effects:
-        counts = effect.decision == decision if decision != "none" else keep_going and effect.keep_going
-        if counts and effect.reason:
-            said[effect.reason] = None
-    return "\n".join(said)
+    effect = run.effect or Effect()
+    wishes = [f"{effect.decision}: a background hook decides nothing"] if effect.decision is not None else []
+    ignored += [Ignored(run.hook.label, wish) for wish in (*effect.ignored, *wishes)]
+    said.context += effect.context if "context" in row.can else []
+    said.messages += effect.messages

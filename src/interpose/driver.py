@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 __all__ = ["drive"]
 
@@ -15,7 +15,6 @@ def drive(flow: Coroutine[Any, Any, _T]) -> _T:
     try:
         flow.send(None)
     except StopIteration as end:
-        value: _T = end.value
-        return value
+        return cast("_T", end.value)
     flow.close()
     raise RuntimeError("a coroutine that must run without an event loop has waited for one")

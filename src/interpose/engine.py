@@ -8,7 +8,7 @@ recorder gets the outcome before the host does.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from typing import Any, Protocol
 
 from .decide import HookRun
@@ -24,7 +24,7 @@ from .ids import new_id
 from .model import NOTHING_SAID, Outcome, Settings, make_outcome
 from .registry import Registry
 from .replies import Failure
-from .routes import Route, make_route
+from .routes import Route, RouteInputs, make_route
 from .run import Listener, Run
 
 __all__ = ["DEEPEST", "Engine", "Recorder"]
@@ -54,42 +54,39 @@ class Engine:
         self.settings = settings
         self.table = table
         self.session_id = session_id or new_id()
-        self.handlers: dict[str, Handler] = {"command": CommandHandler()}
-        """What runs hooks that are no Python callables, by their type."""
-        self.off = os.environ.get("INTERPOSE_OFF", "")
-        """Why enforcement is switched off, or nothing."""
-        self.notes: dict[str, str] = {}
-        """What every outcome says about the engine itself, such as a changed file that was not taken over."""
+        self.handlers: dict[str, Handler] = {"command": CommandHandler()}  # of hooks that are no callables, by type
+        self.off = os.environ.get("INTERPOSE_OFF", "")  # why enforcement is switched off, or nothing
+        self.notes: dict[str, str] = {}  # what every outcome says of the engine, such as a file that was not taken over
         self.recorder: Recorder | None = None
         self.listeners: tuple[Listener, ...] = ()
         self.registry = Registry(settings.max_hooks_per_point, self.forget_routes)
-        self.late: dict[str, list[HookRun]] = {}
-        """What hooks in the background have said since the last firing, by session."""
+        self.late: dict[str, list[HookRun]] = {}  # what hooks in the background have said since, by session
         self._loop_executor: Executor | None = None
         self.forget_routes()
 
-    async def fire(
-        self, route: Route, fields: Mapping[str, Any], executor: Executor | None = None, *, round: int = 1
-    ) -> Outcome:
+    async def fire(self, route: Route, fields: dict[str, Any], executor: Executor | None) -> Outcome:
         """Run the hooks of a route and say what the host must do; without an executor, on the running event loop."""
         executor = executor or self._loop_executor or self._load_executor()
-        run = Run(route, fields, executor, round)
+        run, has_loop = Run(route, fields, executor), executor.has_loop
         if self.listeners:
             run.listen(self.listeners)
         if run.depth > DEEPEST:
             run.refuse(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
         try:
-            while place := run.next_place(executor.has_loop):
+            while not run.silent and (place := run.next_place(has_loop)):
                 waiting = executor.enter(run, place)
                 if waiting is not None:
                     await waiting
             extra = {"off": self.off, **self.notes} if self.off else self.notes
             late = self._late_for(run) if self.late else ()
-            outcome = run.outcome(extra, late)
+            if run.silent and not extra and not late:
+                outcome = make_outcome(route.template, run.fields, (run, run.ran, NOTHING_SAID))
+            else:
+                outcome = run.outcome(extra, late)
             if self.recorder is not None and await self._is_lost(self.recorder, run, outcome):
                 outcome = run.outcome(extra, late)
         except BaseException:  # the host is cancelled or interrupted
-            run.break_off()
+            run.end(None)
             raise
         if self.listeners:
             run.end(outcome)
@@ -99,12 +96,12 @@ class Engine:
         """Find the route of an event and fire it; where no hook is on it and no one is told, make only the outcome."""
         route = self.route(event, fields)
         if route.steps or self.observed:
-            return await self.fire(route, fields)
+            return await self.fire(route, fields, None)
         return make_outcome(route.template, fields)
 
     async def fire_guards(self, event: str, /, executor: Executor | None = None, **fields: Any) -> Outcome:
         """Ask the guards only, about an input that was changed after their turn; what they change is void."""
-        return await self.fire(self.route(event, fields).for_guards(), fields, executor, round=2)
+        return await self.fire(self.route(event, fields).for_guards(), fields, executor)
 
     async def _is_lost(self, recorder: Recorder, run: Run, outcome: Outcome) -> bool:
         """Give the outcome to the recorder before the host acts on it; a required record that is lost denies."""
@@ -128,8 +125,7 @@ class Engine:
         record = getattr(self.recorder, "record_background", None)
         try:
             if record is not None:
-                template = run.route.template
-                record(make_outcome(template, run.fields, (run, run.ran, NOTHING_SAID)))
+                record(make_outcome(run.route.template, run.fields, (run, run.ran, NOTHING_SAID)))
         except Exception as error:
             log("error", "what a hook did in the background is not in the record: %s", type_name(error))
 
@@ -147,14 +143,12 @@ class Engine:
     # Listeners and executors.
 
     def listen(self, listener: Listener, on: bool) -> None:
-        """Tell a listener of every further run, or no longer."""
         others = tuple(one for one in self.listeners if one is not listener)
         self.listeners = (*others, listener) if on else others
         self.forget_routes()
 
     def _load_executor(self) -> Executor:
-        """Load asyncio at the first firing that needs it."""
-        from .executors.asyncio import loop_executor
+        from .executors.asyncio import loop_executor  # loads asyncio, at the first firing that needs it
 
         self._loop_executor = loop_executor
         return loop_executor
@@ -165,11 +159,8 @@ class Engine:
         """Forget every route: what they were made from has changed."""
         self._routes: dict[tuple[str, str, str | None], Route] = {}
         self._templates: dict[str, Template] = {}
-        self.quick: dict[str, tuple[str, dict[str, Any]]] = {}
-        """By event: the field that its matchers look at, and by the value of that field the route, or its template if
-        no hook is on it."""
-        self.wanted: dict[str, dict[str, bool]] = {}
-        """By event and subject: whether any hook would be looked at."""
+        # By event: the field that its matchers look at, and by its value the route; None if no hook is on it.
+        self.quick: dict[str, tuple[str, Template, dict[str, Route | None]]] = {}
 
     @property
     def observed(self) -> bool:
@@ -190,20 +181,13 @@ class Engine:
         route = self._find(row, subject, scope or None)
         plain = row.subject and not row.subject_is_path_end and not self.registry.snapshot.scopes
         if subject and plain and (route.steps or not self.observed):
-            routes = quick.setdefault(event, (row.subject or "", {}))[1]
+            _, _, routes = quick.setdefault(event, (row.subject or "", route.template, {}))
             if len(routes) < _MOST_ROUTES:
-                routes[subject] = route if route.steps else route.template
+                routes[subject] = route if route.steps else None
         return route
 
     def wants(self, event: str, subject: str, agent_id: str | None) -> bool:
-        """Say whether any hook would be looked at for this event and subject."""
-        wanted = self.wanted  # taken first, as in route()
-        row = self._row(event)
-        found = bool(self._find(row, _subject(row, subject), agent_id).steps)
-        known = wanted.setdefault(event, {})
-        if agent_id is None and len(known) < _MOST_ROUTES:
-            known[subject] = found
-        return found
+        return bool(self.route(event, {self._row(event).subject or "": subject, "agent_id": agent_id}).steps)
 
     def _find(self, row: EventSpec, subject: str, scope: str | None) -> Route:
         routes, key = self._routes, (row.name, subject, scope)
@@ -213,9 +197,11 @@ class Engine:
             if template is None:
                 template = self._templates[row.name] = Template(row, self.session_id)
             hooks = self.registry.snapshot.for_firing(row.name, scope)
-            enforced = self.settings.enforce and not self.off
-            read, finish = native.read, self._finish_background
-            route = make_route(template, hooks, subject, self.settings, self.handlers, read, finish, enforced=enforced)
+            inputs = RouteInputs(
+                settings=self.settings, handlers=self.handlers, read=native.read,
+                enforced=self.settings.enforce and not self.off, finish_background=self._finish_background,
+            )  # fmt: skip
+            route = make_route(template, hooks, subject, inputs)
             if len(routes) >= _MOST_ROUTES:
                 routes.clear()
             routes[key] = route
@@ -234,7 +220,6 @@ def _subject(row: EventSpec, value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadEvent(
-            f"{row.name}: {row.subject} is {type(value).__name__}, not text", hint="a matcher is compared with it"
-        )
+        what = f"{row.name}: {row.subject} is {type(value).__name__}, not text"
+        raise BadEvent(what, hint="a matcher is compared with it")
     return os.path.basename(value) if row.subject_is_path_end else value

@@ -16,33 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .records import Record
+
 __all__ = ["BadEvent", "BadHook", "ConfigError", "InterposeError", "Problem", "TooManyHooks", "UnknownEvent",
            "UnknownHook", "UsageError", "as_written", "nearest"]  # fmt: skip
 
 
-class Problem:
+class Problem(Record, kw_only=False):
     """One thing that is wrong: where, what, and what to do about it."""
 
-    __slots__ = ("hint", "what", "where")
-
-    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
-        self.what = what
-        self.where = where
-        self.hint = hint
+    what: str
+    where: str = ""
+    hint: str = ""
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        advice = f" ({self.hint})" if self.hint else ""
-        return f"{place}{self.what}{advice}"
-
-    def __repr__(self) -> str:
-        return f"Problem({str(self)!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Problem) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
+        return f"{place}{self.what} ({self.hint})" if self.hint else place + self.what
 
 
 class InterposeError(Exception):
@@ -50,55 +39,44 @@ class InterposeError(Exception):
 
     code = "interpose"
 
+    def __init_subclass__(cls, code: str | None = None) -> None:
+        cls.code = code or cls.code
+
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         self.problem = Problem(what, where=where, hint=hint)
         super().__init__(str(self.problem))
 
 
-class UsageError(InterposeError):
+class UsageError(InterposeError, code="usage"):
     """The host's mistake."""
 
-    code = "usage"
 
-
-class UnknownEvent(UsageError, LookupError):
+class UnknownEvent(UsageError, LookupError, code="unknown_event"):
     """An event that no row of the table has."""
 
-    code = "unknown_event"
 
-
-class UnknownHook(UsageError, LookupError):
+class UnknownHook(UsageError, LookupError, code="unknown_hook"):
     """A name that no hook has which the caller may touch."""
 
-    code = "unknown_hook"
 
-
-class BadEvent(UsageError, TypeError):
+class BadEvent(UsageError, TypeError, code="bad_event"):
     """An event that cannot be fired as it was given."""
 
-    code = "bad_event"
 
-
-class BadHook(UsageError, ValueError):
+class BadHook(UsageError, ValueError, code="bad_hook"):
     """A hook that is refused at registration."""
 
-    code = "bad_hook"
 
-
-class TooManyHooks(UsageError):
+class TooManyHooks(UsageError, code="too_many_hooks"):
     """One hook more than the limit at one event."""
 
-    code = "too_many_hooks"
 
-
-class ConfigError(InterposeError, ValueError):
+class ConfigError(InterposeError, ValueError, code="config"):
     """A configuration that was refused as a whole; ``problems`` has every reason."""
-
-    code = "config"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        Exception.__init__(self, "\n".join(str(problem) for problem in self.problems))
+        Exception.__init__(self, "\n".join(map(str, self.problems)))
         self.problem = self.problems[0] if self.problems else Problem("nothing is wrong")
 
 
@@ -106,8 +84,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean PreToolUse?``, or nothing."""
     from difflib import get_close_matches  # only on the way to an error
 
-    names = sorted(known)
-    folded = {name.lower(): name for name in names}
+    folded = {name.lower(): name for name in sorted(known)}
     close = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
     return f"did you mean {folded[close[0]]}?" if close else ""
 

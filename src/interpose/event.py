@@ -15,30 +15,14 @@ from typing import Any, ClassVar, Protocol
 from .events import EventSpec
 from .forks import after_fork
 
-__all__ = ["Completes", "Copiers", "Event", "Template", "Uncopyable", "copied_if_possible", "copiers", "event_of",
-           "plain_copy"]  # fmt: skip
+__all__ = ["Completes", "Copies", "Event", "Template", "Uncopyable", "copied_if_possible", "event_of",
+           "plain_copy", "shallow_copy"]  # fmt: skip
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 
 
 class Uncopyable(Exception):
     """An input that cannot be copied for a hook."""
-
-
-def own_copy(value: Any) -> Any:
-    """Return a copy that shares nothing changeable with the original, or raise Uncopyable."""
-    try:
-        return copied(value)
-    except Exception as error:
-        raise Uncopyable(type(error).__name__) from None
-
-
-def copied_if_possible(value: Any) -> Any:
-    """Return a copy that shares nothing changeable with the original, or the original if it cannot be copied."""
-    try:
-        return copied(value)
-    except Exception:  # the host's own object, which no hook was given either
-        return value
 
 
 def copied(value: Any) -> Any:
@@ -51,6 +35,22 @@ def copied(value: Any) -> Any:
     if kind is list:
         return [item if type(item) in _ATOMS else copied(item) for item in value]
     return deepcopy(value)
+
+
+def copied_if_possible(value: Any) -> Any:
+    """Return a copy that shares nothing changeable with the original, or the original if it cannot be copied."""
+    try:
+        return copied(value)
+    except Exception:  # the host's own object, which no hook was given either
+        return value
+
+
+def own_copy(value: Any) -> Any:
+    """Return a copy that shares nothing changeable with the original, or raise Uncopyable."""
+    try:
+        return copied(value)
+    except Exception as error:
+        raise Uncopyable(type(error).__name__) from None
 
 
 def plain_copy(value: Any) -> Any:
@@ -66,35 +66,15 @@ def plain_copy(value: Any) -> Any:
     return deepcopy(value)
 
 
-Copier = Callable[[Any], Any]
-Copiers = list[tuple[str, Copier, Any]]
-"""The fields that need a copy: the name, how it is copied, and the value."""
-
-
-def copiers(fields: Mapping[str, Any]) -> Copiers:
-    """Look at the shape of an input once; say how each field that needs a copy is copied."""
-    found: Copiers = []
-    for name in fields:
-        value = fields[name]
-        kind = type(value)
-        if kind is str or kind in _ATOMS:
-            continue
-        copy: Copier = own_copy
-        if kind is dict:
-            for item in value.values():
-                if type(item) is not str and type(item) not in _ATOMS:
-                    break
-            else:
-                copy = dict.copy  # nothing changeable is in it
-        found.append((name, copy, value))
-    return found
+shallow_copy = dict.copy
+Copies = list[tuple[str, Callable[[Any], Any], Any]]
+"""The fields that a hook gets a copy of: the name, how it is copied, and the value."""
 
 
 class Completes(Protocol):
     """Knows the fields of one firing that the host did not give and that cost something to find out."""
 
-    def rest(self) -> dict[str, str]:
-        """Return these fields; the same ones whenever it is asked."""
+    def rest(self) -> dict[str, str]: ...  # the same ones whenever it is asked
 
 
 class Event(dict[str, Any]):
@@ -107,10 +87,8 @@ class Event(dict[str, Any]):
 
     __slots__ = ("completed_by", "encodings")
     row: ClassVar[EventSpec]
-    encodings: dict[str, bytes]
-    """The event on the wire, by dialect; made by the handler that needs it first."""
-    completed_by: Completes | None
-    """Gives the fields that are found out when they are read; None once they are filled in."""
+    encodings: dict[str, bytes]  # the event on the wire, by dialect; made by the handler that needs it first
+    completed_by: Completes | None  # gives the fields that are found out when they are read; None once they are
 
     match = property(lambda self: dict.get(self, "match", ""))
 
@@ -118,9 +96,8 @@ class Event(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            pass
-        if name in self.row.optional:
-            return None
+            if name in self.row.optional:
+                return None
         raise AttributeError(f"{self.row.name} has no field {name!r}; it has {', '.join(self)}")
 
     def __missing__(self, key: str) -> Any:
@@ -142,8 +119,7 @@ class Event(dict[str, Any]):
     def _fill(self) -> None:
         source, self.completed_by = self.completed_by, None
         if source is not None:
-            for name, value in source.rest().items():
-                dict.__setitem__(self, name, value)
+            self.update(source.rest())
 
     def __repr__(self) -> str:
         return f"{self.row.name}({', '.join(f'{name}={value!r}' for name, value in self.items())})"
@@ -168,6 +144,7 @@ for _name in ("__iter__", "__len__", "__contains__", "__eq__", "__ne__", "__or__
               "keys", "items", "values", "copy", "pop", "popitem", "setdefault", "clear"):  # fmt: skip
     setattr(Event, _name, _filled(_name))
 
+FILLED_WHEN_READ = ("cwd", "tool_use_id")
 _event_types: dict[EventSpec, type[Event]] = {}
 
 
@@ -175,14 +152,11 @@ def event_type(row: EventSpec) -> type[Event]:
     """Return the class of a row's events: every field that is always there is an attribute of it."""
     found = _event_types.get(row)
     if found is None:
-        body: dict[str, Any] = {"__slots__": (), "row": row, "__module__": __name__}
-        taken = set(dir(dict))
-        for name, item in row.fields.items():
-            if item.always and name not in taken and name not in FILLED_WHEN_READ:
-                body[name] = property(itemgetter(name))
-        for word, name in row.words.items():
-            body[word] = property(itemgetter(name))
-        found = _event_types[row] = type("Event", (Event,), body)
+        taken = {*dir(dict), *FILLED_WHEN_READ}
+        always = {name: name for name, field in row.fields.items() if field.always and name not in taken}
+        read = {word: property(itemgetter(name)) for word, name in {**always, **row.words}.items()}
+        body = {"__slots__": (), "row": row, "__module__": __name__}
+        found = _event_types[row] = type("Event", (Event,), body | read)
     return found
 
 
@@ -193,56 +167,59 @@ def event_of(row: EventSpec, fields: Mapping[str, Any]) -> Event:
     return event
 
 
-FILLED_WHEN_READ = ("cwd", "tool_use_id")
+class Template:
+    """A row as one engine fires it: fills in what the host did not give."""
+
+    __slots__ = ("_base", "_changeable", "_name", "_rest", "event_type", "row")
+
+    def __init__(self, row: EventSpec, session_id: str) -> None:
+        defaults = {**row.defaults(), "session_id": session_id, "hook_event_name": row.name}
+        self.row = row
+        self.event_type = event_type(row)
+        self._name = row.name
+        self._rest = [name for name in FILLED_WHEN_READ if defaults.pop(name, None) is not None]
+        self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
+        self._base = {**defaults}  # without gaps, which would make every copy slower
+
+    def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], Copies]:
+        """Return the input without what is filled in when it is read, and how its fields are copied for a hook."""
+        copies: Copies = []
+        fields = self._base | given
+        fields["hook_event_name"] = self._name  # whatever was given
+        for name, kind in self._changeable:
+            if name not in given:
+                fields[name] = kind()
+                given = fields  # a hook must not get this one either
+        for name, value in given.items():
+            if type(value) is str:
+                continue
+            if type(value) is dict:
+                for item in value.values():
+                    if type(item) is not str and type(item) not in _ATOMS:
+                        copies.append((name, own_copy, value))
+                        break
+                else:
+                    copies.append((name, shallow_copy, value))  # nothing changeable is in it
+            elif type(value) not in _ATOMS:
+                copies.append((name, own_copy, value))
+        return fields, copies
+
+    def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
+        """Return the always-present fields that an input still lacks."""
+        return {name: _found_out(name) for name in self._rest if not fields.get(name)}
+
+    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        fields, _ = self.begin(dict(given))
+        return {**fields, **self.rest(fields)}
+
 
 _numbers = itertools.count(1)
 _process = f"{os.getpid():x}"
 
 
-class Template:
-    """A row as one engine fires it: fills in what the host did not give."""
-
-    __slots__ = ("_base", "_changeable", "_rest", "event_type", "row", "steps")
-
-    def __init__(self, row: EventSpec, session_id: str) -> None:
-        defaults = row.defaults()
-        defaults["session_id"] = session_id
-        defaults["hook_event_name"] = row.name
-        self.row = row
-        self.steps = ()
-        """None: it stands for the route of an event that no hook matches."""
-        self.event_type = event_type(row)
-        self._rest = tuple(name for name in FILLED_WHEN_READ if name in defaults)
-        self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
-        self._base = {name: value for name, value in defaults.items() if name not in self._rest}
-
-    def begin(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], Copiers]:
-        """Return the input without what is filled in when it is read, and how its fields are copied for a hook."""
-        fields = {**self._base, **given}
-        if "hook_event_name" in given:
-            fields["hook_event_name"] = self.row.name
-        for name, kind in self._changeable:
-            if name not in given:
-                fields[name] = kind()
-                given = fields  # a hook must not get this one either
-        return fields, copiers(given)
-
-    def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
-        """Return the always-present fields that an input still lacks."""
-        made = {"cwd": _current_directory, "tool_use_id": _call_id}
-        return {name: made[name]() for name in self._rest if not fields.get(name)}
-
-    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the whole input."""
-        fields, _ = self.begin(given)
-        return {**fields, **self.rest(fields)}
-
-
-def _call_id() -> str:
-    return f"toolu_{_process}_{next(_numbers)}"
-
-
-def _current_directory() -> str:
+def _found_out(name: str) -> str:
+    if name == "tool_use_id":
+        return f"toolu_{_process}_{next(_numbers)}"
     try:
         return os.getcwd()
     except OSError:  # it was removed

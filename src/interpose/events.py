@@ -21,7 +21,7 @@ __all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "EventSpec", "Field", "Table"]
 Exit2 = Literal["deny", "keep going", "context", "user", "ignored"]
 
 RIGHTS: frozenset[str] = frozenset({"deny", "ask", "allow", "context", "inject", "suppress", "keep going", "interrupt"})
-_EMPTY: dict[str, Any] = {"text": "", "flag": False, "number": 0}
+_EMPTY: dict[str, Any] = {"text": str, "flag": bool, "number": int, "object": dict, "list": list}
 _KINDS: dict[str, Any] = {"text": str, "text|null": (str, type(None)), "object": dict, "list": list, "flag": bool}
 _POINT_WORDS = {"tool": "tool_name", "args": "tool_input", "result": "tool_response"}
 
@@ -57,8 +57,7 @@ class ClaudeFacts(Record, kw_only=False):
     timeout: float = 600.0
     stdout_is_context: bool = False
     failure_blocks: bool = True
-    discards: str = ""
-    """Names of outputs that have no effect there, or ``all``."""
+    discards: str = ""  # names of outputs that have no effect there, or ``all``
     env_file: bool = False
     tool_event: bool = False
     timeout_denies: bool = False
@@ -66,14 +65,11 @@ class ClaudeFacts(Record, kw_only=False):
 
 
 _PLAIN_FACTS = ClaudeFacts()
-
-BASE_FIELDS: tuple[Field, ...] = tuple(
-    Field.parse(text)
-    for text in (
-        "session_id", "transcript_path", "cwd", "hook_event_name", "permission_mode?", "agent_id?",
-        "agent_type?", "prompt_id?", "effort?:object", "scratchpad_dir?",
-    )
-)  # fmt: skip
+_BASE = (
+    "session_id transcript_path cwd hook_event_name permission_mode? agent_id? agent_type? prompt_id? effort?:object "
+    "scratchpad_dir?"
+)
+BASE_FIELDS: tuple[Field, ...] = tuple(map(Field.parse, _BASE.split()))
 
 
 class EventSpec:
@@ -118,9 +114,7 @@ class EventSpec:
         self.claude_only = claude_only
         self.fields: dict[str, Field] = {field.name: field for field in BASE_FIELDS} | own
         self.optional: frozenset[str] = frozenset(f.name for f in self.fields.values() if not f.always)
-        self.words: dict[str, str] = {
-            word: name for word, name in _POINT_WORDS.items() if name in own and word not in own
-        }
+        self.words: dict[str, str] = {w: name for w, name in _POINT_WORDS.items() if name in own and w not in own}
         for needed in (self.modifies | {subject}) - {None}:
             if needed not in self.fields:
                 raise BadEvent(f"{name}: {needed} is not one of its fields", hint="name it in fields=")
@@ -132,9 +126,7 @@ class EventSpec:
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, EventSpec) and all(
-            getattr(self, name) == getattr(other, name) for name in self.__slots__
-        )
+        return isinstance(other, EventSpec) and all(getattr(self, n) == getattr(other, n) for n in self.__slots__)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -148,15 +140,8 @@ class EventSpec:
 
     def defaults(self) -> dict[str, Any]:
         """Return what always-present fields hold when the host gives nothing."""
-        made = {"object": dict, "list": list}
-        values = {
-            field.name: made[field.kind]() if field.kind in made else _EMPTY.get(field.kind)
-            for field in self.fields.values()
-            if field.always
-        }
-        if "tool_input" in values and values["tool_input"] is None:
-            values["tool_input"] = {}
-        return values
+        values = {field.name: _EMPTY.get(field.kind, lambda: None)() for field in self.fields.values() if field.always}
+        return values if values.get("tool_input", "") is not None else {**values, "tool_input": {}}
 
 
 class Table(Mapping[str, EventSpec]):
@@ -203,14 +188,8 @@ class Table(Mapping[str, EventSpec]):
             row = self._spellings.get(head)
             if row is not None and row.subject and len(head) + 1 < len(spelling):
                 return row, spelling[len(head) + 1 :]
-        raise UnknownEvent(
-            f"{spelling} is not an event",
-            hint=nearest(spelling, self._spellings) or "`interpose events` lists them",
-        )
-
-
-def _tool(**facts: Any) -> ClaudeFacts:
-    return ClaudeFacts(tool_event=True, **facts)
+        hint = nearest(spelling, self._spellings) or "`interpose events` lists them"
+        raise UnknownEvent(f"{spelling} is not an event", hint=hint)
 
 
 _SILENT = "systemMessage continue"
@@ -220,121 +199,104 @@ _MODEL_SWITCH = (
     "cache_ttl estimated_cache_write_usd:number pricing"
 )
 
-TABLE = Table(
-    [
-        # The events that Goat and MassGen took from Claude Code.
-        EventSpec("PreToolUse", "before a tool runs", alias="pre:tool", subject="tool_name",
-            can="deny, ask, allow, context", modifies="tool_input",
-            fields="tool_name tool_input:any tool_use_id mcp_server?:object", claude=_tool(exit2="deny")),
-        EventSpec("PostToolUse", "after a tool succeeded", alias="post:tool", subject="tool_name",
-            can="inject, suppress, context", modifies="tool_response",
-            fields="tool_name tool_input:any tool_response:any tool_use_id duration_ms?:number mcp_server?:object",
-            claude=_tool(exit2="context")),
-        EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context",
-            modifies="error",
-            fields="tool_name tool_input:any tool_use_id error is_interrupt?:flag duration_ms?:number "
-                   "mcp_server?:object",
-            claude=_tool(exit2="context")),
-        EventSpec("PermissionRequest", "when a tool call needs a yes", subject="tool_name",
-            can="deny, allow, interrupt", modifies="tool_input", changes_need_allow=True,
-            fields="tool_name tool_input:any permission_suggestions?:list mcp_server?:object",
-            claude=_tool(exit2="ignored")),
-        EventSpec("UserPromptSubmit", "when a person sends a prompt", can="deny, context",
-            fields="prompt source? session_title?",
-            claude=ClaudeFacts("deny", timeout=30, stdout_is_context=True)),
-        EventSpec("Stop", "when the agent wants to stop", can="keep going, context", continue_keeps_going=True,
-            fields="stop_hook_active:flag last_assistant_message? background_tasks?:list session_crons?:list",
-            claude=ClaudeFacts("keep going", failure_blocks=False)),
-        EventSpec("SubagentStop", "when a subagent wants to stop", subject="agent_type", can="keep going, context",
-            continue_keeps_going=True,
-            fields="stop_hook_active:flag agent_id agent_transcript_path agent_type last_assistant_message? "
-                   "background_tasks?:list session_crons?:list",
-            claude=ClaudeFacts("keep going", failure_blocks=False)),
-        EventSpec("SubagentStart", "when a subagent is spawned", subject="agent_type", can="context",
-            fields="agent_id agent_type", claude=ClaudeFacts("user")),
-        EventSpec("SessionStart", "when a session begins, resumes or was compacted", subject="source", can="context",
-            fields="source agent_type? model? session_title? seconds_since_last_response?:number "
-                   "context_tokens?:number prompt_cache_likely_expired?:flag estimated_cache_write_usd?:number",
-            claude=ClaudeFacts("user", stdout_is_context=True, env_file=True)),
-        EventSpec("SessionEnd", "when a session ends", subject="reason", fields="reason",
-            claude=ClaudeFacts("user", timeout=1.5, discards="all")),
-        EventSpec("Setup", "before the first turn, or for maintenance", subject="trigger", can="context",
-            fields="trigger", claude=ClaudeFacts("ignored", discards="all", env_file=True)),
-        EventSpec("PreCompact", "before the conversation is compacted", subject="trigger", can="deny, context",
-            modifies="custom_instructions", fields="trigger custom_instructions:text|null",
-            claude=ClaudeFacts("deny", discards=_SILENT)),
-        EventSpec("Notification", "when the person is notified", subject="notification_type", can="context",
-            fields="message title? notification_type", claude=ClaudeFacts("ignored", discards=_SILENT)),
-        EventSpec("TeammateIdle", "when a teammate has no task left", can="keep going, context",
-            continue_keeps_going=False, fields="teammate_name team_name",
-            claude=ClaudeFacts("keep going", failure_blocks=False)),
-        EventSpec("TaskCompleted", "when a task is about to count as done", can="deny, context", fields=_TASK,
-            claude=ClaudeFacts("deny", failure_blocks=False)),
-        # Armament's points; pre:tool and post:tool are the first two rows.
-        EventSpec("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt",
-            fields="prompt model?"),
-        EventSpec("post:message", "after the model answered", modifies="output", fields="prompt output model?"),
-        EventSpec("pre:agent:spawn", "before an agent is created", subject="agent", can="deny", modifies="config",
-            fields="agent config:object"),
-        EventSpec("post:agent:complete", "after an agent finished", subject="agent", fields="agent result:any"),
-        EventSpec("pre:session:phase", "before the session changes its phase", subject="to_phase", can="deny",
-            fields="from_phase to_phase"),
-        EventSpec("post:session:phase", "after the session changed its phase", subject="to_phase",
-            fields="from_phase to_phase"),
-        EventSpec("pre:git:write", "before a file write goes to the shadow git", subject="path", can="deny",
-            modifies="content", fields="path content"),
-        EventSpec("post:git:write", "after a file was written", subject="path", fields="path content commit"),
-        EventSpec("pre:view:render", "before a frame is rendered", subject="view", modifies="data",
-            fields="view data:any"),
-        # What Claude Code has added since. Their special outputs pass through ``outcome.extra``.
-        EventSpec("PostToolBatch", "after every call of a parallel batch", can="deny, context", claude_only=True,
-            fields="tool_calls:list", claude=ClaudeFacts("deny")),
-        EventSpec("UserPromptExpansion", "when a typed command expands into a prompt", subject="command_name",
-            can="deny, context", claude_only=True,
-            fields="expansion_type command_name command_args command_source? prompt",
-            claude=ClaudeFacts("deny", stdout_is_context=True)),
-        EventSpec("StopFailure", "when an API error ended the turn", subject="error", claude_only=True,
-            fields="error error_details? last_assistant_message?", claude=ClaudeFacts("ignored", discards="all")),
-        EventSpec("PostCompact", "after the conversation was compacted", subject="trigger", claude_only=True,
-            fields="trigger compact_summary", claude=ClaudeFacts("user", discards=_SILENT)),
-        EventSpec("PreModelSwitch", "before the model is switched", subject="to_model", can="deny, ask, allow",
-            claude_only=True, fields=_MODEL_SWITCH,
-            claude=ClaudeFacts("deny", timeout=30, timeout_denies=True)),
-        EventSpec("PostModelSwitch", "after the model was switched", subject="to_model", can="context",
-            claude_only=True, fields=_MODEL_SWITCH,
-            claude=ClaudeFacts("user", timeout=30, stdout_is_context=True)),
-        EventSpec("PermissionDenied", "after automatic mode refused a call", subject="tool_name", claude_only=True,
-            fields="tool_name tool_input:any tool_use_id reason mcp_server?:object",
-            claude=_tool(exit2="ignored")),
-        EventSpec("TaskCreated", "when a task is being created", can="deny", claude_only=True, fields=_TASK,
-            claude=ClaudeFacts("deny", discards="continue")),
-        EventSpec("Elicitation", "when an MCP server asks the person something", subject="mcp_server_name",
-            can="deny", claude_only=True,
-            fields="mcp_server_name message mode? url? elicitation_id? requested_schema?:object",
-            claude=ClaudeFacts("deny", discards="reason systemMessage continue")),
-        EventSpec("ElicitationResult", "before an answer goes back to the MCP server", subject="mcp_server_name",
-            can="deny", claude_only=True,
-            fields="mcp_server_name elicitation_id? mode? action content?:object",
-            claude=ClaudeFacts("deny", discards="reason systemMessage continue")),
-        EventSpec("ConfigChange", "when a settings file changed", subject="source", can="deny", claude_only=True,
-            fields="source file_path?", claude=ClaudeFacts("deny", discards=_SILENT)),
-        EventSpec("WorktreeCreate", "when a worktree is created", can="deny", claude_only=True, fields="name",
-            claude=ClaudeFacts("deny", discards=_SILENT, any_failure_denies=True)),
-        EventSpec("WorktreeRemove", "when a worktree is removed", can="deny", claude_only=True,
-            fields="worktree_path", claude=ClaudeFacts("deny", discards="all", any_failure_denies=True)),
-        EventSpec("InstructionsLoaded", "after a file of instructions was loaded", subject="load_reason",
-            claude_only=True,
-            fields="file_path memory_type load_reason globs?:list trigger_file_path? parent_file_path?",
-            claude=ClaudeFacts("ignored", discards="all")),
-        EventSpec("CwdChanged", "after the working directory changed", claude_only=True, fields="old_cwd new_cwd",
-            claude=ClaudeFacts("user", discards="continue", env_file=True)),
-        EventSpec("FileChanged", "after a watched file changed", subject="file_path", subject_is_path_end=True,
-            claude_only=True, fields="file_path event",
-            claude=ClaudeFacts("user", discards="continue", env_file=True)),
-        EventSpec("DirectoryAdded", "after a working directory was added", subject="source", claude_only=True,
-            fields="directory source", claude=ClaudeFacts("ignored", discards="continue")),
-        EventSpec("MessageDisplay", "while assistant text is displayed", claude_only=True,
-            fields="turn_id message_id index:number final:flag delta",
-            claude=ClaudeFacts("ignored", timeout=10, discards=_SILENT)),
-    ]
-)  # fmt: skip
+TABLE = Table([
+    # The events that Goat and MassGen took from Claude Code.
+    EventSpec("PreToolUse", "before a tool runs", alias="pre:tool", subject="tool_name",
+        can="deny, ask, allow, context", modifies="tool_input",
+        fields="tool_name tool_input:any tool_use_id mcp_server?:object", claude=ClaudeFacts("deny", tool_event=True)),
+    EventSpec("PostToolUse", "after a tool succeeded", alias="post:tool", subject="tool_name",
+        can="inject, suppress, context", modifies="tool_response",
+        fields="tool_name tool_input:any tool_response:any tool_use_id duration_ms?:number mcp_server?:object",
+        claude=ClaudeFacts("context", tool_event=True)),
+    EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context", modifies="error",
+        fields="tool_name tool_input:any tool_use_id error is_interrupt?:flag duration_ms?:number mcp_server?:object",
+        claude=ClaudeFacts("context", tool_event=True)),
+    EventSpec("PermissionRequest", "when a tool call needs a yes", subject="tool_name", can="deny, allow, interrupt",
+        modifies="tool_input", changes_need_allow=True, fields="tool_name tool_input:any permission_suggestions?:list "
+        "mcp_server?:object", claude=ClaudeFacts("ignored", tool_event=True)),
+    EventSpec("UserPromptSubmit", "when a person sends a prompt", can="deny, context",
+        fields="prompt source? session_title?", claude=ClaudeFacts("deny", timeout=30, stdout_is_context=True)),
+    EventSpec("Stop", "when the agent wants to stop", can="keep going, context", continue_keeps_going=True,
+        fields="stop_hook_active:flag last_assistant_message? background_tasks?:list session_crons?:list",
+        claude=ClaudeFacts("keep going", failure_blocks=False)),
+    EventSpec("SubagentStop", "when a subagent wants to stop", subject="agent_type", can="keep going, context",
+        continue_keeps_going=True, fields="stop_hook_active:flag agent_id agent_transcript_path agent_type "
+        "last_assistant_message? background_tasks?:list session_crons?:list",
+        claude=ClaudeFacts("keep going", failure_blocks=False)),
+    EventSpec("SubagentStart", "when a subagent is spawned", subject="agent_type", can="context",
+        fields="agent_id agent_type", claude=ClaudeFacts("user")),
+    EventSpec("SessionStart", "when a session begins, resumes or was compacted", subject="source", can="context",
+        fields="source agent_type? model? session_title? seconds_since_last_response?:number context_tokens?:number "
+        "prompt_cache_likely_expired?:flag estimated_cache_write_usd?:number",
+        claude=ClaudeFacts("user", stdout_is_context=True, env_file=True)),
+    EventSpec("SessionEnd", "when a session ends", subject="reason", fields="reason",
+        claude=ClaudeFacts("user", timeout=1.5, discards="all")),
+    EventSpec("Setup", "before the first turn, or for maintenance", subject="trigger", can="context", fields="trigger",
+        claude=ClaudeFacts("ignored", discards="all", env_file=True)),
+    EventSpec("PreCompact", "before the conversation is compacted", subject="trigger", can="deny, context",
+        modifies="custom_instructions", fields="trigger custom_instructions:text|null",
+        claude=ClaudeFacts("deny", discards=_SILENT)),
+    EventSpec("Notification", "when the person is notified", subject="notification_type", can="context",
+        fields="message title? notification_type", claude=ClaudeFacts("ignored", discards=_SILENT)),
+    EventSpec("TeammateIdle", "when a teammate has no task left", can="keep going, context", continue_keeps_going=False,
+        fields="teammate_name team_name", claude=ClaudeFacts("keep going", failure_blocks=False)),
+    EventSpec("TaskCompleted", "when a task is about to count as done", can="deny, context", fields=_TASK,
+        claude=ClaudeFacts("deny", failure_blocks=False)),
+    # Armament's points; pre:tool and post:tool are the first two rows.
+    EventSpec("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt",
+        fields="prompt model?"),
+    EventSpec("post:message", "after the model answered", modifies="output", fields="prompt output model?"),
+    EventSpec("pre:agent:spawn", "before an agent is created", subject="agent", can="deny", modifies="config",
+        fields="agent config:object"),
+    EventSpec("post:agent:complete", "after an agent finished", subject="agent", fields="agent result:any"),
+    EventSpec("pre:session:phase", "before the session changes its phase", subject="to_phase", can="deny",
+        fields="from_phase to_phase"),
+    EventSpec("post:session:phase", "after the session changed its phase", subject="to_phase",
+        fields="from_phase to_phase"),
+    EventSpec("pre:git:write", "before a file write goes to the shadow git", subject="path", can="deny",
+        modifies="content", fields="path content"),
+    EventSpec("post:git:write", "after a file was written", subject="path", fields="path content commit"),
+    EventSpec("pre:view:render", "before a frame is rendered", subject="view", modifies="data", fields="view data:any"),
+    # What Claude Code has added since. Their special outputs pass through ``outcome.extra``.
+    EventSpec("PostToolBatch", "after every call of a parallel batch", can="deny, context", claude_only=True,
+        fields="tool_calls:list", claude=ClaudeFacts("deny")),
+    EventSpec("UserPromptExpansion", "when a typed command expands into a prompt", subject="command_name",
+        can="deny, context", claude_only=True, fields="expansion_type command_name command_args command_source? prompt",
+        claude=ClaudeFacts("deny", stdout_is_context=True)),
+    EventSpec("StopFailure", "when an API error ended the turn", subject="error", claude_only=True,
+        fields="error error_details? last_assistant_message?", claude=ClaudeFacts("ignored", discards="all")),
+    EventSpec("PostCompact", "after the conversation was compacted", subject="trigger", claude_only=True,
+        fields="trigger compact_summary", claude=ClaudeFacts("user", discards=_SILENT)),
+    EventSpec("PreModelSwitch", "before the model is switched", subject="to_model", can="deny, ask, allow",
+        claude_only=True, fields=_MODEL_SWITCH, claude=ClaudeFacts("deny", timeout=30, timeout_denies=True)),
+    EventSpec("PostModelSwitch", "after the model was switched", subject="to_model", can="context", claude_only=True,
+        fields=_MODEL_SWITCH, claude=ClaudeFacts("user", timeout=30, stdout_is_context=True)),
+    EventSpec("PermissionDenied", "after automatic mode refused a call", subject="tool_name", claude_only=True,
+        fields="tool_name tool_input:any tool_use_id reason mcp_server?:object", claude=ClaudeFacts(tool_event=True)),
+    EventSpec("TaskCreated", "when a task is being created", can="deny", claude_only=True, fields=_TASK,
+        claude=ClaudeFacts("deny", discards="continue")),
+    EventSpec("Elicitation", "when an MCP server asks the person something", subject="mcp_server_name", can="deny",
+        claude_only=True, fields="mcp_server_name message mode? url? elicitation_id? requested_schema?:object",
+        claude=ClaudeFacts("deny", discards="reason systemMessage continue")),
+    EventSpec("ElicitationResult", "before an answer goes back to the MCP server", subject="mcp_server_name",
+        can="deny", claude_only=True, fields="mcp_server_name elicitation_id? mode? action content?:object",
+        claude=ClaudeFacts("deny", discards="reason systemMessage continue")),
+    EventSpec("ConfigChange", "when a settings file changed", subject="source", can="deny", claude_only=True,
+        fields="source file_path?", claude=ClaudeFacts("deny", discards=_SILENT)),
+    EventSpec("WorktreeCreate", "when a worktree is created", can="deny", claude_only=True, fields="name",
+        claude=ClaudeFacts("deny", discards=_SILENT, any_failure_denies=True)),
+    EventSpec("WorktreeRemove", "when a worktree is removed", can="deny", claude_only=True, fields="worktree_path",
+        claude=ClaudeFacts("deny", discards="all", any_failure_denies=True)),
+    EventSpec("InstructionsLoaded", "after a file of instructions was loaded", subject="load_reason", claude_only=True,
+        fields="file_path memory_type load_reason globs?:list trigger_file_path? parent_file_path?",
+        claude=ClaudeFacts("ignored", discards="all")),
+    EventSpec("CwdChanged", "after the working directory changed", claude_only=True, fields="old_cwd new_cwd",
+        claude=ClaudeFacts("user", discards="continue", env_file=True)),
+    EventSpec("FileChanged", "after a watched file changed", subject="file_path", subject_is_path_end=True,
+        claude_only=True, fields="file_path event", claude=ClaudeFacts("user", discards="continue", env_file=True)),
+    EventSpec("DirectoryAdded", "after a working directory was added", subject="source", claude_only=True,
+        fields="directory source", claude=ClaudeFacts("ignored", discards="continue")),
+    EventSpec("MessageDisplay", "while assistant text is displayed", claude_only=True,
+        fields="turn_id message_id index:number final:flag delta",
+        claude=ClaudeFacts("ignored", timeout=10, discards=_SILENT)),
+])  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
 from contextvars import ContextVar
 from opcode import opname
 from types import CodeType, CoroutineType
@@ -64,36 +63,28 @@ def said(error: BaseException, longest: int = _LONGEST) -> str:
 
 
 def _trace(error: BaseException) -> str:
+    """Return the tracebacks of an exception and its causes, as the interpreter keeps them, for a few links."""
     from traceback import format_tb
 
-    parts = []
-    for link in _chain(error):
-        trace = BaseException.__dict__["__traceback__"].__get__(link)
-        parts.append("".join(format_tb(trace, limit=-8)) + said(link, 300))
-    return "\n".join(reversed(parts))[-8000:]
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Follow causes, as the interpreter keeps them, for a few links."""
-    cause = BaseException.__dict__["__cause__"].__get__
-    context = BaseException.__dict__["__context__"].__get__
-    suppressed = BaseException.__dict__["__suppress_context__"].__get__
-    seen: set[int] = set()
+    names = ("traceback", "cause", "context", "suppress_context")
+    read = {name: BaseException.__dict__[f"__{name}__"].__get__ for name in names}
+    parts: list[str] = []
+    seen: list[BaseException] = []
     current: BaseException | None = error
-    while current is not None and id(current) not in seen and len(seen) < 5:
-        seen.add(id(current))
-        yield current
-        link = cause(current)
-        current = link if link is not None else None if suppressed(current) else context(current)
+    while current is not None and len(seen) < 5 and all(current is not one for one in seen):
+        seen.append(current)
+        parts.append("".join(format_tb(read["traceback"](current), limit=-8)) + said(current, 300))
+        link = read["cause"](current)
+        current = link if link is not None else None if read["suppress_context"](current) else read["context"](current)
+    return "\n".join(reversed(parts))[-8000:]
 
 
 def raised_by_signal(error: BaseException) -> bool:
     """Say whether a signal made this exception, or the end of a coroutine, and no code of a hook.
 
-    A hook that raises KeyboardInterrupt has failed; a person who presses Ctrl-C interrupts the host. Python tells
-    the two apart nowhere: the exceptions are equal. But a signal strikes between two instructions, and a ``raise``
-    is an instruction of its own. So this looks at the instruction that the innermost frame has come to: the one thing
-    here that depends on the interpreter's bytecode, and tested on every version that is supported.
+    A hook that raises KeyboardInterrupt has failed; a person who presses Ctrl-C interrupts the host. The exceptions
+    are equal, but a signal strikes between two instructions, and a ``raise`` is an instruction of its own. So this
+    looks at the instruction that the innermost frame has come to: it depends on the interpreter's bytecode.
     """
     innermost = trace = BaseException.__dict__["__traceback__"].__get__(error)
     in_main_thread = threading.current_thread() is threading.main_thread()
@@ -120,15 +111,13 @@ def _signal_handlers() -> set[CodeType]:
     import signal
     from functools import partial
 
-    found = set()
-    for number in signal.valid_signals():
-        handler: Any = signal.getsignal(number)
-        while isinstance(handler, partial):
-            handler = handler.func
-        code = getattr(getattr(handler, "__func__", handler), "__code__", None)
-        if isinstance(code, CodeType):
-            found.add(code)
-    return found
+    found = []
+    for handler in map(signal.getsignal, signal.valid_signals()):
+        function: Any = handler
+        while isinstance(function, partial):
+            function = function.func
+        found.append(getattr(getattr(function, "__func__", function), "__code__", None))
+    return {code for code in found if isinstance(code, CodeType)}
 
 
 _logging: ContextVar[bool] = ContextVar("interpose_logging", default=False)

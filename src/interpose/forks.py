@@ -27,8 +27,7 @@ def after_fork(callback: Callable[[], None]) -> Callable[[], None]:
 
 def _run_callbacks() -> None:
     for reference in tuple(_callbacks):
-        callback = reference()
-        if callback is not None:
+        if (callback := reference()) is not None:
             callback()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from .config.armed import Armed
 from .config.declare import HookOptions, declare, warn_of_doubt
-from .config.mapping import SettingOptions, read_mapping, read_scope, settings_from
+from .config.mapping import LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
 from .driver import drive
 from .engine import Engine, Recorder
 from .errors import BadHook, Problem
@@ -19,16 +20,12 @@ from .handlers import Handler
 from .model import Hook, Outcome, Settings, make_outcome
 
 if TYPE_CHECKING:
-    from opentelemetry.context import Context
-    from opentelemetry.metrics import MeterProvider
-    from opentelemetry.trace import TracerProvider
-
     from .audit.store import AuditStore
     from .config.load import Origin
     from .config.reload import ConfigFiles
-    from .scripts import Commands
     from .session import Session, SessionOptions, SyncSession
     from .session.configured_rules import ConfiguredRules
+    from .telemetry import TracingOptions
     from .telemetry.lifecycle import Observer, Observers, Subscription
     from .telemetry.tracing import Tracing
 
@@ -46,10 +43,9 @@ class Hooks:
     def __init__(
         self, *, events: Table = TABLE, session_id: str | None = None, **settings: Unpack[SettingOptions]
     ) -> None:
-        self.engine = Engine(settings_from(**settings), events, session_id)
-        """What fires: its registry has the hooks."""
-        self.show: Callable[[str], None] = _show
-        """Shows a text to the person: what ``/notify`` in a script says."""
+        self.engine = Engine(settings_from(**settings), events, session_id)  # its registry has the hooks
+        self.show: Callable[[str], None] = _show  # shows a text to the person: what ``/notify`` in a script says
+        self._show_later = lambda text: self.show(text)  # noqa: PLW0108 - a host may set it later
         self._armed = Armed(self.engine, _audit_store, self._show_later)
         self._observers: Observers | None = None
         if self.settings.redirect_output:
@@ -58,9 +54,9 @@ class Hooks:
             redirect_prints()
 
     def __repr__(self) -> str:
-        events = dict.fromkeys(hook.event for hook in self)
-        count = sum(1 for _ in self)
-        at = f" at {', '.join(events)}" if events else ""
+        events = [hook.event for hook in self]
+        count = len(events)
+        at = f" at {', '.join(dict.fromkeys(events))}" if events else ""
         files = f", from {', '.join(origin.source.path for origin in self.origins)}" if self.origins else ""
         return f"<Hooks: {count} {'hook' if count == 1 else 'hooks'}{at}{files}>"
 
@@ -113,63 +109,34 @@ class Hooks:
         return hooks
 
     @classmethod
-    def load(
-        cls,
-        *paths: str | os.PathLike[str],
-        dialect: str | None = None,
-        commands: Commands | None = None,
-        watch: bool = False,
-        lines: bool = True,
-        audit: bool = True,
-        events: Table = TABLE,
-        **settings: Unpack[SettingOptions],
-    ) -> Hooks:
+    def load(cls, *paths: str | os.PathLike[str], **options: Unpack[LoadOptions]) -> Hooks:
         """Return the hooks of configuration files, which are trusted by being named here.
 
         A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
-        ``commands`` are those that script lines may use; ``watch`` takes changed files over as they change; ``lines``
-        keeps the line of every hook; without ``audit`` nothing is recorded, whatever the files say.
         """
         from .config.reload import ConfigFiles
 
-        return cls._from(ConfigFiles.named(paths, dialect, commands, lines), commands, watch, audit, events, settings)
+        return cls._from(partial(ConfigFiles.named, paths), options)
 
     @classmethod
-    def discover(
-        cls,
-        cwd: str | os.PathLike[str] = ".",
-        *,
-        dialect: str | None = None,
-        commands: Commands | None = None,
-        watch: bool = False,
-        lines: bool = True,
-        audit: bool = True,
-        events: Table = TABLE,
-        **settings: Unpack[SettingOptions],
-    ) -> Hooks:
+    def discover(cls, cwd: str | os.PathLike[str] = ".", **options: Unpack[LoadOptions]) -> Hooks:
         """Return the hooks that are found for a directory: the person's, the project's, the local ones.
 
         Files that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
         """
         from .config.reload import ConfigFiles
 
-        files = ConfigFiles.around(os.fspath(cwd), dialect, commands, lines)
-        return cls._from(files, commands, watch, audit, events, settings)
+        return cls._from(partial(ConfigFiles.around, os.fspath(cwd)), options)
 
     @classmethod
-    def _from(
-        cls,
-        files: ConfigFiles,
-        commands: Commands | None,
-        watch: bool,
-        audit: bool,
-        events: Table,
-        given: SettingOptions,
-    ) -> Hooks:
-        loaded = files.read(events)
-        hooks = cls(events=events, **{**loaded.settings, **given})
+    def _from(cls, find: Callable[..., ConfigFiles], options: LoadOptions) -> Hooks:
+        commands, events = options.pop("commands", None), options.pop("events", TABLE)
+        watch, audit = options.pop("watch", False), options.pop("audit", True)
+        files = find(options.pop("dialect", None), commands, options.pop("lines", True))
+        loaded, settings = files.read(events), cast("SettingOptions", options)
+        hooks = cls(events=events, **{**loaded.settings, **settings})
         hooks._armed.commands, hooks._armed.records = commands, audit
-        hooks._armed.take_files(files, loaded, given)
+        hooks._armed.take_files(files, loaded, settings)
         if watch:
             files.watch(hooks.reload)
         return hooks
@@ -181,21 +148,18 @@ class Hooks:
         """
         return self._armed.reload()
 
-    def _show_later(self, text: str) -> None:
-        self.show(text)  # a host may set it later
-
     # Firing.
 
     async def fire(self, event: str, /, **fields: Any) -> Outcome:
         """Run the hooks that an event calls for and say what the host must do."""
         try:
-            subject, routes = self.engine.quick[event]
+            subject, template, routes = self.engine.quick[event]
             route = routes[fields[subject]]
         except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
             return await self.engine.fire_event(event, **fields)
-        if route.steps:
-            return await self.engine.fire(route, fields)
-        return make_outcome(route, fields)  # the template of a route that no hook is on
+        if route is None:  # no hook is on it
+            return make_outcome(template, fields)
+        return await self.engine.fire(route, fields, None)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
@@ -206,7 +170,7 @@ class Hooks:
         """Say whether any hook would be looked at for this event and subject."""
         if agent_id is None:
             try:
-                return self.engine.wanted[event][subject]
+                return self.engine.quick[event][2][subject] is not None
             except KeyError:
                 pass
         return self.engine.wants(event, subject, agent_id)
@@ -349,30 +313,17 @@ class Hooks:
         if self.audit is not None:
             self.audit.close()
 
-    def trace(
-        self,
-        *,
-        tracer_provider: TracerProvider | None = None,
-        meter_provider: MeterProvider | None = None,
-        redact: Callable[[str], str] | None = None,
-        outer: Context | None = None,
-    ) -> Tracing:
+    def trace(self, **options: Unpack[TracingOptions]) -> Tracing:
         """Report every firing and every hook to OpenTelemetry (``interpose[otel]``): spans, counts and durations.
 
         They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
-        ends it. ``redact`` takes secrets out of reasons and errors, instead of the rules of the audit store. ``outer``
-        is the context of firings for which the host has no span.
+        ends it.
         """
         from .audit.redact import Redactor
         from .telemetry import start_tracing
 
-        return start_tracing(
-            self.engine,
-            tracer_provider=tracer_provider,
-            meter_provider=meter_provider,
-            redact=redact or Redactor(),
-            outer=outer,
-        )
+        given: Any = {**options, "redact": options.get("redact") or Redactor()}
+        return start_tracing(self.engine, **given)
 
 
 def _audit_store(audit: Mapping[str, Any]) -> AuditStore:

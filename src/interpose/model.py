@@ -6,23 +6,26 @@ copies when they are read.
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, cast
+from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cast
 
 from .event import Completes, Event, Template, copied_if_possible
 from .events import EventSpec
 from .records import Record, made_by
 
-__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Facts", "Health", "Hook", "HookError", "Ignored",
-           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Verdict", "facts_of",
-           "field_of", "hooks_ran", "make_outcome", "row_of", "strictest", "subject_of"]  # fmt: skip
+__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Health", "Hook", "HookError", "Ignored",
+           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Verdict", "VerdictPart",
+           "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
 """The order of decisions: the strictest of several holds."""
 
 Status = Literal["ok", "failed", "timeout", "skipped"]
+
+_T = TypeVar("_T")
 
 
 def strictest(decisions: Iterable[str]) -> Decision:
@@ -33,14 +36,11 @@ def strictest(decisions: Iterable[str]) -> Decision:
 class Health:
     """What one hook's runs so far mean for its next: the only thing about a hook that changes."""
 
-    __slots__ = ("denied_last", "failures", "once", "open_until")
-
     def __init__(self) -> None:
         self.failures = 0
         self.open_until = 0.0
         self.denied_last = False
-        # A claim is taken by pop(), which only one of many threads can win.
-        self.once: list[None] = [None]
+        self.once = allocate_lock()  # a claim, which only one of many threads gets
 
 
 class Seal(Protocol):
@@ -53,18 +53,12 @@ class Seal(Protocol):
 class Binding(Record):
     """How a hook is run: what is called, and how its answer is read."""
 
-    call: Callable[[Event], Any] | None = None
-    """The Python callable; None for a hook that a handler runs."""
-    awaits: bool = False
-    """Whether calling it gives a coroutine."""
-    handler: Callable[..., Any] | None = None
-    """A handler of this hook alone; without one, the handler of its type runs it."""
-    target: Any = None
-    """What the handler runs: for a command, its ``Command``."""
-    read: Callable[[EventSpec, object], Any] | None = None
-    """Reads an answer into a Reply or a Failure; None stands for the native dialect."""
-    seal: Seal | None = None
-    """The trusted files of the configuration that the hook comes from."""
+    call: Callable[[Event], Any] | None = None  # the Python callable; None for a hook that a handler runs
+    awaits: bool = False  # whether calling it gives a coroutine
+    handler: Callable[..., Any] | None = None  # of this hook alone; without one, the handler of its type runs it
+    target: Any = None  # what the handler runs: for a command, its ``Command``
+    read: Callable[[EventSpec, object], Any] | None = None  # reads an answer; None stands for the native dialect
+    seal: Seal | None = None  # the trusted files of the configuration that the hook comes from
 
 
 class Hook(Record, eq=False):
@@ -94,8 +88,7 @@ class Hook(Record, eq=False):
     source: str = ""
     description: str = ""
     dialect: str = "native"
-    rewrites_in_group: bool = False
-    """Whether what it changes counts although others run beside it: in their order, the last one holds."""
+    rewrites_in_group: bool = False  # whether what it changes counts although others run beside it
     binding: Binding = Binding()
     sequence: int = 0
     health: Health = made_by(factory=Health)
@@ -117,8 +110,7 @@ class Settings(Record):
     total_timeout: float = 0.0
     max_hooks_per_point: int = 50
     enforce: bool = True
-    redirect_output: bool = False
-    """Whether what Python hooks print goes to the log instead of the host's standard output."""
+    redirect_output: bool = False  # whether what Python hooks print goes to the log instead of standard output
 
 
 class HookError(str):
@@ -141,26 +133,24 @@ class HookError(str):
         return HookError, (str(self), self.code, self.trace)
 
 
-class Injection(Record, kw_only=False):
+class _Shown(Record, kw_only=False):
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {name: getattr(self, name) for name in self._parts}
+
+
+class Injection(_Shown, kw_only=False):
     """Text that a hook puts beside a tool's result, and the channel it goes through."""
 
     content: str
     strategy: str = "tool_result"
 
-    def to_dict(self) -> dict[str, str]:
-        """Return it as JSON has it."""
-        return {"content": self.content, "strategy": self.strategy}
 
-
-class Ignored(Record, kw_only=False):
+class Ignored(_Shown, kw_only=False):
     """A wish of a hook that had no effect."""
 
     hook: str
     wish: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it as JSON has it."""
-        return {"hook": self.hook, "wish": self.wish}
 
 
 class Result(Record, kw_only=False):
@@ -206,8 +196,7 @@ class Verdict(Record):
     continue_: bool = True
     stop_reason: str = ""
     interrupt: bool = False
-    shadow: Verdict | None = None
-    """What would hold if every hook were enforced, if that is something else."""
+    shadow: Verdict | None = None  # what would hold if every hook were enforced, if that is something else
 
 
 NOTHING_SAID = Verdict()
@@ -216,15 +205,31 @@ NOTHING_SAID = Verdict()
 class Source(Completes, Protocol):
     """The firing that an outcome comes from."""
 
-    given: Any
-    """The fields before the first change; None if no hook changed any."""
-    depth: int
-    """How many firings it ran inside of, itself included."""
-    background: bool
-    """Whether it ran a hook in the background, which decides nothing."""
+    given: Any  # the fields before the first change; None if no hook changed any
+    depth: int  # how many firings it ran inside of, itself included
+    background: bool  # whether it ran a hook in the background, which decides nothing
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
         """Return what the firing wrote down about its hooks as a host reads it."""
+
+
+class VerdictPart(Generic[_T]):
+    """A part of the verdict, read as an attribute of the outcome; of a list or mapping, a copy."""
+
+    def __init__(self, meaning: str) -> None:
+        self.__doc__ = meaning
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, outcome: Outcome | None, owner: type) -> _T:
+        value: Any = self if outcome is None else getattr(outcome._verdict, self._name)
+        if type(value) is dict:
+            value = {key: copied_if_possible(item) for key, item in value.items()}
+        return cast("_T", list(value) if type(value) is tuple else value)
+
+    def __set__(self, outcome: Outcome, value: object) -> NoReturn:
+        raise AttributeError(f"the {self._name} of an outcome cannot be changed")
 
 
 class Outcome:
@@ -237,25 +242,27 @@ class Outcome:
     __slots__ = ("_fields", "_said", "_template", "_whole")
     _template: Template
     _fields: dict[str, Any]
-    _whole: dict[str, Any]
-    """The completed fields; set when they are first read."""
-    _said: tuple[Source, Sequence[Any], Verdict] | None
-    """The firing, what became of its hooks, and the verdict; None if no hook ran."""
+    _whole: dict[str, Any]  # the completed fields; set when they are first read
+    _said: tuple[Source, Sequence[Any], Verdict] | None  # the firing, what became of its hooks, the verdict, if any ran
+
+    decision = VerdictPart[Decision]("``deny``, ``ask``, ``allow``, or ``none`` if no hook decided.")
+    reason = VerdictPart[str]("Why: the reasons of the hooks that decided.")
+    granted = VerdictPart[bool]("True only if a hook allowed the action in words that grant: then no question is due.")
+    context = VerdictPart[list[str]]("Texts for the model.")
+    messages = VerdictPart[list[str]]("Texts for the person.")
+    inject = VerdictPart[list[Injection]]("Texts beside the tool's result, each with its channel.")
+    suppress_output = VerdictPart[bool]("True if the tool's output is kept from the model.")
+    keep_going = VerdictPart[bool]("True if the agent, which wants to stop, goes on; the reason says what is left.")
+    continue_ = VerdictPart[bool]("False if the agent's turn ends, with ``stop_reason``.")
+    stop_reason = VerdictPart[str]("Why the turn ends.")
+    interrupt = VerdictPart[bool]("True if a denied permission request also interrupts the agent.")
+    ignored = VerdictPart[list[Ignored]]("Wishes that had no effect.")
+    extra = VerdictPart[dict[str, Any]]("What hooks said that the engine does not know, and what the host should know.")
 
     @property
     def event(self) -> str:
         """The name of the event that was fired."""
         return self._template.row.name
-
-    @property
-    def decision(self) -> Decision:
-        """``deny``, ``ask``, ``allow``, or ``none`` if no hook decided."""
-        return "none" if self._said is None else self._said[2].decision
-
-    @property
-    def reason(self) -> str:
-        """Why: the reasons of the hooks that decided."""
-        return self._verdict.reason
 
     @property
     def allowed(self) -> bool:
@@ -268,64 +275,9 @@ class Outcome:
         return self.decision == "deny"
 
     @property
-    def granted(self) -> bool:
-        """True only if a hook allowed the action in words that grant: then no question is needed."""
-        return self._verdict.granted
-
-    @property
     def input(self) -> dict[str, Any]:
         """The final fields of the event."""
         return {name: copied_if_possible(value) for name, value in self._complete().items()}
-
-    @property
-    def context(self) -> list[str]:
-        """Texts for the model."""
-        return list(self._verdict.context)
-
-    @property
-    def messages(self) -> list[str]:
-        """Texts for the person."""
-        return list(self._verdict.messages)
-
-    @property
-    def inject(self) -> list[Injection]:
-        """Texts beside the tool's result, each with its channel."""
-        return list(self._verdict.inject)
-
-    @property
-    def suppress_output(self) -> bool:
-        """True if the tool's output is kept from the model."""
-        return self._verdict.suppress_output
-
-    @property
-    def keep_going(self) -> bool:
-        """True if the agent, which wants to stop, goes on; the reason says what is left to do."""
-        return self._verdict.keep_going
-
-    @property
-    def continue_(self) -> bool:
-        """False if the agent's turn ends, with ``stop_reason``."""
-        return self._verdict.continue_
-
-    @property
-    def stop_reason(self) -> str:
-        """Why the turn ends."""
-        return self._verdict.stop_reason
-
-    @property
-    def interrupt(self) -> bool:
-        """True if a denied permission request also interrupts the agent."""
-        return self._verdict.interrupt
-
-    @property
-    def ignored(self) -> list[Ignored]:
-        """Wishes that had no effect."""
-        return list(self._verdict.ignored)
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        """What hooks said that the engine has no meaning for, and what the host should know."""
-        return {key: copied_if_possible(value) for key, value in self._verdict.extra.items()}
 
     @property
     def shadow(self) -> Outcome | None:
@@ -338,10 +290,7 @@ class Outcome:
     @property
     def results(self) -> tuple[Result, ...]:
         """Every hook's fate, in the order they ran."""
-        if self._said is None:
-            return ()
-        source, entries, _ = self._said
-        return source.results(entries)
+        return () if self._said is None else self._said[0].results(self._said[1])
 
     @property
     def _verdict(self) -> Verdict:
@@ -352,16 +301,14 @@ class Outcome:
         try:
             return self._whole
         except AttributeError:
-            fields = self._fields
-            completed = self._template.complete(fields) if self._said is None else {**fields, **self._said[0].rest()}
-            self._whole = completed
-            return completed
+            fields, said = self._fields, self._said
+            self._whole = self._template.complete(fields) if said is None else {**fields, **said[0].rest()}
+            return self._whole
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        fields = self._complete()
-        row = self._template.row
+        fields, row = self._complete(), self._template.row
         field = row.words.get(name, name)
         if field in fields:
             return copied_if_possible(fields[field])
@@ -431,26 +378,15 @@ def _remake(row: EventSpec, fields: dict[str, Any], verdict: Verdict, results: t
 # Functions and no attributes of an outcome: those are the fields of its event.
 
 
-class Facts(NamedTuple):
-    """What an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing."""
+def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], Verdict, Any, int, bool]:
+    """Return what an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing.
 
-    row: EventSpec
-    fields: dict[str, Any]
-    entries: Sequence[Any]
-    """One entry per run of a hook, as ``decide`` has them."""
-    verdict: Verdict
-    given: dict[str, Any] | None
-    depth: int
-    background: bool
-
-
-def facts_of(outcome: Outcome) -> Facts:
-    """Return what an outcome was made of."""
+    The row, the fields, an entry per run of a hook, the verdict; the fields before the first change; the depth of the
+    firing, and whether it ran in the background.
+    """
     row, fields, said = outcome._template.row, outcome._complete(), outcome._said
-    if said is None:
-        return Facts(row, fields, (), NOTHING_SAID, None, 1, False)
-    source, entries, verdict = said
-    return Facts(row, fields, entries, verdict, source.given, source.depth, source.background)
+    source, entries, verdict = said or (_Copied(), (), NOTHING_SAID)
+    return row, fields, entries, verdict, source.given, source.depth, source.background
 
 
 def hooks_ran(outcome: Outcome) -> bool:
@@ -466,10 +402,3 @@ def field_of(outcome: Outcome, name: str) -> Any:
 def row_of(outcome: Outcome) -> EventSpec:
     """Return the row of the event that was fired."""
     return outcome._template.row
-
-
-def subject_of(outcome: Outcome) -> str:
-    """Return what a matcher is compared with at that event, as hooks have left it; nothing where there is none."""
-    row = row_of(outcome)
-    subject = outcome._complete().get(row.subject) if row.subject else None
-    return subject if isinstance(subject, str) else ""

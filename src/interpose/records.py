@@ -21,8 +21,6 @@ _REQUIRED: Any = object()
 class _MadeBy:
     """A default that is made anew for each record."""
 
-    __slots__ = ("make",)
-
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
 
@@ -36,7 +34,10 @@ def made_by(*, factory: Callable[[], Any]) -> Any:
 class _RecordType(type):
     """Turns annotations into parts: slots, and an ``__init__`` that is written out, as fast as one by hand."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **flags: bool) -> type:
+    def __new__(
+        cls, name: str, bases: tuple[type, ...], body: dict[str, Any],
+        *, kw_only: bool = True, eq: bool = True, frozen: bool = True,
+    ) -> type:  # fmt: skip
         parts: dict[str, Any] = {}
         for base in bases:
             parts.update(getattr(base, "_parts", {}))
@@ -45,42 +46,39 @@ class _RecordType(type):
         body["__slots__"] = tuple(own)
         body["_parts"] = parts
         if parts:
-            body["__init__"] = _init(parts, keywords=flags.get("kw_only", True))
-        if not flags.get("eq", True):
+            body["__init__"] = _init(parts, kw_only, frozen)
+        if not eq:
             body["__eq__"], body["__hash__"] = object.__eq__, object.__hash__
+        if not frozen:
+            body["__setattr__"], body["__delattr__"] = object.__setattr__, object.__delattr__
         return super().__new__(cls, name, bases, body)
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **flags: bool) -> None:
         super().__init__(name, bases, body)
 
 
-def _init(parts: dict[str, Any], *, keywords: bool) -> Callable[..., None]:
-    world: dict[str, Any] = {"_set": object.__setattr__, "_required": _REQUIRED}
-    signature, lines = [], []
+def _init(parts: dict[str, Any], kw_only: bool, frozen: bool) -> Callable[..., None]:
+    world: dict[str, Any] = {"_set": object.__setattr__}
+    signature, lines = ["self", "*"] if kw_only else ["self"], []
     for name, default in parts.items():
         value = name
-        if default is _REQUIRED:
-            signature.append(name)
-        else:
+        if default is not _REQUIRED:
             world[f"_default_{name}"] = default
-            signature.append(f"{name}=_default_{name}")
             if isinstance(default, _MadeBy):
                 value = f"_default_{name}.make() if {name} is _default_{name} else {name}"
-        lines.append(f"    _set(self, {name!r}, {value})")
-    star = "*, " if keywords else ""
-    exec(f"def __init__(self, {star}{', '.join(signature)}):\n" + "\n".join(lines), world)  # noqa: S102 - our own text
+        signature.append(name if default is _REQUIRED else f"{name}=_default_{name}")
+        lines.append(f"    _set(self, {name!r}, {value})" if frozen else f"    self.{name} = {value}")
+    exec(f"def __init__({', '.join(signature)}):\n" + "\n".join(lines), world)  # noqa: S102 - our own text
     made: Callable[..., None] = world["__init__"]
     return made
 
 
 class Record(metaclass=_RecordType):
-    """A noun: made once, read, compared by its parts, and never changed."""
+    """A noun: made once, read, compared by its parts, and never changed unless it is made with ``frozen=False``."""
 
     _parts: ClassVar[dict[str, Any]]
-    _hidden: ClassVar[frozenset[str]] = frozenset()
-    """Parts that are not shown."""
-    _uncompared: ClassVar[frozenset[str]] = frozenset()
-    """Parts in which equal records may differ."""
+    _hidden: ClassVar[frozenset[str]] = frozenset()  # parts that are not shown
+    _uncompared: ClassVar[frozenset[str]] = frozenset()  # parts in which equal records may differ
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed")
@@ -88,14 +86,14 @@ class Record(metaclass=_RecordType):
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed")
 
+    def _compared(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self._parts if name not in self._uncompared)
+
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        compared = (name for name in self._parts if name not in self._uncompared)
-        return all(getattr(self, name) == getattr(other, name) for name in compared)
+        return self._compared() == other._compared() if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in self._parts if name not in self._uncompared))
+        return hash(self._compared())
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._parts if name not in self._hidden)

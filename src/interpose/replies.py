@@ -22,14 +22,14 @@ STRATEGIES = ("tool_result", "user_message", "system_context")
 FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 """Cannot be loaded; its decision cannot be understood; could not be asked because of the event; broke; was late."""
 
-_CODES_THAT_CANNOT_LOAD = frozenset({
-    "import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format", "spawn_busy", "launch_error",
-    "handler_type", "isolation_unavailable", "changed",
-})  # fmt: skip
-_CODES_MISSTATED = frozenset({"bad_decision", "bad_reply"})
-_CODES_OF_THE_EVENT = frozenset({
-    "payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big",
-})  # fmt: skip
+_CODES: dict[FailureClass, frozenset[str]] = {
+    "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
+                             "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed"}),
+    "misstated": frozenset({"bad_decision", "bad_reply"}),
+    "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big"}),
+    "late": frozenset({"timeout"}),
+}  # fmt: skip
+_KINDS = {code: kind for kind, codes in _CODES.items() for code in codes}
 
 # C0 without tab and newline, DEL and C1, the marks that turn text around, and line separators.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
@@ -51,19 +51,13 @@ class Failure(Record, kw_only=False):
     text: str
     trace: str = ""
     evidence: Mapping[str, Any] = made_by(factory=dict)
-    misstated: bool = False
-    """Whether the hook may have denied, whatever the code says."""
+    misstated: bool = False  # whether the hook may have denied, whatever the code says
 
     @property
     def kind(self) -> FailureClass:
         """Which line of the failure table it belongs to."""
-        if self.code in _CODES_THAT_CANNOT_LOAD:
-            return "unloadable"
-        if self.misstated or self.code in _CODES_MISSTATED:
-            return "misstated"
-        if self.code in _CODES_OF_THE_EVENT:
-            return "unasked"
-        return "late" if self.code == "timeout" else "broken"
+        kind = _KINDS.get(self.code, "broken")
+        return "misstated" if self.misstated and kind != "unloadable" else kind
 
     @property
     def error(self) -> HookError:
@@ -82,13 +76,10 @@ class HookFailed(Exception):
 class Ended(Record):
     """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value."""
 
-    status: int = 0
-    """The exit status; a negative one is the number of the signal that ended it."""
+    status: int = 0  # a negative one is the number of the signal that ended it
     stdout: bytes = b""
-    stderr: str = ""
-    """The beginning of what it wrote to standard error, as text."""
-    failure: Failure | None = None
-    """Why there is no answer to read: it could not be started, was late, said too much."""
+    stderr: str = ""  # the beginning of what it wrote to standard error, as text
+    failure: Failure | None = None  # why there is no answer to read: it could not be started, was late, said too much
     evidence: Mapping[str, Any] = made_by(factory=dict)
 
 
@@ -122,23 +113,16 @@ class Reply(Record):
     def __add__(self, other: Reply) -> Reply:
         """Say both: ``modify(prompt=...) + context("...")``. The stricter decision holds."""
         first, second = sorted((self, other), key=lambda reply: -STRICTNESS[reply.decision or "none"])
+        go_on = [reply.continue_ for reply in (self, other) if reply.continue_ is not None]
         return Reply(
-            decision=first.decision,
-            grants=self.grants or other.grants,
-            reason=first.reason or second.reason,
-            changes={**self.changes, **other.changes},
-            context=self.context + other.context,
-            messages=self.messages + other.messages,
-            inject=self.inject + other.inject,
-            suppress=self.suppress or other.suppress,
-            continue_=_both(self.continue_, other.continue_),
-            halt=self.halt or other.halt,
-            stop_reason=self.stop_reason or other.stop_reason,
-            interrupt=self.interrupt or other.interrupt,
-            keep_going=self.keep_going or other.keep_going,
-            extra={**self.extra, **other.extra},
-            ignored=self.ignored + other.ignored,
-        )
+            decision=first.decision, grants=self.grants or other.grants, reason=first.reason or second.reason,
+            changes={**self.changes, **other.changes}, context=self.context + other.context,
+            messages=self.messages + other.messages, inject=self.inject + other.inject,
+            suppress=self.suppress or other.suppress, continue_=all(go_on) if go_on else None,
+            halt=self.halt or other.halt, stop_reason=self.stop_reason or other.stop_reason,
+            interrupt=self.interrupt or other.interrupt, keep_going=self.keep_going or other.keep_going,
+            extra={**self.extra, **other.extra}, ignored=self.ignored + other.ignored,
+        )  # fmt: skip
 
 
 def is_plain(reply: Reply) -> bool:
@@ -146,23 +130,16 @@ def is_plain(reply: Reply) -> bool:
 
     Such a reply needs no further look. Values are compared by identity and type: this runs no code of a hook.
     """
-    more = (reply.context, reply.messages, reply.inject, reply.ignored)
-    unsaid = (reply.continue_, reply.again, reply.problem)
+    more: Any = (reply.context, reply.messages, reply.inject, reply.ignored)
     flags = (reply.suppress, reply.halt, reply.interrupt, reply.keep_going)
     mappings: Any = (reply.changes, reply.extra, reply.evidence)
     return (
         type(reply.decision) is str and reply.decision in ("deny", "ask", "allow") and type(reply.grants) is bool
         and type(reply.reason) is str and type(reply.stop_reason) is str
-        and more[0] is more[1] is more[2] is more[3] == () and unsaid[0] is unsaid[1] is unsaid[2] is None
+        and more[0] is more[1] is more[2] is more[3] == () and reply.continue_ is reply.again is reply.problem is None
         and flags[0] is flags[1] is flags[2] is flags[3] is False
-        and type(mappings[0]) is type(mappings[1]) is type(mappings[2]) is dict
-        and not (mappings[0] or mappings[1] or mappings[2])
+        and type(mappings[0]) is type(mappings[1]) is type(mappings[2]) is dict and mappings == ({}, {}, {})
     )  # fmt: skip
-
-
-def _both(one: bool | None, other: bool | None) -> bool | None:
-    said = [value for value in (one, other) if value is not None]
-    return all(said) if said else None
 
 
 def deny(reason: str = "") -> Reply:

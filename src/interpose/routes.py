@@ -6,29 +6,26 @@ about a hook is looked up again. Pure; the engine brings hooks, settings and han
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from itertools import groupby
 from typing import Any, Literal
 
 from .event import Template
-from .model import Binding, Hook, Result, Settings
-from .records import replace
+from .model import Hook, Result, Settings
+from .records import Record, replace
 from .replies import Failure, Reply
 
-__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_TOTAL", "Place", "Read", "Route", "Step", "deadline", "error_policy", "in_order",
-           "is_guard", "make_route", "total_time", "under_ceiling"]  # fmt: skip
+__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_TOTAL", "Place", "Read", "Route", "RouteInputs", "Step", "deadline",
+           "error_policy", "in_order", "is_guard", "make_route", "total_time", "under_ceiling"]  # fmt: skip
 
-DEFAULT_TIMEOUT = 30.0
-DEFAULT_TOTAL = 120.0
+DEFAULT_TIMEOUT, DEFAULT_TOTAL = 30.0, 120.0
 """Seconds that a hook has, and a firing as a whole, if nothing else is said."""
 
 ENDING = 0.25
 """Seconds that a handler has, after the deadline, to end what it runs, before it counts as hung itself."""
 
-Read = Callable[..., Reply | Failure]
-"""Takes the row and the answer; that of the native dialect also whether the hook is a guard."""
-
+Read = Callable[..., Reply | Failure]  # takes the row and the answer; of the native dialect also ``guard``
 Place = Literal["task", "thread", "inline", "group"]
 """Where a step runs: a task of the run, a daemon thread, the caller's own task or thread; or several side by side."""
 
@@ -45,7 +42,6 @@ def total_time(hooks: Iterable[Hook], settings: Settings) -> float:
 
 
 def under_ceiling(seconds: float, settings: Settings) -> float:
-    """Return the time, cut to the ceiling if there is one."""
     return min(seconds, settings.timeout_ceiling) if settings.timeout_ceiling else seconds
 
 
@@ -69,10 +65,20 @@ def in_order(hooks: Iterable[Hook], subject: str) -> list[tuple[Hook, ...]]:
         key=lambda hook: (hook.priority, hook.rewrites_in_group, hook.scope is not None, hook.sequence),
     )
     groups: list[tuple[Hook, ...]] = []
-    for (parallel, *_), run in groupby(chosen, key=lambda h: (h.parallel, h.priority, h.rewrites_in_group)):
+    for (parallel, *_), run in itertools.groupby(chosen, key=lambda h: (h.parallel, h.priority, h.rewrites_in_group)):
         members = tuple(run)
         groups.extend([members] if parallel else [(hook,) for hook in members])
     return groups
+
+
+class RouteInputs(Record):
+    """What an engine makes its routes with."""
+
+    settings: Settings
+    handlers: Mapping[str, Any]
+    read: Read  # of the native dialect
+    enforced: bool
+    finish_background: Callable[[Any], None]  # is given the run of a hook in the background when that has ended
 
 
 class Step:
@@ -81,64 +87,49 @@ class Step:
     __slots__ = ("blocking", "call", "ceiling", "detached", "ending", "enforced", "guard", "handler", "health", "hook",
                  "members", "places", "policy", "quick", "read", "short", "timeout")  # fmt: skip
 
-    def __init__(
-        self,
-        hook: Hook,
-        settings: Settings,
-        handlers: Mapping[str, Any],
-        read: Read,
-        *,
-        enforced: bool,
-        members: tuple[Step, ...] = (),
-    ) -> None:
-        binding: Binding = hook.binding
+    def __init__(self, hook: Hook, inputs: RouteInputs, members: tuple[Step, ...] = ()) -> None:
+        binding, settings = hook.binding, inputs.settings
         self.hook = hook
         self.health = hook.health
         self.members = members
-        self.handler = binding.handler or handlers.get(hook.type)
+        self.handler = binding.handler or inputs.handlers.get(hook.type)
         self.call: Callable[..., Any] = binding.call or _cannot_be_called
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)
-        self.read: Read = binding.read or (partial(read, guard=True) if self.guard else read)
+        self.read: Read = binding.read or (partial(inputs.read, guard=True) if self.guard else inputs.read)
+        # The handler as a plain function, for hosts without an event loop.
         self.blocking = None if members else getattr(self.handler, "blocking", None)
-        """The handler as a plain function, for hosts without an event loop."""
+        # The step that runs in the background, if the hook does: this one only sends it there.
         alone = replace(hook, background=False, judge=None, once=False, parallel=True) if hook.background else None
-        self.detached = Step(alone, settings, handlers, read, enforced=enforced) if alone is not None else None
-        """The step that runs in the background, if the hook does: this one only sends it there."""
-        self.places = self._places(binding)
-        """Where it runs without an event loop, and with one: indexed by whether there is a loop."""
+        self.detached = None if alone is None else Step(alone, inputs)
+        self._settle(self.handler is not None or binding.awaits, binding.awaits)
         self.timeout = deadline(hook, settings)
         self.ceiling = settings.timeout_ceiling
-        self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0
-        """What its handler may take beyond the deadline to end what it runs."""
-        self.enforced = hook.enforce and enforced
-        self.quick = self._quick()
-        """The place in which it need only be called, and is done with if it returns None in time; else nothing."""
-        self.short = True
-        """Whether it took no longer than a moment when it last ran in a thread."""
+        self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0  # beyond the deadline
+        self.enforced = hook.enforce and inputs.enforced
+        self.short = True  # whether it took no longer than a moment when it last ran in a thread
 
-    def _places(self, binding: Binding) -> tuple[Place, Place]:
+    def _settle(self, awaits: bool, call_awaits: bool) -> None:
+        """Set the places where it runs, and the place in which it need only be called."""
+        hook = self.hook
+        place: Place = "task" if awaits else "thread"
+        # Where it runs without an event loop, and with one: indexed by whether there is a loop.
+        self.places: tuple[Place, Place] = ("inline" if self.blocking is not None else place, place)
         if self.members:
-            return "group", "group"
-        if self.detached is not None:
-            return "inline", "inline"
-        awaits = self.handler is not None or binding.awaits
-        if self.hook.inline:
-            return "task" if binding.awaits else "inline", "inline"
-        with_loop: Place = "task" if awaits else "thread"
-        return "inline" if self.blocking is not None else with_loop, with_loop
-
-    def _quick(self) -> str:
-        special = self.hook.judge is not None or self.hook.once or self.hook.background or self.handler is not None
-        return self.places[True] if self.places[True] in ("inline", "task") and not special else "none"
+            self.places = "group", "group"
+        elif self.detached is not None:
+            self.places = "inline", "inline"
+        elif hook.inline:
+            self.places = "task" if call_awaits else "inline", "inline"
+        special = hook.judge is not None or hook.once or hook.background or self.handler is not None
+        # There it is done with if it returns None in time.
+        self.quick = self.places[True] if self.places[True] in ("inline", "task") and not special else "none"
 
     def must_be_awaited(self) -> None:
         """Run it on an event loop from now on: a function that looked synchronous turned out to be async."""
-        self.places = ("task", "inline" if self.hook.inline else "task")
-        self.quick = self._quick()
+        self._settle(awaits=True, call_awaits=True)
 
     def result(self, duration: float) -> Result:
-        """Return the result of a run in which it said nothing."""
         hook = self.hook
         return Result(hook.label, hook.type, "ok", duration=duration, enforced=self.enforced, source=hook.source)
 
@@ -150,45 +141,32 @@ def _cannot_be_called(event: object) -> None:
 class Route:
     """The way of one event and subject through its hooks."""
 
-    __slots__ = ("finish_background", "row", "steps", "sure", "template", "total")
+    __slots__ = ("inputs", "round", "row", "steps", "sure", "template", "total")
 
     def __init__(
-        self, template: Template, steps: tuple[Step, ...], total: float, finish_background: Callable[[Any], None]
+        self, template: Template, steps: tuple[Step, ...], total: float, inputs: RouteInputs, round: int = 1
     ) -> None:
         self.template = template
-        self.finish_background = finish_background
-        """Is given the run of a hook in the background when that has ended."""
         self.row = template.row
         self.steps = steps
         self.total = total
+        self.inputs = inputs
+        self.round = round  # 2 if it leads to the guards only, which look again
         times = [step.timeout for step in steps]
+        # For so many seconds from the beginning no step is late, or begins with less time than its own.
         self.sure = min(*times, total - max(times)) if times else 0.0
-        """For so many seconds from the beginning no step is late, or begins with less time than its own."""
 
     def for_guards(self) -> Route:
         """Return the same route with the guards only, one after another."""
         members = [member for step in self.steps for member in step.members or (step,)]
         guards = tuple(step for step in members if step.guard)
-        return Route(self.template, guards, self.total, self.finish_background)
+        return Route(self.template, guards, self.total, self.inputs, round=2)
 
 
-def make_route(
-    template: Template,
-    hooks: Iterable[Hook],
-    subject: str,
-    settings: Settings,
-    handlers: Mapping[str, Any],
-    read: Read,
-    finish_background: Callable[[Any], None],
-    *,
-    enforced: bool,
-) -> Route:
-    """Return the route of an event through these hooks."""
-
-    def step(hook: Hook, members: tuple[Step, ...] = ()) -> Step:
-        return Step(hook, settings, handlers, read, enforced=enforced, members=members)
-
+def make_route(template: Template, hooks: Iterable[Hook], subject: str, inputs: RouteInputs) -> Route:
     groups = in_order(hooks, subject)
-    steps = [step(group[0], tuple(map(step, group)) if len(group) > 1 else ()) for group in groups]
-    total = total_time((hook for group in groups for hook in group), settings)
-    return Route(template, tuple(steps), total, finish_background)
+    steps: list[Step] = []
+    for group in groups:
+        members = tuple(Step(hook, inputs) for hook in group)
+        steps.append(members[0] if len(members) == 1 else Step(group[0], inputs, members))
+    return Route(template, tuple(steps), total_time(itertools.chain(*groups), inputs.settings), inputs)

@@ -13,14 +13,12 @@ from typing import Any, NoReturn
 
 __all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode"]
 
-DEEPEST = 100
-"""How many levels an event or an answer may be nested."""
+DEEPEST = 100  # how many levels an event or an answer may be nested
+LONGEST = 50 * 1024 * 1024  # how many bytes of an event go to a command
 
-LONGEST = 50 * 1024 * 1024
-"""How many bytes of an event go to a command."""
-
-_BOM = b"\xef\xbb\xbf"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BOM, _UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_ROUND, _NO_BRACKETS = bytes.maketrans(b"{[]}", b"(())"), bytes(set(range(256)) - set(b"{[]}"))
 
 
 class BadJson(ValueError):
@@ -45,8 +43,7 @@ def encode(value: Any) -> bytes:
         raise Unencodable(f"the input cannot be written as JSON: {type(error).__name__}: {_said(error)}") from None
     if len(text) > LONGEST:
         raise Unencodable(f"the input has {len(text)} bytes, more than {LONGEST}", "payload_too_big")
-    # Every level opens a bracket: few brackets need no second look.
-    if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
+    if _is_too_deep(text):
         raise Unencodable(f"the input is nested deeper than {DEEPEST} levels")
     return text.encode("ascii") + b"\n"
 
@@ -54,18 +51,14 @@ def encode(value: Any) -> bytes:
 _encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def _depth(text: str) -> int:
+def _is_too_deep(text: str) -> bool:
     """Measure nesting in text that is JSON, without recursion and without a look at each character."""
+    if text.count("{") + text.count("[") <= DEEPEST:
+        return False  # every level opens a bracket
     brackets = _STRINGS.sub("", text).encode("ascii", "replace").translate(_ROUND, _NO_BRACKETS)
-    depth = 0
-    while brackets and depth <= DEEPEST:
-        brackets, depth = brackets.replace(b"()", b""), depth + 1  # the innermost level goes
-    return depth
-
-
-_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_ROUND = bytes.maketrans(b"{[]}", b"(())")
-_NO_BRACKETS = bytes(set(range(256)) - set(b"{[]}"))
+    for _ in range(DEEPEST):
+        brackets = brackets.replace(b"()", b"")  # the innermost level goes
+    return bool(brackets)
 
 
 def _said(error: BaseException) -> str:
@@ -84,7 +77,7 @@ def decode(data: bytes) -> Any:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadJson(f"byte {error.start} is not UTF-8") from None
-    if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
+    if _is_too_deep(text):
         raise BadJson(f"it is nested deeper than {DEEPEST} levels")
     try:
         return _decoder.decode(text)

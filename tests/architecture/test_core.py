@@ -29,7 +29,7 @@ PRIVATE_OF_ASYNCIO = {
     }),
 }  # fmt: skip
 
-MOST_LINES = 4_830
+MOST_LINES = 4_240
 """What it has now: it may shrink."""
 MOST_CALLS = 45
 MOST_MODULES = 8

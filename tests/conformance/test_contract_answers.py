@@ -53,6 +53,14 @@ REFUSALS: list[dict[str, Any]] = [
     {"outcome": "deny"}, {"response": "denied"}, {"hook_decision": "deny"}, {"should_deny": True},
     {"allow": False}, {"allow": "false"}, {"allow": 0}, {"permitted": False}, {"permission": "deny"},
     specific(deny=True), specific(allow=False), specific(status="denied"),
+    {"permission": "ask"}, {"action": "ask"}, {"verdict": "ask"}, {"ask": True}, {"ask": "sure?"}, {"confirm": True},
+    {"requires_approval": True}, {"needs_confirmation": True}, {"askUser": True}, {"effect": "Deny"}, {"policy": "deny"},
+    {"access": "denied"}, {"approval": False}, {"authorized": False}, {"granted": False}, {"accepted": False},
+    {"is_safe": False}, {"valid": False}, {"passed": False}, {"can_run": False}, {"interrupt": True}, {"veto": True},
+    {"terminate": True}, {"unsafe": True}, {"malicious": True}, {"violations": ["rm"]}, {"deny_reason": "x"},
+    {"blockedBy": "policy"}, {"denial": "x"}, {"action": "deny_call"}, {"action": "block_tool"}, {"verdict": "unsafe"},
+    {"result": {"allow": False}}, {"result": {"deny": ["no"]}}, {"output": {"blocked": True}}, {"data": {"ok": False}},
+    specific(result={"allow": False}), {"data": {"permission_decision": "deny"}},
     # A deciding key with a value that is no decision.
     {"decision": "Deny"}, {"decision": "DENY"}, {"decision": "deny "}, {"decision": "denied"}, {"decision": "no"},
     {"decision": "reject"}, {"decision": ""}, {"decision": " "}, {"decision": ["deny"]}, {"decision": False},
@@ -73,6 +81,7 @@ REFUSALS: list[dict[str, Any]] = [
     {"output": {"decision": "deny"}}, {"response": {"decision": "block"}}, {"hook": {"permissionDecision": "deny"}},
     {"answer": {"hookSpecificOutput": {"permissionDecision": "deny"}}}, {"results": [{"allowed": False}]},
     {"data": {"abort": True}}, {"reply": {"continue": False}},
+    {"async": True, "continue": False}, {"async": True, "abort": True},
     # Two that disagree.
     {"decision": "allow", "abort": True}, {"decision": "approve", "allowed": False}, {"allowed": True, "decision": "deny"},
     {**specific(permissionDecision="allow"), "decision": "block"}, {"decision": "approve", "continue": False},
@@ -162,7 +171,9 @@ OTHERS: list[dict[str, Any]] = [
     {"denied": False}, {"blocked": 0}, {"block": "no"}, {"ok": True}, {"approved": True}, {"allow": True},
     {"action": "allow"}, {"status": "fine"}, {"status": 0}, {"result": "no issues found"}, {"verdict": "pass"},
     {"counts": {"denied": 2, "allowed": 3}}, {"precision": 0.9}, {"about": "this hook"}, {"tool_input": {"command": "x"}},
-    {"allowedTools": ["Bash"]}, {"additionalContext": "not here"}, {"решение": "deny"}, {"decision_id": 5},
+    {"violations": []}, {"deny_reason": ""}, {"blocked_by": "none"}, {"safe": True}, {"valid": True}, {"passed": 3},
+    {"result": {"blocked": 0, "passed": 4}}, {"stats": {"blocked": True}}, {"policy": "default"}, {"ask": False},
+    {"status": "no_findings"}, {"allowedTools": ["Bash"]}, {"additionalContext": "not here"}, {"решение": "deny"}, {"decision_id": 5},
     specific(feedback=1), specific(systemMessage="not here"), {"inject": {"content": "x", "more": 1}},
 ]  # fmt: skip
 
@@ -191,6 +202,29 @@ def test_any_other_key_beside_a_guards_decision_is_reported_only(say: Say, decis
 
     assert (outcome.allowed, outcome.results[0].status) == (True, "ok")
     assert [wish.wish for wish in outcome.ignored] == ["feedback: not known here"]
+
+
+REASONS: list[dict[str, Any]] = [
+    {"reason": "rm -rf"}, {"decision": None, "reason": "rm -rf"}, {"stopReason": "rm -rf"},
+    specific(permissionDecisionReason="rm -rf"), {"permissionDecisionReason": "rm -rf"},
+    specific(permissionDecision=None, permissionDecisionReason="rm -rf"),
+]  # fmt: skip
+
+
+@EVERY_WAY
+def test_a_guards_reason_without_a_decision_denies(say: Say, tmp_path: Path) -> None:
+    let_through = [answer for answer in REASONS if not say(answer, tmp_path, "abort").denied]
+
+    assert let_through == []
+    assert [say(answer, tmp_path, None).decision for answer in REASONS] == ["none"] * len(REASONS)
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("more", [{"updated_input": {"command": "ls"}}, {"decision": "allow"}, {"allowed": True},
+                                  {"systemMessage": "x"}, {"permissionDecision": "allow"}, {"x-rule": 1}], ids=str)  # fmt: skip
+def test_a_guards_reason_beside_something_else_goes_on(say: Say, more: dict[str, Any], tmp_path: Path) -> None:
+    assert say({"reason": "it is fine", **more}, tmp_path, "abort").allowed
+    assert say({"reason": ""}, tmp_path, "abort").allowed
 
 
 @EVERY_WAY

@@ -133,3 +133,21 @@ def test_a_grant_holds_for_the_change_that_came_with_it():
     outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
 
     assert (outcome.granted, outcome.tool_input) == (True, {"command": "ls -l"})
+
+
+@pytest.mark.parametrize("rewrites_first", [True, False])
+def test_a_guard_beside_a_hook_that_rewrites_looks_again_wherever_it_stands(rewrites_first: bool) -> None:
+    """In a group of a settings file, all hooks are given the input as it was before the group."""
+    hooks = Hooks()
+    members: list[dict[str, Any]] = [
+        {"handler": no_etc, "locked": True},
+        {"handler": lambda event: {"hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "updatedInput": {"file_path": "/etc/passwd"}}}},
+    ]  # fmt: skip
+    for options in reversed(members) if rewrites_first else members:
+        hooks.register("PreToolUse", dialect="claude", **options)
+
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Write", tool_input={"file_path": "/project/a.py"})
+
+    assert (outcome.decision, outcome.reason) == ("deny", "not in etc")
+    assert [result.round for result in outcome.results] == [1, 1, 2]

@@ -64,9 +64,9 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def interpose(project: Path, *words: str, told: str = "") -> subprocess.CompletedProcess[str]:
+def interpose(project: Path, *words: str, told: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command where nobody sits at a terminal."""
-    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": os.environ["HOME"], "LANG": "C.UTF-8"}
+    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": os.environ["HOME"], "LANG": "C.UTF-8", **variables}
     return subprocess.run(["interpose", *words], cwd=project, env=environment, input=told, capture_output=True,
                           text=True, timeout=50, check=False)  # fmt: skip
 
@@ -549,6 +549,89 @@ def test_trust_that_was_taken_back_for_a_file_that_is_gone_denies_nothing(projec
     done = interpose(project, "fire", "PreToolUse", "--reply", "claude", told='{"tool_name": "Bash"}')
 
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("told", ["by the host", "by the event", "by nothing but the current directory"])
+def test_guards_of_a_project_hold_for_an_agent_that_has_changed_to_another_directory(
+    project: Path, tmp_path: Path, told: str
+) -> None:
+    configure(project, hooks={"PreToolUse": [NO_BASH]})
+    interpose(project, "trust", "--yes")
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    by_host, by_event = told == "by the host", told == "by the event"
+    event = json.dumps({"tool_name": "Bash", "tool_input": {}, "cwd": str(project if by_event else elsewhere)})
+    variables = {"CLAUDE_PROJECT_DIR": str(project)} if by_host else {}
+
+    done = interpose(
+        elsewhere if by_host or by_event else project, "fire", "PreToolUse", "--reply", "claude", told=event,
+        **variables,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (2, "not here\n")
+
+
+def test_guards_that_are_gone_from_the_project_of_the_host_deny_from_another_directory_too(
+    project: Path, tmp_path: Path
+) -> None:
+    file = configure(project, hooks={"PreToolUse": [NO_BASH]})
+    interpose(project, "trust", "--yes")
+    file.unlink()
+
+    done = interpose(
+        tmp_path, "fire", "PreToolUse", "--reply", "claude", told='{"tool_name": "Bash"}',
+        CLAUDE_PROJECT_DIR=str(project),
+    )  # fmt: skip
+
+    assert (done.returncode, "was trusted, and is gone" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        {"command": "sh .interpose/guard.sh"},
+        {"command": "cat > /dev/null; .interpose/guard.sh || exit 2"},
+        {"type": "command", "handler": "sh .interpose/guard.sh"},
+    ],
+)
+def test_scripts_that_an_agent_puts_elsewhere_are_not_run_in_the_place_of_a_projects_own(
+    project: Path, tmp_path: Path, guard: dict[str, Any]
+) -> None:
+    file = configure(project, hooks={"PreToolUse": [{**guard, "locked": True}]})
+    (planted := tmp_path / "planted" / ".interpose").mkdir(parents=True)
+    (planted / "guard.sh").write_text("#!/bin/sh\nexit 0\n")
+    (planted / "guard.sh").chmod(0o755)
+
+    outcome = Hooks.load(file).fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(planted.parent))
+
+    assert (outcome.denied, outcome.reason.splitlines()[0]) == (True, "not here")
+
+
+def test_a_line_can_ask_for_the_directory_of_the_event(project: Path, tmp_path: Path) -> None:
+    file = configure(project, hooks={"PreToolUse": [{"command": "pwd >&2; exit 2", "cwd": "event"}]})
+
+    outcome = Hooks.load(file).fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(tmp_path))
+
+    assert outcome.reason == str(tmp_path)
+
+
+IN_LINE = "import json, sys; sys.exit(2 if json.load(sys.stdin) else 0)"
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        {"command": f"python3 -c '{IN_LINE}'"},
+        {"command": f"cat | {sys.executable} -S -c '{IN_LINE}'"},
+        {"type": "command", "handler": [sys.executable, "-c", IN_LINE]},
+    ],
+)
+def test_a_module_that_an_agent_writes_is_not_imported_by_a_guard_in_line(project: Path, guard: dict[str, Any]) -> None:
+    file = configure(project, hooks={"PreToolUse": [{**guard, "onError": "abort"}]})
+    (project / "json.py").write_text("raise SystemExit(0)\n")
+
+    outcome = Hooks.load(file).fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(project))
+
+    assert outcome.denied
 
 
 # What is still open.

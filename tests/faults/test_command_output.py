@@ -369,9 +369,27 @@ def test_a_deny_counts_whoever_else_allows_and_whoever_is_first(
 @on_both_hosts
 @pytest.mark.parametrize("line", ["yes", "yes & wait", "trap '' TERM PIPE; while :; do cat /dev/zero; done"])
 def test_an_answer_without_end_is_cut_off_and_its_writer_ended(host: Host, line: str) -> None:
-    """Fault 74: at a mebibyte, long before the deadline."""
+    """Fault 74: long before the deadline."""
     with within(3 * BUSY):
-        host.fails(line, code="stdout_limit")
+        host.fails(line, code="stdout_limit", loads=False)  # its exit status may have been 2
+
+
+@on_both_hosts
+@pytest.mark.parametrize("dialect", ["native", "claude"])
+@pytest.mark.parametrize("isolation", ["group", None])
+def test_a_command_that_prints_a_long_event_still_denies_by_its_exit_status(
+    host: Host, dialect: str, isolation: str | None
+) -> None:
+    """A model chooses how long the text is that such a command prints before it exits."""
+    line = "head -c 3000000 /dev/zero | tr '\\0' x; echo no >&2; exit 2"
+
+    outcome = host.outcome(line, dialect=dialect, isolation=isolation)
+
+    assert (outcome.decision, outcome.reason) == ("deny", "no")
+
+
+def test_a_long_text_that_is_no_answer_goes_on() -> None:
+    NO_LOOP.fails("head -c 3000000 /dev/zero | tr '\\0' x", code="stdout_limit")
 
 
 def test_an_answer_without_end_costs_no_memory() -> None:

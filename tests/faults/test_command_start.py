@@ -389,14 +389,30 @@ def test_what_no_system_could_start_is_refused_when_it_is_declared(options: dict
 
 
 @on_both_hosts
-def test_a_lone_surrogate_in_the_event_does_no_harm(host: Host, tmp_path: Path) -> None:
-    """Fault 21: it is escaped in JSON."""
-    seen = tmp_path / "seen"
+def test_a_lone_surrogate_in_a_result_does_no_harm(host: Host, tmp_path: Path) -> None:
+    """Fault 21: it is escaped in JSON, for a filter that may read it."""
+    seen, hooks = tmp_path / "seen", Hooks()
+    register(hooks, f"cat > '{seen}'", event="PostToolUse")
 
-    outcome = host.outcome(f"cat > '{seen}'", fields={"tool_name": "Bash", "tool_input": {"\udfff": "\ud800"}})
+    outcome = host.fire(hooks, "PostToolUse", tool_name="Bash", tool_response={"\udfff": "\ud800"})
 
     assert outcome.results[0].status == "ok"
     assert r'{"\udfff":"\ud800"}' in seen.read_text()
+
+
+@on_both_hosts
+@pytest.mark.parametrize("text", ["rm -rf x #\udcff", "\ud800", "\udc00\ud800", "\\\ud83d", "a\ud83d\\ude00"])
+def test_a_lone_surrogate_in_what_is_to_be_judged_fails_before_the_start(host: Host, text: str) -> None:
+    """Fault 21 (contract, §4): jq and other programs fail on it, and a model chooses it."""
+    host.fails("jq -r .tool_input.command", code="payload", fields={**CALL, "tool_input": {"command": text}})
+
+
+@on_both_hosts
+@pytest.mark.parametrize("text", ["\U0001f600", "\\ud800", "\\\U0001f600", "\\\\udc00", "\U0010ffff\ue000"])
+def test_text_that_looks_like_half_a_character_does_no_harm(host: Host, text: str) -> None:
+    outcome = host.outcome("true", fields={**CALL, "tool_input": {"command": text}})
+
+    assert outcome.results[0].status == "ok"
 
 
 @on_both_hosts

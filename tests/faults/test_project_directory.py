@@ -1,14 +1,17 @@
 """Which project a hook works for: ``CLAUDE_PROJECT_DIR`` of real processes, and the directory that follows from it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.hosts import within
 
 from interpose import Hooks
+from interpose.config.projects import project_directory
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 SAY = 'printf %s "$CLAUDE_PROJECT_DIR" >&2; exit 2'
@@ -137,3 +140,9 @@ def test_a_fired_event_is_judged_in_its_own_project(home: Path, tmp_path: Path) 
     ended = subprocess.run(command, input=event, capture_output=True, text=True, cwd=tmp_path, check=False)
 
     assert (ended.returncode, ended.stderr.strip()) == (2, str(one))
+
+
+def test_a_directory_that_is_longer_than_a_path_can_be_is_not_searched(tmp_path: Path) -> None:
+    """A model chooses it: to look in each of its parents would take minutes, before any deadline begins."""
+    with within(2.0):
+        assert project_directory("", "/" + "x/" * 1_000_000) == os.getcwd()

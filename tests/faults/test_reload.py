@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.faults.hosts import eventually, run
 
-from interpose import Hooks, Outcome
+from interpose import Hooks, Outcome, deny
 from interpose.config import reload as config_reload
 from interpose.config.load import find_sources, load_sources
 from interpose.config.switches import Switches
@@ -667,3 +667,29 @@ def test_a_watcher_keeps_no_process_alive(file: Path) -> None:
     """)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "1\n", "")
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_a_hook_of_the_code_stays_in_the_place_of_one_of_a_file(tmp_path: Path, locked: bool) -> None:
+    file = tmp_path / "hooks.json"
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [{"name": "guard", "command": "true"}]}}))
+    hooks = Hooks.load(file)
+    hooks.register("PreToolUse", lambda event: deny("code"), name="guard", locked=locked)
+
+    assert [hooks.reload(), hooks.reload()] == [True, True]
+
+    assert [result.reason for result in hooks.fire_sync("PreToolUse", **CALL).results] == ["code"]
+    assert [warning.what for warning in hooks.warnings] == [
+        "guard: replaced by a hook of the same name that code has registered"
+    ]
+
+
+def test_a_switched_hook_of_a_file_is_taken_back_on_reload(tmp_path: Path) -> None:
+    file = tmp_path / "hooks.json"
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [{"name": "guard", "command": "exit 2"}]}}))
+    hooks = Hooks.load(file)
+    hooks.disable("guard")
+
+    assert hooks.reload()
+
+    assert [(hook.name, hook.enabled) for hook in hooks] == [("guard", True)]

@@ -45,7 +45,7 @@ def test_a_thread_that_ends_later_is_waited_for_through_the_loop() -> None:
 def test_a_thread_that_ends_just_when_the_moment_within_is_not_waited_for() -> None:
     async def main() -> bool:
         end = ThreadEnd(asyncio.get_running_loop())
-        end._claim.pop()  # it has decided to tell the host on the spot, and has not done so yet
+        end._claim.acquire()  # it has decided to tell the host on the spot, and has not done so yet
         return end.within(0.0)
 
     assert asyncio.run(main())

@@ -52,7 +52,7 @@ def nonsense(folder: Path) -> dict[str, tuple[dict[str, Any], str]]:
     inputs = {
         "not a number": float("nan"), "infinity": float("-inf"), "5,000 digits": 10**5000, "a set": {1}, "bytes": b"1",
         "itself": circular(), "101 levels": nested(101), "100,000 levels": nested(100_000), "a key": {(1, 2): 3},
-        "an object": OfTheHost(), "a lock": threading.Lock(),
+        "half a character": "rm -rf x #\udcff", "an object": OfTheHost(), "a lock": threading.Lock(),
     }  # fmt: skip
     names = {
         "a NUL": "Ba\0sh",
@@ -71,7 +71,7 @@ def nonsense(folder: Path) -> dict[str, tuple[dict[str, Any], str]]:
     for what, name in names.items():
         made[f"name with {what}"] = {"tool_name": name}, "spawn_too_big" if "long" in what else "bad_input"
     for what, directory in directories.items():
-        made[f"directory {what}"] = {"cwd": directory}, "cwd_missing"
+        made[f"directory {what}"] = {"cwd": directory}, "payload" if "half" in what else "cwd_missing"
     return {what: ({**CALL, **fields}, code) for what, (fields, code) in made.items()}
 
 

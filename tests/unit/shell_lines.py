@@ -9,7 +9,7 @@ CERTAIN = [
     "((a[$(git push)]))", "echo $((a[$(git push)]))", "cat <<E\\\nOF\nx\nEOF\ngit push",
     "git push", "git -C . push", "git -c user.name=x push", "git --git-dir=x push", "git --no-pager push", "git  push", "git\tpush",
     "git \\\npush", "git pu\\\nsh", '"git" "push"', "g\\it pu\\sh", "'g'it push", 'g""it push', "$'git' push", "$'\\x67it' push", '$"git" push',
-    "$'\\147it' $'pu\\163h'", "A=1 git push", "A= git push", "A=1 B=$(:) git push", ">f git push", "git >f push", "git <<< x push", "git push>f",
+    "$'\\147it' $'pu\\163h'", "A=1 git push", "A= git push", "A=1 B=$(:) git push", ">f git push", "git >f push", "git {fd}>f push", "git <<< x push", "git push>f",
     "eval -- git push", "eval 'git push'", "eval 'eval \"git push\"'", "true # x\ngit push", "true|git push", "true&git push", "! git push",
     "case x in x) git push;; esac", "case esac in (esac) git push;; esac", "for ((;;)); do git push; break; done", "( (git push) )",
     "cat <(git push)", "a[$(git push)]=1", "a=([$(git push)]=1)", "[[ -n $(git push) ]]", ": ${x:=$(git push)}", ": > >(git push); wait",
@@ -31,6 +31,16 @@ CERTAIN = [
 ]  # fmt: skip
 
 POSSIBLE_OR_OPAQUE = [
+    # A shell that reads what another part of the line writes.
+    "echo git push | { sh; }", "echo git push | (cd .; sh)", "echo git push | while :; do sh; break; done", "( bash ) <<E\ngit push\nE",
+    "exec > >(sh); echo git push", "echo git push &> >(sh)", "coproc bash; printf 'git push\\n' >&\"${COPROC[1]}\"", "for i in 1; do bash; done <<< 'git push'",
+    # A file that another program runs.
+    "cat > build.ninja <<'E'\nrule r\n command = git push\nE\nninja", "echo '!git push' > e; vim -es -S e +q", "echo 'shell git push' > ~/.gdbinit; gdb -batch",
+    "printf '[core]\\n\\tfsmonitor = git push\\n' >> .git/config; git status", "printf '#!/bin/sh\\ngit push\\n' > s; chmod +x s; sort --compress-program=./s f",
+    "echo '[alias] k = push' >> .git/config; git k",
+    # Text that bash evaluates.
+    "RANDOM='a[$(git push)]'", "read RANDOM <<< 'a[$(git push)]'", "declare -a b='($(git push))'", "a=('$(git push)'); echo \"${a[@]@P}\"",
+    "ENV='$(git push)' dash -i -c :",
     # Functions and variables.
     'sudo() { "$@"; }; sudo git push', 'g() { git "$@"; }; g push', "x=git; $x push", "x='git push'; $x", 'x="git push"; eval $x', "x=push; git $x",
     'x=push; git "$x"', 'set -- git push; "$@"', "set -- git push; $1 $2", "set -- push; git $1", 'a=(git push); "${a[@]}"', "a=(git push); ${a[*]}",
@@ -61,6 +71,12 @@ POSSIBLE_OR_OPAQUE = [
     "printf 'git push\\n' > s; sh s", "printf 'git push\\n' > s; . ./s", "printf '#!/bin/sh\\ngit push\\n' > s; chmod +x s; ./s", "echo git push | tee s; sh s", "cat > s <<EOF\ngit push\nEOF\nbash s",
     "printf 'git push' | dd of=s; sh s", "cat <<EOF > s; sh s\ngit push\nEOF", "ln -s \"$(command -v git)\" g; ./g push", "cp \"$(command -v git)\" g; ./g push",
     "echo 'git push' > .bashrc; . ./.bashrc", "mkdir bin; echo 'git push' > bin/activate; . bin/activate",
+    "find . -maxdepth 0 -fprintf f 'git push' ; sh f", "echo 'import os; os.system(\"git push\")' > x.py; python3 -m x", "echo 'import os; os.system(\"git push\")' > x.py; python3 -c 'import x'",
+    "BASH_ENV=/dev/stdin bash -c : <<< 'git push'", "exec 3<<< 'git push'; bash <&3", "exec 3<<< 'git push'; . /dev/fd/3", "x=gXit; ${x/X/} push", "x=GIT; ${x,,} push", "${x:-git} push", "${x:-git push}",
+    "declare -A m=([a]=git); ${m[a]} push", "f() { xargs \"$@\"; }; echo push | f git", "eval x=push; git $x", "bash -c 'exec \"$@\"' _ git push", "xargs -I X git X <<< push", "mkdir b; ln -s \"$(command -v git)\" b/ls; PATH=b:$PATH; ls push",
+    "x='a[$(git push)]'; test -v \"$x\"", "env 'BASH_FUNC_x%%=() { git push; }' bash -c x", "foo a;" * 60 + "foo 'x; g\"\"it push'",
+    "sed 's/.*[/].*/1;c=3 git push/e' <<< a/b", "sed '/[/p;a]/e git push' <<< a", "awk 'BEGIN{print \"git push\" > \"f\"}'; sh f", "split <<< 'git push'; sh xaa", "uniq - f <<< 'git push'; . ./f",
+    "nohup echo git push > nohup.out; sh nohup.out", "perl '-Mstrict;system(\"git push\")' -e 1",
     # Where bash, dash and the reader could disagree.
     "cat <<EOF\nx\\\nEOF\nEOF\ngit push", "git push\r; git push", "true #\rx\ngit push",
 ]  # fmt: skip

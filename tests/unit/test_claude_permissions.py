@@ -26,6 +26,11 @@ def read(
 TAKEN = [
     ("deny", "Bash", ["Bash"]),
     ("deny", "Bash(*)", ["Bash"]),
+    ("deny", "Bash(:*)", ["Bash"]),
+    ("deny", "KillShell", ["TaskStop|KillBash|KillShell"]),
+    ("ask", "TaskStop", ["TaskStop|KillBash|KillShell"]),
+    ("deny", "ListMcpResources", ["ListMcpResourcesTool|ListMcpResources"]),
+    ("ask", r"Read(a\ b\*/\#c)", [f"{READING}({p})" for p in ("a b[*]/#c", "a b[*]/#c/**")]),
     ("deny", "Bash(git push *)", ["Bash(git push *)"]),
     ("ask", "Bash(npm run test:*)", ["Bash(npm run test:*)"]),
     ("deny", "Bash(npm:*)", ["Bash(npm:*)"]),

@@ -24,6 +24,16 @@ SOUND = {"command": "true", "onError": "abort"}
         ({"command": "true", "onError": "skip"}, [("warning", "fails_open")]),
         ({"command": "true", "onError": "log", "locked": True}, [("warning", "no_effect")]),
         ({"command": "true"}, [("note", "may_fail_open")]),
+        ({**SOUND, "async": True}, [("warning", "no_effect")]),
+        ({"command": "true", "locked": True, "async": True}, [("warning", "no_effect")]),
+        ({"command": "true", "async": True}, []),
+        ({**SOUND, "once": True}, [("warning", "no_effect")]),
+        ({**SOUND, "command": "python3 -m guard"}, [("warning", "imports_from_cwd")]),
+        ({**SOUND, "command": "./a.py; python3 -c 'import json'"}, [("warning", "imports_from_cwd")]),
+        ({**SOUND, "command": "jq . | python3 -c 'import json'"}, []),
+        ({**SOUND, "command": "python3 -I -m guard; python3 -Pc 1; python3 x -c"}, []),
+        ({**SOUND, "matcher": "mcp__github"}, [("warning", "never_matches")]),
+        ({**SOUND, "matcher": "mcp__my_server|mcp__a__b"}, [("warning", "never_matches")]),
         ({"handler": "json.dumps"}, []),
         ({"handler": "no_such_module.function"}, [("warning", "missing")]),
         ({**SOUND, "matcher": "Bash|Write|mcp__github__*|my_tool"}, []),
@@ -155,3 +165,14 @@ def test_a_file_with_problems_has_all_of_them(tmp_path):
     found = check_files([Source(path)])
 
     assert [finding.problem.where for finding in found.errors] == [f"{path}:2:3", f"{path}:3:10"]
+
+
+def test_a_permission_rule_about_a_misspelt_tool_is_found(tmp_path):
+    file = tmp_path / "hooks.yaml"
+    file.write_text("permissions: {bash(rm *): deny, 'Bash(ls *)': allow, network: deny, 'mcp__a__b(x)': ask}")
+
+    found = check_files([Source(str(file))]).findings
+
+    assert [(finding.code, finding.problem.what) for finding in found] == [
+        ("never_matches", "permissions: bash(rm *) matches no known tool")
+    ]

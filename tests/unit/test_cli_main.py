@@ -48,6 +48,17 @@ def test_every_command_has_a_help(command, capsys):
     assert command.purpose in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize("word", ["-h", "--help"])
+@pytest.mark.parametrize("option", ["--tool", "--agent", "--tool-input"])
+def test_the_value_of_an_option_is_no_question_for_help(option, word, tmp_path, capsys):
+    file = tmp_path / "hooks.yaml"
+    file.write_text("hooks: {PreToolUse: [{type: script, handler: /deny no}]}")
+
+    status = main(["fire", "PreToolUse", "-c", str(file), option, word, "--input", "{}", "--reply", "native"])
+
+    assert (status, "Usage" in capsys.readouterr().out) == (2, False)
+
+
 def test_the_help_of_fire_knows_the_options_that_a_firing_reads():
     (fire,) = [command for command in COMMANDS if command.name == "fire"]
     parameters = inspect.signature(load(fire), eval_str=True).parameters.values()

@@ -7,6 +7,7 @@ import pytest
 
 from interpose import BadHook, Hook, Hooks, UnknownEvent, deny
 from interpose.config.declare import declare, seconds
+from interpose.errors import as_written
 from interpose.events import TABLE
 
 
@@ -181,6 +182,23 @@ def test_a_time_is_in_seconds_and_zero_means_not_set(value: Any, result: float |
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(BadHook):
         seconds("timeout", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (None, "nothing"),
+        (True, "true"),
+        (5, "5"),
+        ("yes", "'yes'"),
+        ("x" * 50, f"'{'x' * 40}…'"),
+        ([1], "a list"),
+        ({"a": 1}, "a mapping"),
+        (object(), "object"),
+    ],
+)
+def test_a_value_is_shown_as_it_was_written(value: object, written: str) -> None:
+    assert as_written(value) == written
 
 
 def test_a_matcher_with_a_dot_and_a_star_is_warned_of_in_code() -> None:

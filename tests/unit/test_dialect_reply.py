@@ -63,6 +63,28 @@ def test_a_changed_error_is_written_where_the_host_can_read_it_and_reported_wher
     }
 
 
+def test_a_deny_is_not_deferred_because_another_hook_defers():
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: {"decision": "defer"})
+    hooks.register("PreToolUse", lambda event: deny("no"))
+
+    said = write_reply("claude", hooks.fire_sync("PreToolUse", **BASH), BASH)
+
+    assert said.body["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("event", "extra"),
+    [
+        ("PreToolUse", {"permissionDecision": "allow", "updatedInput": {"command": "rm"}}),
+        ("PermissionRequest", {"decision": {"behavior": "allow"}}),
+        ("PostToolUse", {"updatedToolOutput": "other"}),
+    ],
+)
+def test_what_a_hook_passes_on_as_extra_decides_and_changes_nothing(event, extra):
+    assert written("claude", event, {"extra": extra}, **BASH).body == {}
+
+
 @pytest.mark.parametrize("name", ["native", "claude"])
 @pytest.mark.parametrize(("event", "answer", "fields"), CASES)
 def test_a_reply_that_is_read_again_decides_the_same(name, event, answer, fields):

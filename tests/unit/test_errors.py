@@ -13,7 +13,6 @@ from interpose.errors import (
     UnknownEvent,
     UnknownHook,
     UsageError,
-    as_written,
     nearest,
 )
 
@@ -89,20 +88,3 @@ def test_a_configuration_error_has_every_problem_a_line_each() -> None:
 )
 def test_the_nearest_name_is_offered_if_there_is_one(word: str, known: list[str], hint: str) -> None:
     assert nearest(word, known) == hint
-
-
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        (None, "nothing"),
-        (True, "true"),
-        (5, "5"),
-        ("yes", "'yes'"),
-        ("x" * 50, f"'{'x' * 40}…'"),
-        ([1], "a list"),
-        ({"a": 1}, "a mapping"),
-        (object(), "object"),
-    ],
-)
-def test_a_value_is_shown_as_it_was_written(value: object, written: str) -> None:
-    assert as_written(value) == written

@@ -90,9 +90,9 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": "/proc/self/task/1/cwd/secrets/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/proc/../proc/./self/cwd/shortcut/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "by_cwd"}, "certain"),
-    ("Read(secrets/**)", {"file_path": f"/proc/{os.getpid()}/root{{root}}/secrets/key"}, "certain"),
+    ("Read(secrets/**)", {"file_path": "/proc/{pid}/root{root}/secrets/key"}, "certain"),
     ("Read(//)", {"file_path": "/etc/passwd"}, "certain"),
-    ("Read(//**)", {"file_path": f"/proc/{os.getpid()}/cwd/x"}, "certain"),
+    ("Read(//**)", {"file_path": "/proc/{pid}/cwd/x"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/proc/999999999/cwd/src"}, "opaque"),
     ("Read(secrets/**)", {"file_path": "/System/Volumes/Data{root}/secrets/key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "/.vol/16777220/5"}, "opaque"),
@@ -157,7 +157,11 @@ SEEN = [
 
 def filled(value: Any, root: Path) -> Any:
     if isinstance(value, str):
-        return value.replace("{root}", str(root)).replace("{way_in}", str(root.parent / "way_in"))
+        return (
+            value.replace("{root}", str(root))
+            .replace("{pid}", str(os.getpid()))
+            .replace("{way_in}", str(root.parent / "way_in"))
+        )
     if isinstance(value, dict):
         return {key: filled(item, root) for key, item in value.items()}
     return [filled(item, root) for item in value] if isinstance(value, list) else value

@@ -18,7 +18,7 @@ from interpose.decide import Effect, HookRun
 from interpose.dialects import native
 from interpose.events import TABLE
 from interpose.model import HookError
-from interpose.routes import Step
+from interpose.routes import RouteInputs, Step
 from interpose.telemetry import start_tracing
 from interpose.telemetry.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
 from interpose.telemetry.configure import asked_for, configure_from_environment
@@ -128,7 +128,11 @@ def test_a_hook_says_where_it_comes_from() -> None:
     hooks = Hooks()
     hook = hooks.register("Stop", unchanged, name="tidy", scope="agent-7", priority=3, enforce=False, layer="user")
 
-    said = of_hook(Step(hook, hooks.settings, {}, native.read, enforced=True), "s-1", 2, True, Words(unchanged))
+    inputs = RouteInputs(
+        settings=hooks.settings, handlers={}, read=native.read, enforced=True, finish_background=lambda run: None
+    )
+
+    said = of_hook(Step(hook, inputs), "s-1", 2, True, Words(unchanged))
 
     assert said == {
         "gen_ai.conversation.id": "s-1",

@@ -11,6 +11,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any, is_typeddict
 
+from interpose.model import VerdictPart
 from interpose.records import Record
 
 from .markdown import code, plain, table
@@ -66,7 +67,7 @@ def _members(value: type) -> str:
     if issubclass(value, Enum):
         rows += [(code(f"{one.name} = {one.value!r}"), "") for one in value]
     for name, member in sorted(_public(value).items()):
-        if isinstance(member, property):
+        if isinstance(member, (property, VerdictPart)):
             rows.append((code(name), _first_paragraph(member).strip()))
         elif (isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member)) and member.__doc__:
             function = getattr(value, name)

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="interpose")  # a character that the terminal's encoding lacks is replaced
     try:
-        if given[:1] == ["fire"] and not {"-h", "--help"} & set(given):
+        if given[:1] == ["fire"] and not _asks_for_help(given[1:]):
             if arguments is not None:
                 return _fire(given[1:])
             gc.disable()  # the process ends soon, and keeps everything that it loads until then
@@ -38,6 +38,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(given)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _asks_for_help(given: Sequence[str]) -> bool:
+    """Return whether ``fire`` is asked for its help; the value of an option may be ``-h`` too: a model chooses it."""
+    if not {"-h", "--help"} & set(given):
+        return False
+    from .fire import OPTIONS
+
+    words = iter(given)
+    for word in words:
+        if word in ("-h", "--help"):
+            return True
+        if word in OPTIONS:
+            next(words, None)
+    return False
 
 
 def _run(given: list[str]) -> int:

@@ -158,7 +158,7 @@ def _predicates(
     if hook.condition:
         found.append(_condition(hook, fields))
     if hook.once:
-        fresh = bool(hook.health.once)
+        fresh = not hook.health.once.locked()
         found.append(Predicate("once", fresh, "has not run yet in this process" if fresh else "has run already"))
     return tuple(found)
 

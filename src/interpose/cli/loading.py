@@ -11,7 +11,8 @@ from ..errors import ConfigError, Problem, UsageError
 from ..hooks import Hooks
 from .render import paint
 
-__all__ = ["change_directory", "current_directory", "load_hooks", "refuse_changed_files", "trace_from_environment"]
+__all__ = ["change_directory", "current_directory", "load_hooks", "load_hooks_of_event", "refuse_changed_files",
+           "trace_from_environment"]  # fmt: skip
 
 
 def load_hooks(config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True) -> Hooks:
@@ -26,7 +27,30 @@ def load_hooks(config: list[str], dialect: str | None, cwd: str | None, *, lines
     return Hooks.discover(current_directory(), dialect=dialect, lines=lines)
 
 
-def refuse_changed_files(hooks: Hooks, dialect: str | None) -> None:
+def load_hooks_of_event(dialect: str | None, event_cwd: object) -> Hooks:
+    """Load the files that are found for an event, and refuse changed ones.
+
+    The project of the host (``CLAUDE_PROJECT_DIR``) comes first, then the event's directory, then the current one: an
+    agent can change to a directory in which nothing is found.
+    """
+    from ..config.load import find_sources
+    from ..config.projects import VARIABLE, can_be_directory
+
+    if dialect not in (None, *DIALECTS):
+        raise UsageError(f"--dialect: there is no dialect {dialect}", hint=" or ".join(DIALECTS))
+    looked: list[str] = []
+    for directory in (os.environ.get(VARIABLE, ""), event_cwd, None):
+        if directory is None or (can_be_directory(directory) and os.path.isabs(str(directory))):
+            looked.append(str(directory or current_directory()))
+            if any(source.layer != "user" for source in find_sources(looked[-1], dialect)):
+                break
+    hooks = Hooks.discover(looked[-1], dialect=dialect, lines=False)
+    for directory in looked:
+        refuse_changed_files(hooks, dialect, directory)
+    return hooks
+
+
+def refuse_changed_files(hooks: Hooks, dialect: str | None, cwd: str | None = None) -> None:
     """Raise ConfigError if a trusted file has changed or is gone.
 
     Otherwise an agent could disable its guards by changing or removing the configuration.
@@ -39,7 +63,7 @@ def refuse_changed_files(hooks: Hooks, dialect: str | None) -> None:
     problems = [problem for problem in hooks.warnings if problem.where in changed]
     problems += [
         Problem("was trusted, and is gone", where=path, hint=f"put it back, or: interpose trust --forget {path}")
-        for path in store.gone(current_directory(), found, ".claude" if dialect == "claude" else ".interpose")
+        for path in store.gone(cwd or current_directory(), found, ".claude" if dialect == "claude" else ".interpose")
     ]
     if problems:
         raise ConfigError(problems)

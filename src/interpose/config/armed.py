@@ -63,13 +63,13 @@ class Armed:
         settings = settings_from(**{**loaded.settings, **self._given})
         store = self._store_of(loaded.audit)
         engine, files = self.engine, self._files
-        hooks = switched(loaded.hooks, loaded.switches)
+        gone, hooks = self._without_replaced(switched(loaded.hooks, loaded.switches), loaded)
         before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
         if any(hook.type == "script" for hook in hooks):
             self._add_scripts(loaded.permissions)
         try:
             self._hooks = engine.registry.exchange(
-                self._hooks, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
+                gone, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
             )
         except InterposeError:
             engine.handlers = before
@@ -80,6 +80,20 @@ class Armed:
             files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
         self._record_to(store, loaded.audit)
+
+    def _without_replaced(self, hooks: list[Hook], loaded: Loaded) -> tuple[list[Hook], list[Hook]]:
+        """Return which hooks of files are armed now, and the new ones; those that code has replaced are in neither."""
+        now = list(self.engine.registry.snapshot)
+        armed = {id(hook.health) for hook in self._hooks}  # what switching a hook leaves as it is
+        gone = [hook for hook in now if id(hook.health) in armed]
+        by_code = {_place(hook) for hook in now if hook.name and id(hook.health) not in armed}
+        replaced = [hook for hook in hooks if _place(hook) in by_code and not hook.locked]
+        loaded.warnings += [
+            Problem(f"{hook.label}: replaced by a hook of the same name that code has registered", where=hook.source,
+                    hint="give one of them another name")
+            for hook in replaced
+        ]  # fmt: skip
+        return gone, [hook for hook in hooks if hook not in replaced]
 
     def _store_of(self, audit: Mapping[str, Any] | None) -> Any:
         """Return the store that a configuration asks for: the one that is open, if it asks for nothing new."""
@@ -118,3 +132,7 @@ class Armed:
             engine.notes = {}
         engine.forget_routes()
         return not engine.notes
+
+
+def _place(hook: Hook) -> tuple[object, ...]:
+    return hook.event, hook.layer, hook.scope, hook.name

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..errors import BadHook, ConfigError, Problem, as_written, nearest
-from ..matching import compile_condition
+from ..matching import RENAMED_TOOLS, compile_condition
 from ..model import strictest
 
 __all__ = ["ANSWERS", "read_permissions"]
@@ -23,7 +23,11 @@ ANSWERS = ("deny", "ask", "allow")
 _READING = ("Read", "Grep", "Glob", "LS", "NotebookRead")
 _EDITING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _FILES = {**dict.fromkeys(_READING, _READING), **dict.fromkeys(_EDITING, _EDITING)}
-_RENAMED = {"Task": ("Agent", "Task"), "Agent": ("Agent", "Task")}
+_RENAMED = {
+    name: (new, *(old for old, now in RENAMED_TOOLS.items() if now == new))
+    for pair in RENAMED_TOOLS.items() for new in pair[1:] for name in pair
+}  # fmt: skip
+"""The names of a tool that has had others, by each of them."""
 _TOOLS = (*_READING, *_EDITING, *_RENAMED, "AskUserQuestion", "Bash", "BashOutput", "ExitPlanMode", "KillShell",
           "PowerShell", "Skill", "SlashCommand", "TodoWrite", "WebFetch", "WebSearch")  # fmt: skip
 _ASIDE = {
@@ -103,7 +107,7 @@ class _RuleReader:
         if answer != "allow" and tool in _FILES and tool not in ("Read", "Edit") and "(" in text:
             own = "Read" if tool in _READING else "Edit"
             self.warn(path, f"{text}: the client does not use a path for {tool}; here it holds", f"write {own}(…)")
-        if not re.search(r"[_*]", tool) and tool not in _TOOLS and (hint := nearest(tool, _TOOLS)):
+        if ("." in tool or not re.search(r"[_*]", tool)) and tool not in _TOOLS and (hint := nearest(tool, _TOOLS)):
             self.warn(path, f"{text}: no tool has this name, so the rule never matches", hint)
         for one in meant:
             self.add(one, answer)
@@ -136,7 +140,7 @@ class _RuleReader:
             raise _CannotJudge("a rule names one tool")
         if answer == "allow" and re.search(r"[*?\[]", tool) and not _MCP_ALLOW.fullmatch(tool):
             raise _CannotJudge("a rule that allows names one tool, or tools of one server")
-        if inside is None or inside.strip() in ("", "*"):
+        if inside is None or inside.strip() in ("", "*", ":*"):
             yield from _tools(tool)
             return
         inside = inside.strip().replace(r"\(", "(").replace(r"\)", ")")
@@ -157,6 +161,7 @@ class _RuleReader:
         """Return the patterns that say what a pattern of the client means, which reads it as git reads .gitignore."""
         if pattern.startswith("!"):
             raise _CannotJudge("it begins with !")
+        pattern = re.sub(r"\\(.)", lambda escaped: _literal(escaped[1]), pattern)
         if ".." in pattern.split("/"):
             if not self.project or pattern.startswith(("/", "~")):
                 raise _CannotJudge("it leads out of its directory")

@@ -20,7 +20,7 @@ from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_inter
 from ..replies import HookFailed
 from .projects import VARIABLE, project_directory
 
-__all__ = ["COMMAND_OPTIONS", "PLACEHOLDER", "PLUGIN_VARIABLE", "make_command"]
+__all__ = ["COMMAND_OPTIONS", "PLACEHOLDER", "PLUGIN_VARIABLE", "imports_from_cwd", "make_command"]
 
 COMMAND_OPTIONS = ("command", "args", "shell", "env", "pass_env", "inherit_env", "cwd", "isolation", "background",
                    "warm")  # fmt: skip
@@ -30,6 +30,9 @@ _SHELL = "/bin/sh"
 PLUGIN_VARIABLE = "CLAUDE_PLUGIN_ROOT"
 PLACEHOLDER = re.compile(rf"\$\{{({VARIABLE}|{PLUGIN_VARIABLE})\}}")
 """A directory that Claude Code puts into the words of a command without a shell."""
+_SAFE_PATH = "PYTHONSAFEPATH"
+_PYTHON_CODE = re.compile(r"(?<![\w.-])(?:python|pypy)[\d.]*((?:\s+-[A-Za-z]+)*)\s+-[A-Za-z]*([cm])(?![\w-])")
+"""Python with code or a module, and the options before that."""
 
 
 def make_command(
@@ -71,7 +74,9 @@ def make_command(
                       hint="handler: with type: command, or command: with args:, needs no shell")  # fmt: skip
     if cwd is not None and (not isinstance(cwd, str) or not cwd or not can_be_passed(cwd)):
         raise BadHook(f"cwd: {cwd!r} where a directory is expected")
-    where = os.path.join(base, os.path.expanduser(cwd)) if cwd is not None else None
+    if cwd is None and not claude and _names_project_files(argv, project_dir):
+        cwd = project_dir
+    where = os.path.join(base, os.path.expanduser(cwd)) if cwd not in (None, "event") else None
     words = find_dialect(dialect)
     return Command(
         path=path,
@@ -79,7 +84,7 @@ def make_command(
         dialect=dialect,
         write=words.write,
         variables=partial(_event_variables, words.variables, project),
-        env=_variables(env),
+        env={**({} if claude else _safe_path(argv)), **_variables(env)},
         passed=_names(pass_env),
         inherit=inherit_env or claude,
         without=words.withheld,
@@ -92,6 +97,32 @@ def make_command(
         keep=background == "keep",
         warm=warm,
     )
+
+
+def imports_from_cwd(argv: Sequence[str]) -> set[str]:
+    """Return ``c`` or ``m`` for each ``python -c`` or ``-m`` that looks for modules in the directory where it runs.
+
+    An agent that writes a ``json.py`` there has its own code run in the place of the hook's.
+    """
+    found = _PYTHON_CODE.finditer(" ".join(argv))
+    return {one[2] for one in found if not re.search("[IP]", one[0])}
+
+
+def _safe_path(argv: Sequence[str]) -> dict[str, str]:
+    """Keep code of a line from importing what is in the agent's directory; a script needs what is beside it."""
+    plain = imports_from_cwd(argv) == {"c"} and not any(re.search(r"\.py\b", word) for word in argv)
+    return {_SAFE_PATH: "1"} if plain else {}
+
+
+def _names_project_files(argv: Sequence[str], project: str) -> bool:
+    """Return whether a command may name files of its project: a line for the shell, or a word that is one of them.
+
+    It then runs in its project: an agent can change to a directory with other files of the same names.
+    """
+    if not project:
+        return False
+    is_line = len(argv) == 3 and argv[1] == "-c"
+    return is_line or any(os.path.isfile(os.path.join(project, word)) for word in argv[1:] if not os.path.isabs(word))
 
 
 def _event_variables(of_dialect: Any, project: Callable[[object], str], event: Event) -> dict[str, str]:

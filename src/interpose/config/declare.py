@@ -76,7 +76,7 @@ class HookOptions(TypedDict, total=False):
     """Variables of the host that the command gets too."""
     inherit_env: bool
     cwd: str | None
-    """The directory that the command runs in; the event's if not given."""
+    """The directory that the command runs in; if not given, that of the project or the event (``event``)."""
     isolation: str | None
     """How the command's processes are held together: ``group``, ``tree`` or ``namespace``."""
     background: str | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
@@ -21,6 +21,9 @@ from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
 from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
+if TYPE_CHECKING:
+    from ..scripts import Commands
+
 __all__ = [
     "GROUP_KEYS",
     "HOOK_KEYS",
@@ -30,6 +33,7 @@ __all__ = [
     "TOP_LEVEL",
     "UNITS",
     "Configuration",
+    "LoadOptions",
     "SettingOptions",
     "read_mapping",
     "read_scope",
@@ -370,6 +374,23 @@ class SettingOptions(TypedDict, total=False):
     """False records what would have been decided and applies nothing."""
     redirect_output: bool
     """Sends what Python hooks print to the log."""
+
+
+class LoadOptions(SettingOptions, total=False):
+    """The options of ``Hooks.load()`` and ``Hooks.discover()``."""
+
+    dialect: str | None
+    """``claude`` reads every file as Claude Code would; None goes by the name of a file."""
+    commands: Commands | None
+    """The commands that script lines may use."""
+    watch: bool
+    """Takes changed files over as they change."""
+    lines: bool
+    """Keeps the line of every hook; true unless it is said otherwise."""
+    audit: bool
+    """False records nothing, whatever the files say."""
+    events: Table
+    """The table of events."""
 
 
 def settings_from(**given: Unpack[SettingOptions]) -> Settings:

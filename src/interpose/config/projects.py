@@ -6,12 +6,14 @@ import os
 
 from ..handlers.command import can_be_passed
 
-__all__ = ["VARIABLE", "own_project", "project_directory"]
+__all__ = ["VARIABLE", "can_be_directory", "own_project", "project_directory"]
 
 VARIABLE = "CLAUDE_PROJECT_DIR"
 
 _MARKS = (".claude", ".interpose", ".git")
 _FOLDERS = (".claude", ".interpose")
+_LONGEST_PATH = 4096
+"""Characters. To look for marks in every directory of a path takes time that grows with the square of its length."""
 
 
 def own_project(directory: str, layer: str = "code") -> str:
@@ -37,10 +39,15 @@ def project_directory(own: str, cwd: object) -> str:
     return own or _find(cwd)
 
 
+def can_be_directory(cwd: object) -> bool:
+    """Return whether the ``cwd`` of an event can name a directory: text that is no longer than a path can be."""
+    return isinstance(cwd, str) and 0 < len(cwd) <= _LONGEST_PATH and can_be_passed(cwd)
+
+
 def _find(cwd: object) -> str:
     """Return the nearest directory with a mark of a project, from here upwards; this directory if there is none."""
     try:
-        here = directory = os.path.abspath(cwd if isinstance(cwd, str) and cwd and can_be_passed(cwd) else os.getcwd())
+        here = directory = os.path.abspath(str(cwd) if can_be_directory(cwd) else os.getcwd())
         home = _identity(os.path.expanduser("~"))
         while home is None or _identity(directory) != home:
             if any(os.path.lexists(os.path.join(directory, mark)) for mark in _MARKS):

@@ -1,117 +1,104 @@
-"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines."""
+"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines.
+
+For hosts without a loop there is one in a daemon thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import weakref
 from _thread import allocate_lock
 from asyncio import CancelledError, Task, get_running_loop
-from collections.abc import Awaitable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from concurrent import futures
 from contextvars import Context, copy_context
 from functools import partial
 from math import inf
 from sys import getrefcount
 from time import monotonic
+from types import coroutine
 from typing import Any
 from weakref import getweakrefcount
 
 from ..errors import UsageError
-from ..faults import is_one_of, raised_by_signal
+from ..faults import is_one_of, log, raised_by_signal, type_name
 from ..forks import after_fork
 from ..replies import HookFailed
 from ..routes import Place, Step
 from .base import GRACE, Chain, Work, kept
-from .threads import ThreadChain, claimed, workers
+from .threads import ThreadChain, workers
 
-__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "ThreadEnd", "loop_executor"]
+__all__ = ["MOMENT", "BackgroundLoop", "CancelledError", "LoopExecutor", "ThreadEnd", "background_loop",
+           "loop_executor"]  # fmt: skip
 
-_SHORTEST_TICK = 0.005
-_LONGEST_TICK = 0.05
+_SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
+_Flow = Coroutine[Any, Any, None]
 
 MOMENT = 0.0002
 """Seconds for which the loop stands still at most to wait for a thread: to be woken through the loop costs more."""
 
-
-# Tasks that begin at once, in the caller's turn of the event loop.
-#
-# Python has them from 3.12 on. Before, making a task and waiting for its first turn costs more than most hooks, and
-# running the coroutine in the caller's task is unsound: ``asyncio.timeout()`` in a hook would later cancel the host. So
-# for 3.11 a task stands by: it waits for a future, and a coroutine begins under its name. If the coroutine has to wait,
-# the task goes on with it; if not, the same task stands by for the next one. This uses the functions that asyncio
-# documents for other implementations of tasks (``_register_task``, ``_enter_task`` and their opposites), and counts the
-# references to a task to find out whether a hook has kept it.
+# Coroutines that begin at once, in the caller's turn of the event loop.
 
 _ENDED = object()
 
 
-def _begin(chain: Coroutine[Any, Any, None]) -> _GoOn | None:
-    """Begin a coroutine here, in a copy of the context; return what goes on with it, or None if it has ended."""
+def _begin(flow: _Flow) -> tuple[Context, _Flow, Any] | None:
+    """Begin a coroutine here, in a copy of the context; return what ``_go_on`` takes, or None if it has ended."""
     context = copy_context()
-    waits_for = context.run(next, chain.__await__(), _ENDED)  # ends without an exception, unlike send()
-    return None if waits_for is _ENDED else _GoOn(context, chain, waits_for)
+    waits_for = context.run(next, flow.__await__(), _ENDED)  # ends without an exception, unlike send()
+    return None if waits_for is _ENDED else (context, flow, waits_for)
 
 
-class _GoOn:
-    """Goes on with a coroutine that has begun in a context of its own: to be awaited."""
-
-    __slots__ = ("_chain", "_context", "_waits_for")
-
-    def __init__(self, context: Context, chain: Coroutine[Any, Any, None], waits_for: Any) -> None:
-        self._context = context
-        self._chain = chain
-        self._waits_for = waits_for
-
-    def throw(self, error: BaseException) -> bool:
-        """Raise an exception where the coroutine waits; say whether it has ended with that."""
+@coroutine
+def _go_on(context: Context, flow: _Flow, waits_for: Any) -> Generator[Any, Any, None]:
+    """Go on with a coroutine that has begun in a context of its own."""
+    while True:
         try:
-            self._waits_for = self._context.run(self._chain.throw, error)
-        except StopIteration:
-            return True
-        return False
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        run, chain, waits_for = self._context.run, self._chain, self._waits_for
-        while True:
             try:
-                try:
-                    sent = yield waits_for
-                except BaseException as error:
-                    waits_for = run(chain.throw, error)
-                else:
-                    waits_for = run(chain.send, sent)
-            except StopIteration:
-                return
+                sent = yield waits_for
+            except BaseException as error:
+                waits_for = context.run(flow.throw, error)
+            else:
+                waits_for = context.run(flow.send, sent)
+        except StopIteration:
+            return
 
 
 class _StandingBy:
-    """A task that waits for a coroutine to begin under its name."""
+    """A task of Python 3.11 that waits for a coroutine to begin under its name; later versions have eager tasks.
+
+    Making a task and waiting for its first turn costs more than most hooks, and running the coroutine in the caller's
+    task is unsound: ``asyncio.timeout()`` in a hook would later cancel the host. If the coroutine has to wait, the task
+    goes on with it; if not, it stands by for the next one, unless a hook has kept it: its references are counted.
+    """
 
     __slots__ = ("_called", "_references", "_rest", "ready", "task")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.ready = False
-        """Whether it can be cancelled without being lost: its own first turn has come."""
+        self.ready = False  # whether it can be cancelled without being lost: its own first turn has come
         self._called = loop.create_future()
-        self._rest: _GoOn | None = None
+        self._rest: tuple[Context, _Flow, Any] | None = None
         self.task = loop.create_task(self._stand_by(), name="interpose")
-        # Hidden until a coroutine needs it: a host that waits for all tasks must not wait for this one.
-        asyncio._unregister_task(self.task)
-        self.task._log_destroy_pending = False  # type: ignore[attr-defined]
+        _hide(self.task)  # until a coroutine needs it: a host that waits for all tasks must not wait for this one
 
     async def _stand_by(self) -> None:
         self.ready = True
         try:
             await self._called
-        except asyncio.CancelledError as error:
+        except CancelledError as error:
             if self._rest is None:
                 raise
-            if self._rest.throw(error):
+            context, flow, _ = self._rest
+            try:
+                self._rest = context, flow, context.run(flow.throw, error)
+            except StopIteration:
                 return
         if self._rest is not None:
-            await self._rest
+            await _go_on(*self._rest)
 
-    def begin(self, chain: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> bool:
+    def begin(self, flow: _Flow, loop: asyncio.AbstractEventLoop) -> bool:
         """Run a coroutine under this task's name until it waits; say whether it does: then it is this task's."""
         self._references = self._count_references()  # before this frame has a reference of its own
         task, host = self.task, asyncio.current_task(loop)
@@ -119,7 +106,7 @@ class _StandingBy:
             asyncio._leave_task(loop, host)
         asyncio._enter_task(loop, task)
         try:
-            self._rest = _begin(chain)
+            self._rest = _begin(flow)
         finally:
             asyncio._leave_task(loop, task)
             if host is not None:
@@ -146,46 +133,50 @@ class _StandingBy:
             self._called.set_result(None)
 
 
-def _start(chain: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
-    """Begin a coroutine in a task; return the task, or None if the coroutine has ended already."""
-    loop = _running_loop()
-    if sys.version_info >= (3, 12):
-        task = Task(chain, loop=loop, eager_start=True)
+if sys.version_info >= (3, 12):
+
+    def _start(work: Work, chain: Chain) -> asyncio.Task[None] | None:
+        """Begin a chain in a task; return the task, or None if the chain has ended already."""
+        try:
+            loop = get_running_loop()
+        except RuntimeError:
+            loop = _running_loop()  # raises what helps
+        task = Task(work.advance(chain), loop=loop, eager_start=True)
+        if work.silent:
+            return None
         if not task.done():
             return task
         if not task.cancelled():  # a hook may have cancelled the task itself
             task.result()
         return None
-    waiting = _watch_of(loop).standing_by
-    if not (waiting and waiting[-1].ready):
-        if not waiting:
-            waiting.append(_StandingBy(loop))
-        return loop.create_task(chain)
-    stand_in = waiting.pop()
-    if stand_in.begin(chain, loop):
-        return stand_in.task
-    if stand_in.is_untouched():
-        waiting.append(stand_in)
-    else:
-        stand_in.dismiss()
-    return None
 
+else:
 
-# Chains.
+    def _start(work: Work, chain: Chain) -> asyncio.Task[None] | None:
+        loop, flow = _running_loop(), work.advance(chain)
+        waiting = _watch_of(loop).standing_by
+        if not (waiting and waiting[-1].ready):
+            if not waiting:
+                waiting.append(_StandingBy(loop))
+            return loop.create_task(flow)
+        stand_in = waiting.pop()
+        if stand_in.begin(flow, loop):
+            return stand_in.task
+        if stand_in.is_untouched():
+            waiting.append(stand_in)
+        else:
+            stand_in.dismiss()
+        return None
 
 
 class TaskChain(Chain):
     """A chain in a task of its own. If the host is cancelled, the chain is abandoned first."""
 
     place: Place = "task"
+    quick = "task"
     awaits = True
     task: asyncio.Task[Any] | None = None
-    gives_up = inf
-    """When a hook that was cancelled and does not end is left behind."""
-
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.abandoned = False
+    gives_up = inf  # when a hook that was cancelled and does not end is left behind
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether a signal has made it; a cancellation is the hook's own, or its deadline's."""
@@ -197,7 +188,6 @@ class TaskChain(Chain):
         return False
 
     def settle(self) -> None:
-        """Take back the cancellation of the current hook, which has ended."""
         if self.due is not None and self.task is not None:
             self.task.uncancel()
         self.due = None
@@ -222,20 +212,14 @@ class InlineChain(TaskChain):
     """A chain in the host's own task: the host may be cancelled while a hook runs."""
 
     place: Place = "inline"
-
-    _cancelling = 0
-    """How often the host had been cancelled when the chain first had to wait."""
-
-    def begin_to_wait(self) -> None:
-        """Take note of the task: before it waits, nothing can be raised in it from outside."""
-        self.task = asyncio.current_task()
-        self._cancelling = self.task.cancelling() if self.task is not None else 0
+    quick = "inline"
+    cancelling = 0  # how often the host had been cancelled when the chain first had to wait
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether a signal has made it, or the host is cancelled, beside the hook's own deadline."""
         if not is_one_of(error, CancelledError):
             return raised_by_signal(error)
-        if self.task is None or self.task.cancelling() <= (0 if self.due is None else self._cancelling + 1):
+        if self.task is None or self.task.cancelling() <= (0 if self.due is None else self.cancelling + 1):
             return False
         self.settle()
         return True
@@ -244,19 +228,15 @@ class InlineChain(TaskChain):
 class ThreadEnd:
     """Tells the loop that a thread has ended: on the spot within a moment, through the loop later."""
 
-    __slots__ = ("_claim", "_lock", "_loop", "waiter")
-
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._claim: list[None] = [None]
+        self._claim = allocate_lock()
         self._lock = allocate_lock()
         self._lock.acquire()
-        self.waiter: asyncio.Future[None] = loop.create_future()
-        """Done when the thread has ended, if that was not within the moment."""
+        self.waiter: asyncio.Future[None] = loop.create_future()  # for a thread that does not end within the moment
 
     def tell(self) -> None:
-        """Say that the thread has ended; called there."""
-        if claimed(self._claim):
+        if self._claim.acquire(False):
             self._lock.release()
             return
         try:
@@ -270,14 +250,11 @@ class ThreadEnd:
 
     def within(self, seconds: float) -> bool:
         """Wait for so long, on the spot, once; if the thread has not ended then, the waiter is told."""
-        return self._lock.acquire(timeout=seconds) or not claimed(self._claim)
+        return self._lock.acquire(timeout=seconds) or not self._claim.acquire(False)
 
 
 class _Watch:
-    """What one event loop has of ours: chains that wait, with one ticking timer for all of them, and eager tasks.
-
-    A timer for each hook would cost more than most hooks.
-    """
+    """What one event loop has of ours: tasks, and chains that wait, with one timer, which is cheaper than one each."""
 
     def __init__(self) -> None:
         self.standing_by: list[_StandingBy] = []
@@ -285,32 +262,19 @@ class _Watch:
         self._chains: set[TaskChain | ThreadChain] = set()
         self._ticking = False
 
-    async def wait(self, chain: TaskChain | ThreadChain) -> None:
-        """Wait for a chain, and end its hooks at their deadlines; if the host is cancelled, abandon it."""
-        self.add(chain)
-        try:
-            await chain.waiter
-        except CancelledError:
-            chain.let_go()
-            raise
-        finally:
-            self._chains.discard(chain)
-
-    async def go_on(self, chain: InlineChain, rest: _GoOn) -> None:
-        """Go on with a chain in the host's own task, and end its hooks at their deadlines."""
-        chain.begin_to_wait()
-        self.add(chain)
-        try:
-            await rest
-        finally:
-            self._chains.discard(chain)
-
-    def add(self, chain: TaskChain | ThreadChain) -> None:
-        """Look at the deadlines of a chain from now on."""
+    async def wait(self, chain: TaskChain | ThreadChain, until: Awaitable[Any]) -> None:
         self._chains.add(chain)
         if not self._ticking:
             self._ticking = True
-            _running_loop().call_later(_SHORTEST_TICK, self._tick)
+            get_running_loop().call_later(_SHORTEST_TICK, self._tick)
+        try:
+            await until
+        except CancelledError:
+            if until is chain.waiter:
+                chain.let_go()
+            raise
+        finally:
+            self._chains.discard(chain)
 
     def _tick(self) -> None:
         if not self._chains:
@@ -320,7 +284,7 @@ class _Watch:
         next_look = now + _LONGEST_TICK
         for chain in tuple(self._chains):
             next_look = min(next_look, chain.look(now))
-        _running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
+        get_running_loop().call_later(max(_SHORTEST_TICK, next_look - now), self._tick)
 
 
 class LoopExecutor:
@@ -329,54 +293,15 @@ class LoopExecutor:
     has_loop = True
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
-        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
         if place == "task":
-            chain = TaskChain(work)
-            task = _start(work.advance(chain))
-            return None if task is None else self._attend(chain, task)
+            chain = TaskChain()
+            task = _start(work, chain)
+            return None if task is None else _attend(work, chain, task)
         if place == "inline":
-            inline = InlineChain(work)
-            rest = _begin(work.advance(inline))
-            return None if rest is None else _watch_of(_running_loop()).go_on(inline, rest)
-        return self._in_thread(work) if place == "thread" else self._side_by_side(work)
-
-    async def _attend(self, chain: TaskChain, task: asyncio.Task[None]) -> None:
-        """Wait for a chain in a task of its own."""
-        loop = task.get_loop()
-        chain.task, chain.waiter = task, loop.create_future()
-        try:
-            await _watch_of(loop).wait(chain)
-        except CancelledError:
-            await _end(task)
-            raise
-        if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
-            task.result()  # raises what broke the chain
-
-    def _in_thread(self, work: Work) -> Awaitable[None] | None:
-        chain, step, began = ThreadChain(work), work.step(), monotonic()
-        end = ThreadEnd(_running_loop())
-        try:
-            workers.run(partial(chain.run, copy_context()), end.tell)
-        except HookFailed as error:
-            work.fail(error.failure)
-            return None
-        try:
-            step.short = end.within(MOMENT if step.short else 0.0)
-        except BaseException:  # the host is interrupted
-            chain.let_go()
-            raise
-        if not step.short:
-            chain.waiter = end.waiter
-            return self._await_thread(chain, step, began)
-        if chain.broken is not None:
-            raise chain.broken
-        return None
-
-    async def _await_thread(self, chain: ThreadChain, step: Step, began: float) -> None:
-        await _watch_of(_running_loop()).wait(chain)
-        step.short = monotonic() - began < MOMENT
-        if chain.broken is not None:
-            raise chain.broken
+            chain = InlineChain()
+            rest = _begin(work.advance(chain))
+            return None if rest is None else _attend_inline(work, chain, _go_on(*rest))
+        return _in_thread(work) if place == "thread" else self._side_by_side(work)
 
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
@@ -396,18 +321,11 @@ class LoopExecutor:
                 await waiting
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
-        """Wait for something that is not a hook."""
         await awaitable
 
     def detach(self, work: Work) -> None:
-        """Run this beside the host, without waiting for it."""
-
-        async def run() -> None:
-            await self._run(work)
-            work.conclude_background()
-
         loop = _running_loop()
-        detached, task = _watch_of(loop).detached, loop.create_task(run())
+        detached, task = _watch_of(loop).detached, loop.create_task(self._run(work))
         detached.add(task)
         task.add_done_callback(detached.discard)
 
@@ -415,11 +333,64 @@ class LoopExecutor:
 loop_executor = LoopExecutor()
 
 
+async def _attend(work: Work, chain: TaskChain, task: asyncio.Task[None]) -> None:
+    loop = task.get_loop()
+    chain.work, chain.task, chain.waiter = work, task, loop.create_future()
+    try:
+        await _watch_of(loop).wait(chain, chain.waiter)
+    except CancelledError:
+        await _end(task)
+        raise
+    if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
+        task.result()  # raises what broke the chain
+
+
+async def _attend_inline(work: Work, chain: InlineChain, rest: Awaitable[None]) -> None:
+    # Taken now: before the task waits, nothing can be raised in it from outside.
+    chain.work, chain.task = work, asyncio.current_task()
+    chain.cancelling = chain.task.cancelling() if chain.task is not None else 0
+    await _watch_of(_running_loop()).wait(chain, rest)
+
+
+def _in_thread(work: Work) -> Awaitable[None] | None:
+    chain, step, began = ThreadChain(work), work.step(), monotonic()
+    end = ThreadEnd(_running_loop())
+    try:
+        workers.run(partial(chain.run, copy_context()), end.tell)
+    except HookFailed as error:
+        work.fail(error.failure)
+        return None
+    try:
+        step.short = end.within(MOMENT if step.short else 0.0)
+    except BaseException:  # the host is interrupted
+        chain.let_go()
+        raise
+    if not step.short:
+        chain.waiter = end.waiter
+        return _await_thread(chain, step, began)
+    if chain.broken is not None:
+        raise chain.broken
+    return None
+
+
+async def _await_thread(chain: ThreadChain, step: Step, began: float) -> None:
+    await _watch_of(_running_loop()).wait(chain, chain.waiter)
+    step.short = monotonic() - began < MOMENT
+    if chain.broken is not None:
+        raise chain.broken
+
+
 def _running_loop() -> asyncio.AbstractEventLoop:
     try:
         return get_running_loop()
     except RuntimeError:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
+
+
+def _hide(task: asyncio.Task[Any]) -> None:
+    """Keep a task from ``asyncio.run()`` and others that end or wait for all tasks, and from complaints about it."""
+    asyncio._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
 def _keep(task: asyncio.Task[Any]) -> None:
@@ -432,9 +403,7 @@ def _keep(task: asyncio.Task[Any]) -> None:
 
     kept.add(task, task.get_loop())
     task.add_done_callback(ended_after_all)
-    # Hidden from asyncio.run(), which would cancel it once more and wait for it for ever.
-    asyncio._unregister_task(task)
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    _hide(task)
 
 
 async def _end(*tasks: asyncio.Task[Any]) -> None:
@@ -457,12 +426,9 @@ after_fork(_watches.clear)
 
 
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
-    """Return the watch of a loop; made when it is first needed."""
     key = id(loop)
-    try:
+    if key in _watches:
         return _watches[key][1]
-    except KeyError:
-        pass
     for other, (reference, _) in tuple(_watches.items()):
         known = reference()
         if known is None or known.is_closed():  # tasks that stand by would keep a closed loop for ever
@@ -470,3 +436,68 @@ def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
     watch = _Watch()
     _watches[key] = weakref.ref(loop, lambda _: _watches.pop(key, None)), watch
     return watch
+
+
+class BackgroundLoop:
+    """One event loop in a daemon thread, for hosts that have none; started when it is first needed."""
+
+    def __init__(self) -> None:
+        self.reset()
+        after_fork(self.reset)
+
+    def reset(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, flow: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
+        if threading.current_thread() is self._thread:
+            # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
+            with futures.ThreadPoolExecutor(1) as pool:
+                return pool.submit(copy_context().run, asyncio.run, flow).result()
+        try:
+            loop = self._running_loop()
+        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
+            flow.close()
+            raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
+        future = asyncio.run_coroutine_threadsafe(flow, loop)
+        try:
+            while not future.done():
+                futures.wait([future], _LONGEST_TICK)  # a signal that strikes another thread does not end a wait
+        except BaseException:
+            future.cancel()
+            futures.wait([future], GRACE * 2)
+            raise
+        try:
+            return future.result()
+        except futures.CancelledError:
+            raise CancelledError from None
+
+    def start(self, job: Callable[[], None], context: Context) -> None:
+        self._running_loop().call_soon_threadsafe(job, context=context)
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    loop.close()
+                    raise
+                self._loop, self._thread = loop, thread
+            return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop for ever: a hook that stops it, or leaves a task that exits, does not end it."""
+    while True:
+        try:
+            loop.run_forever()
+        except BaseException as error:
+            log("error", "a task on the loop of hooks raised %s", type_name(error))
+
+
+background_loop = BackgroundLoop()

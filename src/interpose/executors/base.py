@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import LockType
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, Protocol
 
@@ -22,55 +23,34 @@ MOST_KEPT = 100
 class Work(Protocol):
     """A run, as an executor sees it."""
 
-    def next_place(self, has_loop: bool) -> Place | None:
-        """Return where the next step runs, and begin its time; None if no step is left."""
+    silent: bool  # whether all steps have run and none said anything
+    over: bool  # whether no further step runs: a hook has ended the firing, or the host itself is interrupted
 
-    def step(self) -> Step:
-        """Return the step that the run is at."""
-
-    def advance(self, chain: Chain) -> Coroutine[Any, Any, None]:
-        """Return the coroutine that runs steps one after another, as long as they belong in the chain's place."""
-
-    def deadline(self) -> float:
-        """Return when the step that the run is at is late, on the monotonic clock."""
-
-    def fail(self, failure: Failure) -> None:
-        """Fail the step that the run is at, and go on to the next."""
-
-    def time_out(self, due: float) -> None:
-        """Fail the step that the run is at, which was to end at ``due``, and go on to the next."""
-
-    def give_up(self) -> None:
-        """Run no further step: the host itself is interrupted."""
-
-    def resume(self) -> None:
-        """Go on although the run was given up: it was not the host that was interrupted."""
-
-    def parts(self) -> Sequence[Work]:
-        """Return a run for each hook of the group that the run is at."""
-
-    def join(self, parts: Sequence[Any]) -> None:
-        """Take over what these runs wrote down, and go on to the next step."""
-
-    def conclude_background(self) -> None:
-        """Keep what a background hook said for the next firing."""
+    def next_place(self, has_loop: bool) -> Place | None: ...  # where the next step runs, and begin its time
+    def step(self) -> Step: ...  # the step that the run is at
+    def advance(self, chain: Chain) -> Coroutine[Any, Any, None]: ...  # runs steps that belong in the chain's place
+    def deadline(self) -> float: ...  # when the current step is late, on the monotonic clock
+    def fail(self, failure: Failure) -> None: ...  # fail the current step, and go on to the next
+    def time_out(self, due: float) -> None: ...  # the same, for a step that was to end at ``due``
+    def parts(self) -> Sequence[Work]: ...  # a run for each hook of the current group
+    def join(self, parts: Sequence[Any]) -> None: ...  # take over what these wrote down, and go on to the next step
 
 
 class Chain:
     """One pass through steps in one place. This class is for the caller's own thread, without an event loop."""
 
+    work: Work
     place: Place = "inline"
-    awaits = False
-    """Whether it may await what a hook returns."""
-    due: float | None = None
-    """The deadline at which the current hook was cancelled, if it was."""
-    waiter: Any = None
-    """The future that the host waits for, if it waits."""
+    quick = ""  # the place whose plain hooks need only be called
+    awaits = False  # whether it may await what a hook returns
+    abandoned = False  # whether the run goes on without it: it must not touch the run any more
+    due: float | None = None  # the deadline at which the current hook was cancelled, if it was
+    waiter: Any = None  # the future that the host waits for, if it waits
+    claim: LockType | None = None  # taken by what comes first, a hook's answer or its deadline; None in one thread
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.abandoned = False
-        """Whether the run goes on without it: it must not touch the run any more."""
+    def hook_answered(self, value: Any) -> bool:
+        """Take the claim; say whether the hook has ended before the run went on without it."""
+        return not self.abandoned
 
     def passes_on(self, error: BaseException) -> bool:
         """Say whether an exception out of a hook is meant for the host."""
@@ -81,29 +61,27 @@ class Chain:
 
     def let_go(self) -> None:
         """Abandon the chain because the host itself is interrupted."""
-        self.abandoned = True
-        self.work.give_up()
+        self.abandoned = self.work.over = True
 
     def wake(self) -> None:
         """Tell the host that the chain has come to its end, or that the run goes on without it."""
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
+    def ended(self) -> None:
+        if not self.abandoned:
+            self.wake()
+
 
 class Executor(Protocol):
     """What runs the steps of a run."""
 
-    has_loop: bool
-    """Whether it runs steps on an event loop."""
+    has_loop: bool  # whether it runs steps on an event loop
 
-    def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
-        """Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is."""
-
-    async def wait(self, awaitable: Awaitable[None]) -> None:
-        """Wait for something that is not a hook."""
-
-    def detach(self, work: Work) -> None:
-        """Run this beside the host, without waiting for it."""
+    # Run steps until their place ends or a hook is given up. Return what is left to wait for, if anything is.
+    def enter(self, work: Work, place: Place) -> Awaitable[None] | None: ...
+    async def wait(self, awaitable: Awaitable[None]) -> None: ...  # for something that is not a hook
+    def detach(self, work: Work) -> None: ...  # run this beside the host, without waiting for it
 
 
 class Kept:
@@ -116,8 +94,7 @@ class Kept:
     def reset(self) -> None:
         """Start anew: after a fork the parent's threads and tasks are not in the child."""
         self._held: dict[object, Any] = {}
-        self.crowded = False
-        """Whether there may be too many; ``count`` looks whether they are still there."""
+        self.crowded = False  # whether there may be too many; ``count`` looks whether they are still there
 
     def add(self, holder: object, loop: Any = None) -> None:
         """Count a task or the chain of a thread; one that has a loop counts until its loop is closed at most."""
@@ -125,13 +102,11 @@ class Kept:
         self.crowded = len(self._held) >= MOST_KEPT
 
     def drop(self, holder: object) -> None:
-        """Count it no longer: its hook has ended after all."""
         self._held.pop(holder, None)
         self.crowded = len(self._held) >= MOST_KEPT
 
     @property
     def count(self) -> int:
-        """How many there are."""
         for holder, loop in tuple(self._held.items()):
             if loop is not None and loop.is_closed():
                 self.drop(holder)

@@ -28,33 +28,12 @@ class BlockingExecutor:
     has_loop = False
 
     def enter(self, work: Work, place: Place) -> None:
-        """Run steps until their place ends or a hook is given up."""
         if place == "inline":
-            copy_context().run(drive, work.advance(Chain(work)))
+            copy_context().run(drive, work.advance(Chain()))
         elif place == "thread":
-            self._in_thread(work)
+            _in_thread(work)
         else:
             _on_background_loop(work)
-
-    def _in_thread(self, work: Work) -> None:
-        chain, over = ThreadChain(work), allocate_lock()
-        over.acquire()
-        try:
-            workers.run(partial(chain.run, copy_context()), over.release)
-        except HookFailed as error:
-            work.fail(error.failure)
-            return
-        try:
-            while not over.acquire(timeout=_TICK):
-                # Looked at again and again: the next hook of the same thread may have an earlier deadline.
-                chain.look(monotonic())
-                if chain.abandoned:
-                    return
-        except BaseException:  # the host is interrupted
-            chain.let_go()
-            raise
-        if chain.broken is not None:
-            raise chain.broken
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
         """Wait in this thread if the awaitable can do that (it has ``block()``), else on the background loop."""
@@ -62,24 +41,39 @@ class BlockingExecutor:
         if block is not None:
             block()
             return
-        from .background_loop import background_loop
+        from .asyncio import background_loop, loop_executor
 
-        async def wait() -> None:
-            await awaitable
-
-        background_loop.run(wait())
+        background_loop.run(loop_executor.wait(awaitable))
 
     def detach(self, work: Work) -> None:
-        """Run this on the background loop, without waiting for it."""
-        from .asyncio import loop_executor
-        from .background_loop import background_loop
+        from .asyncio import background_loop, loop_executor
 
         background_loop.start(lambda: loop_executor.detach(work), copy_context())
 
 
+def _in_thread(work: Work) -> None:
+    chain, over = ThreadChain(work), allocate_lock()
+    over.acquire()
+    try:
+        workers.run(partial(chain.run, copy_context()), over.release)
+    except HookFailed as error:
+        work.fail(error.failure)
+        return
+    try:
+        while not over.acquire(timeout=_TICK):
+            # Looked at again and again: the next hook of the same thread may have an earlier deadline.
+            chain.look(monotonic())
+            if chain.abandoned:
+                return
+    except BaseException:  # the host is interrupted
+        chain.let_go()
+        raise
+    if chain.broken is not None:
+        raise chain.broken
+
+
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, loop_executor
-    from .background_loop import background_loop
+    from .asyncio import CancelledError, background_loop, loop_executor
 
     async def enter() -> None:
         place = work.next_place(loop_executor.has_loop)
@@ -93,7 +87,7 @@ def _on_background_loop(work: Work) -> None:
         work.fail(error.failure)
     except CancelledError:
         # Not by this host, which has no task: a hook has cancelled everything on the loop.
-        work.resume()
+        work.over = False
         work.fail(Failure("hook_crash", "cancelled the loop that it runs on"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from _thread import LockType, allocate_lock
 from collections.abc import Callable
 from contextvars import Context
 from queue import SimpleQueue
@@ -15,42 +16,27 @@ from ..replies import HookFailed
 from ..routes import Place
 from .base import Chain, Work, kept
 
-__all__ = ["ThreadChain", "Workers", "claimed", "workers"]
+__all__ = ["ThreadChain", "Workers", "workers"]
 
 _MOST_IDLE = 8
 _Job = tuple[Callable[[], None], Callable[[], None]]
 
 
-def claimed(claim: list[None]) -> bool:
-    """Take a claim that only one of several threads gets."""
-    try:
-        claim.pop()
-    except IndexError:
-        return False
-    return True
-
-
 class ThreadChain(Chain):
-    """A chain in a daemon thread. Its host watches the deadlines, and may go on without it at any moment.
-
-    What comes first, the hook's answer or its deadline, is decided by a claim that only one side gets.
-    """
+    """A chain in a daemon thread. Its host watches the deadlines, and may go on without it at any moment."""
 
     place: Place = "thread"
+    claim: LockType
+    broken: BaseException | None = None  # what broke the chain itself, which no hook can
 
     def __init__(self, work: Work) -> None:
-        super().__init__(work)
-        self._claim: list[None] = []
-        self.broken: BaseException | None = None
-        """What broke the chain itself, which no hook can."""
-
-    def begin_hook(self) -> None:
-        """Open the claim for the hook that begins."""
-        self._claim = [None]
+        self.work = work
+        self.claim = allocate_lock()
+        self.claim.acquire()  # until a hook begins
 
     def hook_answered(self, value: Any) -> bool:
         """Say whether the hook has ended before its host went on without it; close an answer that is too late."""
-        if claimed(self._claim):
+        if self.claim.acquire(False):
             return True
         kept.drop(self)
         close = getattr(value, "close", None) if is_awaitable(value) else None
@@ -63,14 +49,13 @@ class ThreadChain(Chain):
 
     def abandon(self) -> bool:
         """Go on without a hook that hangs; false if it has just ended."""
-        if not claimed(self._claim):
+        if not self.claim.acquire(False):
             return False
         self.abandoned = True
         kept.add(self)
         return True
 
     def let_go(self) -> None:
-        """Abandon the chain because the host itself is interrupted; its hook keeps the thread."""
         self.abandon()
         super().let_go()
 
@@ -83,11 +68,12 @@ class ThreadChain(Chain):
         return due
 
     def passes_on(self, error: BaseException) -> bool:
-        """Return false: signals strike the main thread only, and the host cannot be cancelled here."""
-        return False
+        return False  # signals strike the main thread only, and the host cannot be cancelled here
+
+    def ended(self) -> None:
+        """Leave it to the host to wake: only its own thread may."""
 
     def run(self, context: Context) -> None:
-        """Run the chain in this thread, in the host's context."""
         try:
             if not self.abandoned:
                 context.run(drive, self.work.advance(self))
@@ -99,12 +85,8 @@ class Workers:
     """A pool of daemon threads; at most a few wait idle. A hung job keeps its thread."""
 
     def __init__(self) -> None:
-        self.reset()
-        after_fork(self.reset)
-
-    def reset(self) -> None:
-        """Start anew: after a fork the parent's threads are not in the child."""
         self._idle: list[SimpleQueue[_Job]] = []
+        after_fork(self._idle.clear)  # the parent's threads are not in the child
 
     def run(self, job: Callable[[], None], done: Callable[[], None]) -> None:
         """Run a job in a thread of its own and then call ``done`` there; neither may raise."""

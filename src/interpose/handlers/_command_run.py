@@ -32,6 +32,8 @@ STUCK = 0.08
 AT_FIRST = 0.003
 """Seconds for which only the end of a command is watched, not its output."""
 
+_MOST_DROPPED = 64 * 1024 * 1024
+"""Bytes of standard output at which a command is ended: more than an event has, which some commands print."""
 _AT_ONCE = 65536
 _PIPE_HOLDS = 65536
 _MOST_READS = 32  # a process that the command has left behind may write for ever
@@ -167,8 +169,12 @@ class CommandRun:
             return False
         self.stdout_size += len(data)
         if self.stdout_size > MOST_STDOUT:
-            self._end_with(Failure("stdout_limit", f"it wrote more than {MOST_STDOUT} bytes to standard output"))
-            return False
+            failure = Failure("stdout_limit", f"it wrote more than {MOST_STDOUT} bytes to standard output")
+            self.failure = self.failure or failure
+            if self.stdout_size > _MOST_DROPPED:
+                self._end_with(self.failure)
+                return False
+            return True  # dropped: its exit status may still deny
         self._stdout.append(data)
         self._tell("stdout", data)
         return True

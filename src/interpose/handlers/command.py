@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
@@ -135,6 +136,9 @@ class CommandHandler:
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
             env.update(_environment_of(command, event))
+            # Where nothing can be denied, a hook that may read it is better than none.
+            if "deny" in hook.row.can and _has_lone_surrogate(stdin):
+                raise HookFailed("payload", "the input has half a character in it (a lone surrogate)")
             start = Start(*command.words(event.get("cwd")), env, directory, keep=command.keep)
             return PreparedCommand(start, stdin, command.isolation, command.warm)
 
@@ -202,3 +206,11 @@ def can_be_passed(text: str) -> bool:
         return b"\0" not in encoded(text)
     except UnicodeEncodeError:
         return False
+
+
+def _has_lone_surrogate(data: bytes) -> bool:
+    """Say whether encoded JSON has half a character in it, which many programs cannot read."""
+    return b"\\ud" in data and b"\\ud" in _WHOLE.sub(b"", data)
+
+
+_WHOLE = re.compile(rb"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")  # a backslash, or both halves of a character

@@ -18,7 +18,7 @@ from ..events import TABLE
 from ..model import Settings
 from ..records import replace
 from ..registry import Registry
-from .rules import Finding, check_hooks
+from .rules import Finding, check_hooks, suggest_rule
 
 __all__ = ["FileReport", "check_files"]
 
@@ -65,7 +65,7 @@ def check_files(sources: Sequence[Source]) -> FileReport:
     rules = check_hooks(named.hooks, settings)
     known = {finding.problem for finding in rules}
     report.findings = [finding for finding in report.findings if finding.problem not in known]
-    report.findings += [*_find_idle(named), *rules]
+    report.findings += [*_find_idle(named), *_find_dead_rules(named), *rules]
     return report
 
 
@@ -97,6 +97,15 @@ def _arm(files: ConfigFiles, loaded: Loaded, settings: Settings) -> list[Finding
     except InterposeError as error:
         errors += _errors_of(error)
     return errors
+
+
+def _find_dead_rules(loaded: Loaded) -> Iterator[Finding]:
+    """Find rules of ``permissions`` about a tool that is nearly a known one; a name without a pattern may be any."""
+    for path, found in loaded.parts:
+        for rule in found.permissions:
+            if "(" in rule and "|" not in rule and (hint := suggest_rule(rule)):
+                problem = Problem(f"permissions: {rule} matches no known tool", where=path, hint=hint)
+                yield Finding("warning", "never_matches", problem)
 
 
 def _find_idle(loaded: Loaded) -> Iterator[Finding]:

@@ -5,12 +5,15 @@ A warning is a setting that does not do what it seems to do. A note is a fact th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..config.commands import imports_from_cwd
 from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
+from ..handlers.command import command_of
 from ..matching import AnyCondition, Condition
 from ..matching.names import is_glob
 from ..model import Hook, Settings
@@ -26,6 +29,7 @@ KNOWN_TOOLS = (
     "SlashCommand", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write",
 )  # fmt: skip
 """The tools of Claude Code and of agents that use the same names."""
+_MCP_SERVER = re.compile(r"mcp__[^*?\[_]+(_[^*?\[_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +87,25 @@ def _find_fail_open(hook: Hook, settings: Settings) -> Iterator[Finding]:
                     "onError: abort makes it a guard")  # fmt: skip
 
 
+def _find_idle_guard(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a guard that decides nothing because it runs in the background, or only about the first event."""
+    if "deny" not in hook.row.can or hook.dialect == "claude" or error_policy(hook, settings) != "abort":
+        return
+    if hook.background:
+        yield _warning(hook, "no_effect", f"a guard that decides nothing: with async: true {hook.event} does not wait "
+                       "for it", "leave out async")  # fmt: skip
+    elif hook.once:
+        yield _warning(hook, "no_effect", f"a guard that with once: true judges only the first {hook.event} of a "
+                       "process", "leave out once")  # fmt: skip
+
+
 def _find_dead_matcher(hook: Hook, settings: Settings) -> Iterator[Finding]:
     """Find a matcher that is nearly the name of a known tool: `bash`, `Wirte`."""
     if hook.row.subject != "tool_name" or not hook.matcher or hook.matcher.startswith("re:"):
         return
     for part in (part.strip() for part in hook.matcher.split("|")):
+        if hook.dialect != "claude" and _MCP_SERVER.fullmatch(part):
+            yield _warning(hook, "never_matches", f"matcher {part} is a server and no tool of it", f"write {part}__*")
         if not part or part in KNOWN_TOOLS or part.startswith("mcp__") or any(mark in part for mark in "^$(.+\\"):
             continue
         if is_glob(part):
@@ -158,6 +176,16 @@ def _find_broken_target(hook: Hook, settings: Settings) -> Iterator[Finding]:
         yield _warning(hook, code, what, hint)
 
 
+def _find_imports_from_cwd(hook: Hook, settings: Settings) -> Iterator[Finding]:
+    """Find a guard in Python that imports modules from the directory it runs in, which an agent can write to."""
+    command = command_of(hook)
+    if command is None or error_policy(hook, settings) != "abort" or "PYTHONSAFEPATH" in command.env:
+        return
+    for option in sorted(imports_from_cwd(command.argv)):
+        yield _warning(hook, "imports_from_cwd", f"python -{option} imports modules from the directory in which it "
+                       "runs, and an agent can put one there", f"python3 -I -{option}")  # fmt: skip
+
+
 def _find_script_without_effect(hook: Hook, settings: Settings) -> Iterator[Finding]:
     """Find a script line whose command has no effect at its event."""
     if hook.type != "script":
@@ -199,6 +227,6 @@ def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
 
 
 _RULES = (
-    _find_fail_open, _find_dead_matcher, _find_client_rules, _find_dead_condition, _find_broken_target,
-    _find_script_without_effect, _find_bad_timeout,
+    _find_fail_open, _find_idle_guard, _find_dead_matcher, _find_client_rules, _find_dead_condition,
+    _find_broken_target, _find_imports_from_cwd, _find_script_without_effect, _find_bad_timeout,
 )  # fmt: skip

@@ -12,8 +12,8 @@ from fnmatch import translate
 
 from ..errors import BadHook, Problem
 
-__all__ = ["Predicate", "check_matcher", "compile_claude_matcher", "compile_matcher", "doubt_matcher", "is_glob",
-           "linear"]  # fmt: skip
+__all__ = ["RENAMED_TOOLS", "Predicate", "check_matcher", "compile_claude_matcher", "compile_matcher", "doubt_matcher",
+           "is_glob", "linear"]  # fmt: skip
 
 Predicate = Callable[[str], bool]
 
@@ -120,8 +120,7 @@ def _encodable(name: str) -> str:
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
-# Claude Code has renamed these tools; a matcher with the old name still matches.
-_RENAMED = {
+RENAMED_TOOLS = {
     "Brief": "SendUserMessage",
     "KillBash": "TaskStop",
     "KillShell": "TaskStop",
@@ -131,6 +130,7 @@ _RENAMED = {
     "ReadMcpResourceDir": "ReadMcpResourceDirTool",
     "Task": "Agent",
 }
+"""Old names of tools of Claude Code; a matcher and a rule with the old name hold for the new one too."""
 _EXACT = re.compile(r"[A-Za-z0-9_\- ,|]*")
 _NARROW_EXACT = re.compile(r"[A-Za-z0-9_|]*")
 
@@ -151,7 +151,7 @@ def compile_claude_matcher(text: str | None, *, exact: bool = False) -> Predicat
     names = {part.strip() for part in re.split(r"[|,]", text)} - {""}
     if not names:
         raise BadHook(f"matcher {text!r} names nothing", hint='use "*" for everything')
-    names |= {_RENAMED[name] for name in names if name in _RENAMED}
+    names |= {RENAMED_TOOLS[name] for name in names if name in RENAMED_TOOLS}
     return frozenset(names).__contains__
 
 
@@ -164,6 +164,6 @@ def _compile_claude_regex(pattern: str) -> Predicate:
             hint="RE2 syntax: no look-around, no back-references; list exact names as A|B",
         ) from None
     legacy: dict[str, list[str]] = {}
-    for old, new in _RENAMED.items():
+    for old, new in RENAMED_TOOLS.items():
         legacy.setdefault(new, []).append(old)
     return lambda name: found(name) or any(found(old) for old in legacy.get(name, ()))

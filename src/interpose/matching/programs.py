@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 __all__ = [
     "BUILD_TOOLS", "BUILTINS", "COMMAND_VARIABLES", "DIRECTORY_VARIABLES", "DOCKER_FLAGS", "EVALUATING_BUILTINS",
-    "FILES_READ_BY_NAME", "FILE_VARIABLES", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN",
+    "FILES_READ_BY_NAME", "FILE_VARIABLES", "GIT_TEXT_SUBCOMMANDS", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN",
     "MODULES_THAT_RUN_CODE", "OPTION_VARIABLES", "PRODUCERS", "READS_COMMANDS", "READS_DATA", "RUN_OPTIONS",
     "SETTINGS_PRINTERS", "SHELLS", "SHELL_WITHOUT_COMMAND", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS",
     "TEXT_WRAPPERS", "WRAPPERS", "WRITERS", "Options", "Wrapper", "is_known_program", "is_sourced_safely",
@@ -558,6 +558,7 @@ WRAPPERS: dict[str, Wrapper] = {
         "time user uts root= wd= setuid= setgid= kill-child"
     ),
     "usewithtor": Wrapper(),
+    "uv tool run": Wrapper("p:qv from= with= python="),
     "uv run": Wrapper(
         "p:m:qn with= python= extra= group= no-sync frozen locked isolated env-file= active no-project "
         "all-extras package= script= project= directory= with-requirements= with-editable= index-url= "
@@ -609,6 +610,7 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
     "gmake": _names("--eval -E"),
     "gnome-terminal": _names("-- --command -e -x"),
     "go": _names("-exec -toolexec"),
+    "hyperfine": _names("-C -c -p -s --cleanup --conclude --prepare --setup"),
     "hg": _names("--config --remotecmd --ssh"),
     "install": _names("--strip-program"),
     "make": _names("--eval -E"),
@@ -732,7 +734,10 @@ EVALUATING_BUILTINS = _names(
 
 BUILD_TOOLS = _names(
     """
-    c++ cc clang cmake g++ gcc gmake go java javac make meson ninja rustc ts-node tsc tsx
+    ansible-playbook ant artisan bazel bun bundle c++ cabal cargo cc clang cmake composer dart deno dotnet dune
+    flutter g++ gcc gmake go gradle gradlew hardhat java javac jest kotlinc make meson mix mocha mvn mvnw nim ninja
+    nox npm phpunit pnpm pytest rails rake rustc sbt scons stack swift swiftc tox truffle ts-node tsc tsx vite
+    vitest webpack yarn zig
     """
 )
 """Programs that run, or make a program of, the files that they are given."""
@@ -804,6 +809,9 @@ MODULES_THAT_RUN_CODE = _names(
     """
 )
 """Modules of Python that run code in their arguments."""
+
+GIT_TEXT_SUBCOMMANDS = _names("blame commit config diff grep log merge notes rev-list shortlog show stash tag")
+"""Subcommands of git whose texts are messages, patterns and values."""
 
 DOCKER_FLAGS = _names(
     """

@@ -7,7 +7,7 @@ nothing: whatever breaks in it is counted, and the firing goes on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..engine import Engine
 from ..errors import UsageError
@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 
     from .tracing import Tracing
 
-__all__ = ["start_tracing"]
+__all__ = ["TracingOptions", "start_tracing"]
+
+
+class TracingOptions(TypedDict, total=False):
+    """The options of ``Hooks.trace()``."""
+
+    tracer_provider: TracerProvider | None
+    """Makes the spans; None stands for that of the process."""
+    meter_provider: MeterProvider | None
+    """Counts and measures; None stands for that of the process."""
+    redact: Callable[[str], str] | None
+    """Takes secrets out of reasons and errors, instead of the rules of the audit store."""
+    outer: Context | None
+    """The context of firings for which the host has no span."""
 
 
 def start_tracing(

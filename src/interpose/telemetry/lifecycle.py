@@ -157,9 +157,9 @@ class _ObservedRun:
         self.hook_begins(step)
         self._send("hook_progress", step, **{"stdout": "", "stderr": "", stream: text, "output": text})
 
-    def hook_ends(self, step: Step, run: HookRun, ended: Ended | None) -> None:
+    def hook_ends(self, step: Step | None, run: HookRun, ended: Ended | None) -> None:
         """Say what became of a hook; every hook that ends has started."""
-        if run.status == "skipped":
+        if step is None or run.status == "skipped":
             return
         self.hook_begins(step)
         wrote: dict[str, Any] = {}
@@ -171,14 +171,8 @@ class _ObservedRun:
         self._send("hook_response", step, **wrote, outcome="success" if run.status == "ok" else "error")
         self._hook_id = ""
 
-    def record_lost(self, code: str) -> None:
-        """Say nothing: the record is no hook."""
-
-    def run_ends(self, outcome: Outcome) -> None:
+    def run_ends(self, outcome: Outcome | None) -> None:
         """Say nothing: every hook was told of."""
-
-    def run_breaks_off(self) -> None:
-        """Say nothing: the host itself is interrupted."""
 
     def _send(self, subtype: str, step: Step, **more: Any) -> None:
         self._observers.tell(message(

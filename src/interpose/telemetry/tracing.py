@@ -79,11 +79,11 @@ class _TracedRun:
     def hook_writes(self, step: Step, stream: str, text: str) -> None:
         """Leave out what commands write."""
 
-    def hook_ends(self, step: Step, run: HookRun, ended: Ended | None) -> None:
+    def hook_ends(self, step: Step | None, run: HookRun, ended: Ended | None) -> None:
         """End the span of a hook, or count a failure that has none."""
         event = self._run.route.row.name
-        span = self._open.pop((run.round, step), None)
-        if span is None and run.status == "skipped":
+        span = None if step is None else self._open.pop((run.round, step), None)
+        if step is None or (span is None and run.status == "skipped"):
             if run.error is not None:
                 self._tracing.count_failure(event, run.hook.label, run.error.code)
             return
@@ -91,18 +91,13 @@ class _TracedRun:
             return  # it has only been sent to the background; its own part tells how it goes
         self._tracing.end_hook(span or self._tracing.begin_hook(step, self._run, self._context), event, run)
 
-    def record_lost(self, code: str) -> None:
-        """Count a record that was lost."""
-        self._tracing.count_failure(self._run.route.row.name, "recorder", code)
-
-    def run_ends(self, outcome: Outcome) -> None:
-        """End the span of the firing."""
-        self._tracing.end_firing(self._span, outcome, len(self._run.ran), monotonic() - self._began)
-
-    def run_breaks_off(self) -> None:
-        """End the spans of the firing and of hooks that the host does not wait for any more."""
+    def run_ends(self, outcome: Outcome | None) -> None:
+        """End the span of the firing; if the host was interrupted, also those of hooks that it does not wait for."""
+        if outcome is not None:
+            self._tracing.end_firing(self._span, outcome, len(self._run.ran), monotonic() - self._began)
+            return
         for part in self._parts:
-            part.run_breaks_off()
+            part.run_ends(None)
         spans = [one.span for one in self._open.values()]
         self._open.clear()
         for span in (*spans, self._span):

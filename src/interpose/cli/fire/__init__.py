@@ -15,7 +15,7 @@ from ...errors import ConfigError, InterposeError, UsageError, nearest
 from ...hooks import Hooks
 from ...model import Outcome
 from .. import is_hook
-from ..loading import load_hooks, refuse_changed_files, trace_from_environment
+from ..loading import load_hooks, load_hooks_of_event, refuse_changed_files, trace_from_environment
 from ..render import flat, print_error, print_problem
 from ..render.streams import discard_stdout, report_lost_output, stdout_error, stdout_to_stderr
 from .event import EventOptions, read_event, unknown_fields
@@ -48,10 +48,8 @@ def run(arguments: Sequence[str]) -> int:
         for problem in unknown_fields(options, row):
             print_problem(problem, "fire")
         before = dict(fields)
-        hooks = load_hooks(options.config, options.dialect, options.cwd, lines=False)
+        hooks = _load(options, fields, as_hook=reply is not None)
         _report_untrusted(hooks, strict=reply is not None)
-        if reply is not None and not options.config:
-            refuse_changed_files(hooks, options.dialect)
         end_tracing = trace_from_environment(hooks, closing=0.5)
         with stdout_to_stderr():  # output of a hook would spoil the reply, and a spoilt reply decides nothing
             outcome = hooks.fire_sync(row.name, **fields)
@@ -62,6 +60,15 @@ def run(arguments: Sequence[str]) -> int:
     if reply is not None:
         return _reply(outcome, before, reply)
     return _report(outcome, before, as_json=as_json)
+
+
+def _load(options: EventOptions, fields: Mapping[str, Any], *, as_hook: bool) -> Hooks:
+    if as_hook and not options.config and options.cwd is None:
+        return load_hooks_of_event(options.dialect, fields.get("cwd"))
+    hooks = load_hooks(options.config, options.dialect, options.cwd, lines=False)
+    if as_hook and not options.config:
+        refuse_changed_files(hooks, options.dialect)
+    return hooks
 
 
 def _report_untrusted(hooks: Hooks, *, strict: bool) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...dialects.reply import changed_fields
-from ...model import Outcome, Result, subject_of
+from ...model import Outcome, Result, row_of
 from ...replies import clean
 from . import paint, short_path
 
-__all__ = ["STATUS_COLOURS", "change_lines", "labelled_lines", "print_outcome", "unexpected_stderr"]
+__all__ = ["STATUS_COLOURS", "change_lines", "labelled_lines", "print_outcome", "subject_of", "unexpected_stderr"]
 
 _VERDICTS = {
     "deny": ("DENIED", "red"),
@@ -68,6 +68,13 @@ def _headline(outcome: Outcome) -> str:
     elif outcome.granted:
         verdict = "GRANTED"
     return f"{paint(verdict, colour, 'bold')}  {outcome.event}{_subject(outcome)}"
+
+
+def subject_of(outcome: Outcome) -> str:
+    """Return what a matcher is compared with at that event, as hooks have left it; nothing where there is none."""
+    name = row_of(outcome).subject
+    subject = outcome.input.get(name) if name else None
+    return subject if isinstance(subject, str) else ""
 
 
 def _subject(outcome: Outcome) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import Outcome, subject_of
+from ...model import Outcome
 from ...replies import clean
 from ..render import cut, flat
+from ..render.outcome import subject_of
 from ..render.table import Column, print_table
 
 __all__ = ["Timeline", "print_timeline"]

@@ -10,7 +10,7 @@ from ...events import EventSpec
 from ...records import Record, replace
 from ...replies import Failure, Reply, clean
 
-__all__ = ["LONGEST_TEXT", "OUTPUTS", "TOP_LEVEL", "ParsedAnswer", "cut", "is_discarded", "read_answer"]
+__all__ = ["LONGEST_TEXT", "OUTPUTS", "PARTS", "TOP_LEVEL", "ParsedAnswer", "cut", "is_discarded", "read_answer"]
 
 LONGEST_TEXT = 10_000
 """The longest text that goes to the model or to the user."""
@@ -66,7 +66,7 @@ OUTPUTS = {event: _fields(outputs) for event, outputs in {
 # For an event that the client does not have.
 _OUTPUTS_ELSEWHERE = _fields(_PERMISSION)
 # Outputs that become parts of a reply; all others go to ``extra``.
-_PARTS = {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput",
+PARTS = {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput",
           "updatedMCPToolOutput", "decision"}  # fmt: skip
 _TERMINAL = re.compile("(?:\x1b\\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\)|\x07)+")
 
@@ -121,7 +121,7 @@ def read_answer(row: EventSpec, given: dict[str, Any], tool_name: str, status: i
 def _parts(said: dict[str, Any], specific: dict[str, Any], tool_name: str, ignored: list[str]) -> Reply:
     """Return a reply from the top-level fields and those of hookSpecificOutput."""
     decision, changes = specific.get("permissionDecision"), {}
-    extra = {name: item for name, item in specific.items() if name not in _PARTS}
+    extra = {name: item for name, item in specific.items() if name not in PARTS}
     if "initialUserMessage" in extra:
         extra["initialUserMessage"] = cut(extra["initialUserMessage"])
     if decision == "defer":

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import Outcome, row_of
 from ..reply import WrittenReply, changed_fields
-from .answers import OUTPUTS, is_discarded
+from .answers import OUTPUTS, PARTS, is_discarded
 
 __all__ = ["write_reply"]
 
@@ -17,7 +17,9 @@ def write_reply(outcome: Outcome, before: Mapping[str, Any]) -> WrittenReply:
     row = row_of(outcome)
     fields = OUTPUTS.get(row.name, {})
     body: dict[str, Any] = {}
-    specific: dict[str, Any] = {name: value for name, value in outcome.extra.items() if name in fields}
+    specific: dict[str, Any] = {
+        name: value for name, value in outcome.extra.items() if name in fields and name not in PARTS
+    }
     unsaid: list[str] = []
     changed = changed_fields(outcome, before)
     _decide(outcome, fields, body, specific, changed)
@@ -54,7 +56,7 @@ def _decide(
     speaks = outcome.granted or decision in ("deny", "ask")
     if "permissionDecision" in fields:
         if speaks:
-            specific["permissionDecision"] = "defer" if outcome.extra.get("defer") else decision
+            specific["permissionDecision"] = "defer" if decision == "ask" and outcome.extra.get("defer") else decision
             specific |= {"permissionDecisionReason": outcome.reason} if outcome.reason else {}
     elif "decision" in fields:  # PermissionRequest takes an object
         if decision == "deny":

@@ -78,7 +78,7 @@ def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure
     """Read the return value of a callable, or the end of a command. A guard's answer has no unknown keys."""
     if type(answer) is not Ended:
         return read_answer(row, answer, guard)
-    if answer.failure is not None:
+    if answer.failure is not None and (answer.failure.code != "stdout_limit" or answer.status != 2):
         return _unfinished(answer, answer.failure)
     if answer.status == 0 and answer.stdout.strip() in _EMPTY_ANSWERS:
         return Reply(evidence=answer.evidence)
@@ -138,7 +138,8 @@ def _unread_answer(row: EventSpec, stdout: bytes) -> str:
 
 def _unfinished(answer: Ended, failure: Failure) -> Failure:
     """Return why there is no answer; one that was cut off because it is too long may have been a deny."""
-    cut_off = failure.code == "stdout_limit" and _begins_an_object(answer.stdout)
+    # A command that was ended because it wrote without end has no exit status, which may have been 2.
+    cut_off = failure.code == "stdout_limit" and (answer.status < 0 or _begins_an_object(answer.stdout))
     return replace(failure, misstated=True) if cut_off else failure
 
 

@@ -129,13 +129,14 @@ class _AnswerReader:
         self.inject: list[Injection] = []
         self.continue_: bool | None = None
         self.suppress = False
-        self.stop_reason = ""
+        self.stop_reason = self.specific_reason = ""
         self.interrupt = False
         self.again: float | None = None
         self.extra: dict[str, Any] = {}
 
     def reply(self) -> Reply | Failure:
         reason = self._text(self.said, "reason")
+        self.specific_reason = self._text(self.said, "permissionDecisionReason")
         for key, value in self.said.items():
             reader = _TOP_LEVEL.get(key)
             if reader is not None:
@@ -155,6 +156,9 @@ class _AnswerReader:
             what = ", ".join(islice(self.unknown, _MOST_REPORTED))
             return Failure("bad_output", f"{what}: not known here, and no key that is known decides; a guard's answer "
                                          "says what it decides, or nothing")  # fmt: skip
+        if self.guard and (lone := self._lone_reason(reason)):
+            return Failure("bad_decision", f"{_shown(lone)} is a reason without a decision; a guard's answer says what "
+                                           "it decides, or nothing")  # fmt: skip
         return Reply(
             decision=decision,  # type: ignore[arg-type]
             grants=self.grants and decision == "allow",
@@ -169,9 +173,17 @@ class _AnswerReader:
             interrupt=self.interrupt,
             extra=self.extra,
             ignored=(*self.ignored, *self._unknown_wishes()),
-            again=self.again if decision not in ("deny", "ask") else None,
+            again=self.again if decision not in ("deny", "ask") and self.continue_ is not False else None,
             problem=Failure("bad_output", "; ".join(self.wrong)) if self.wrong else None,
         )
+
+    def _lone_reason(self, reason: str) -> str:
+        """Return the reason of an answer that decides nothing and says nothing else, where it could have denied."""
+        more = (self.changes, self.context, self.messages, self.inject, self.extra, self.ignored, self.suppress,
+                self.again, self.stated)  # fmt: skip
+        if any(more) or "deny" not in self.row.can:
+            return ""
+        return reason or self.stop_reason or self.specific_reason
 
     def _unknown_wishes(self) -> list[str]:
         wishes = [f"{key}: not known here" for key in islice(self.unknown, _MOST_REPORTED)]
@@ -334,6 +346,7 @@ class _AnswerReader:
         if not in_place:
             self.wrong.append(f"hookSpecificOutput.hookEventName: {_shown(named)} where {self.row.name} is expected")
         reason = self._text(said, "permissionDecisionReason")
+        self.specific_reason = self.specific_reason or reason
         said.pop("permissionDecisionReason", None)
         for name, item in said.items():
             match name:

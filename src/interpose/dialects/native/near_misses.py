@@ -16,19 +16,30 @@ __all__ = ["doubt"]
 _DECIDING = {key.lower(): key for key in (
     "decision", "permissionDecision", "behavior", "abort", "allowed", "continue", "hookSpecificOutput",
 )}  # fmt: skip
-_TRUE_REFUSES = frozenset({
-    "abort", "aborted", "block", "blocked", "cancel", "deny", "denied", "disallow", "disallowed", "forbid",
-    "forbidden", "halt", "prevent", "prevented", "refuse", "refused", "reject", "rejected", "stop",
+_ASKS = frozenset({
+    "ask", "askuser", "confirm", "defer", "needsapproval", "needsconfirmation", "requireapproval",
+    "requireconfirmation", "requiresapproval", "requiresconfirmation",
 })  # fmt: skip
+_TRUE_REFUSES = _ASKS | {
+    "abort", "aborted", "block", "blocked", "blockedby", "blockreason", "cancel", "dangerous", "denial", "denied",
+    "deniedby", "deny", "denyreason", "disallow", "disallowed", "forbid", "forbidden", "halt", "interrupt",
+    "malicious", "prevent", "prevented", "refuse", "refused", "reject", "rejected", "rejection", "stop", "terminate",
+    "unsafe", "veto", "vetoed", "violation", "violations",
+}  # fmt: skip
 _FALSE_REFUSES = frozenset({
-    "allow", "allowed", "approve", "approved", "continue", "ok", "permit", "permitted", "proceed",
+    "accept", "accepted", "allow", "allowed", "approve", "approved", "authorized", "authorised", "continue", "execute",
+    "granted", "ok", "pass", "passed", "permit", "permitted", "proceed", "run", "safe", "valid",
 })  # fmt: skip
-_WORD_REFUSES = _FALSE_REFUSES | {
-    "action", "answer", "decide", "outcome", "permission", "response", "result", "status", "verdict",
+_WRAPPERS = frozenset({
+    "answer", "data", "decide", "hook", "outcome", "output", "permission", "reply", "response", "result", "verdict",
+})  # fmt: skip
+"""Words under which an object is an answer of another system: ``{"result": {"allow": false}}``."""
+_WORD_REFUSES = _FALSE_REFUSES | (_WRAPPERS - {"data", "hook", "output"}) | {
+    "access", "action", "approval", "authorization", "effect", "judgement", "judgment", "policy", "ruling", "status",
 }  # fmt: skip
 """Words that are no key of an answer. A value decides whether they refuse: true, false, or a word such as ``deny``."""
 
-_REFUSALS = _TRUE_REFUSES | {"decline", "declined", "false", "n", "no", "notallowed", "prohibited"}
+_REFUSALS = _TRUE_REFUSES | {"blocktool", "decline", "declined", "false", "n", "no", "notallowed", "prohibited"}
 _FIRST_WORDS = frozenset({"blocked", "denied", "deny", "forbidden", "refused", "reject", "rejected"})
 """Words that refuse also as the beginning of a text: ``blocked by policy``."""
 _ACCEPTED = frozenset({"0", "allow", "allowed", "f", "false", "n", "never", "no", "none", "nothing", "null", "off"})
@@ -50,7 +61,8 @@ def doubt(key: str, value: object) -> str:
     word = _folded(key)
     if key not in _DECIDING.values() and (meant := _nearest(word, value)):
         return f"did you mean {meant}?"
-    if _refuses(_PREFIX.sub("", word), value) or _refuses_inside(value, _LEVELS):
+    word = _PREFIX.sub("", word)
+    if _refuses(word, value) or _refuses_inside(value, _LEVELS) or (word in _WRAPPERS and _refuses_in_words(value)):
         return "it refuses, and is not read here; say decision: deny"
     return ""
 
@@ -62,6 +74,14 @@ def _refuses(word: str, value: object) -> bool:
     if word in _FALSE_REFUSES and type(value) in (int, float) and value == 0:
         return True
     return (word in _WORD_REFUSES or word.endswith(("decision", "behavior"))) and _is_refusal(value)
+
+
+def _refuses_in_words(value: object) -> bool:
+    """Say whether an object that stands where an answer does has a word that refuses."""
+    return isinstance(value, dict) and any(
+        isinstance(key, str) and _refuses(_PREFIX.sub("", _folded(key)), item)
+        for key, item in islice(dict.items(value), _LONGEST)
+    )
 
 
 def _folded(text: str) -> str:
@@ -122,7 +142,7 @@ def _is_yes(value: object) -> bool:
 def _is_refusal(value: object) -> bool:
     """Say whether a value refuses: false, a word such as ``deny``, or an object with a decision that does."""
     if isinstance(value, str):
-        words = re.findall(r"\w+", value[:_LONGEST].casefold())
+        words = re.findall(r"[^\W_]+", value[:_LONGEST].casefold())
         return bool(words) and ("".join(words) in _REFUSALS or words[0] in _FIRST_WORDS)
     return value is False or _refuses_inside(value, _LEVELS)
 

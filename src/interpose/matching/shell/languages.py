@@ -6,7 +6,10 @@ import re
 
 __all__ = ["is_inert_awk", "is_inert_code", "is_inert_sed"]
 
-_DANGEROUS = r"(?:os|sys|subprocess|pty|builtins|importlib|runpy|ctypes|socket|shutil|posix|code|pdb|__builtins__)\b"
+_DANGEROUS = (
+    r"(?:os|sys|subprocess|pty|builtins|importlib|runpy|ctypes|socket|shutil|posix|code|pdb|__builtins__|__import__"
+    r"|breakpoint|compile|eval|exec|help|input|open)\b"
+)
 _DOTTED = rf"(?!{_DANGEROUS})[A-Za-z_][\w.]*"
 _VALUE = rf"(?:{_DOTTED}(?:\(\))?(?:\.\w+(?:\(\))?)*|'[^'\\]*'|\"[^\"\\]*\"|[0-9.]+)"
 _PYTHON = re.compile(
@@ -22,11 +25,13 @@ _PERL = re.compile(r"(?:s([/|#,!])(?:(?!\1)[^\\`@({]|\\.)*\1(?:(?!\1)[^\\`@$]|\\
 _INERT = {"python": _PYTHON, "node": _NODE, "perl": _PERL}
 _LONGEST = 1_000
 
+# A slash in brackets does not end a pattern, so brackets are read too.
+_SED_PATTERN = r"/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]/]*\])*/[IM]?"
 _SED_ADDRESS = re.compile(
-    r"(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]?)(?:,(?:[0-9]+|\+[0-9]+|\$|/(?:[^/\\\n]|\\.)*/[IM]?))?\s*!?\s*"
+    rf"(?:[0-9]+(?:~[0-9]+)?|\$|{_SED_PATTERN})(?:,(?:[0-9]+|\+[0-9]+|\$|{_SED_PATTERN}))?\s*!?\s*"
 )
 _SED_COMMAND = re.compile(
-    r"s([^\w\s\\;{}])(?:(?!\1)[^\\]|\\.)*?\1(?:(?!\1)[^\\]|\\.)*?\1[gpiIm0-9]*(?=\s*(?:[;}\n]|\Z))"
+    r"s([^\w\s\\;{}\[])(?:(?!\1)[^\\\[]|\\.|\[\^?\]?(?:(?!\1)[^\]])*\])*?\1(?:(?!\1)[^\\]|\\.)*?\1[gpiIm0-9]*(?=\s*(?:[;}\n]|\Z))"
     r"|y([^\w\s\\;{}])(?:(?!\2)[^\\]|\\.)*?\2(?:(?!\2)[^\\]|\\.)*?\2(?=\s*(?:[;}\n]|\Z))"
     r"|[dDpPnNgGhHxzF=](?=\s*(?:[;}\n]|\Z))|[qQlL][0-9]*(?=\s*(?:[;}\n]|\Z))|[aicrbtT:][^\n;]*(?:\n|\Z)|[btT:][\w]*(?=[;\n}]|\Z)",
     re.DOTALL,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..grades import Grade
 from .words import Redirection, SimpleCommand, base_name, is_known, word_of
@@ -11,8 +10,7 @@ from .words import Redirection, SimpleCommand, base_name, is_known, word_of
 __all__ = ["Command", "Line", "Pipe", "Suspect"]
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A simple command that a line runs, or may run."""
 
     parts: tuple[str, ...]
@@ -40,8 +38,7 @@ class Command:
         return name if is_known(name) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
+class Suspect(NamedTuple):
     """Arguments of a program that may run them: words, one of which may be a command's first, or a text."""
 
     program: str
@@ -51,8 +48,7 @@ class Suspect:
     """Whether the program is known to run a command."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
+class Pipe(NamedTuple):
     """Commands whose output others read: those at the places first … middle feed those at middle … last."""
 
     first: int
@@ -60,8 +56,7 @@ class Pipe:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A command line as it was read."""
 
     text: str

@@ -25,6 +25,7 @@ _MORE_THAN_WORDS = re.compile(r"[<>`$(){}\[\]\\\x00-\x08\x0b-\x1f\x7f]|(?:^|[\s;
 _BLANK_IN_A_WORD = "\0"
 _PLAIN_LINE = re.compile(r"[\w ./:@%,+=^-]+", re.ASCII)
 _MARK = re.compile("[\0\1]")
+_CHANGES_WORDS = re.compile(r"[\"'\\$`{}*?\[\0\1]")
 _SEPARATORS = r"[\s,;\"'()\[\]{}=|&!%\\]"
 _SYSTEM_PATH = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]*\Z")
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]+")
@@ -62,11 +63,9 @@ class CommandPattern:
             if grade == "certain" and command.grade == "certain":
                 return "certain"
             possible = possible or grade is not None
-        if possible or any(self._suspects(suspect, 0) for suspect in line.suspects[:_MOST_COMPARED]):
+        if possible or self._suspects_any(line.suspects, 0) or (line.opaque and self._occurs(text)):
             return "possible"
-        if not line.opaque:
-            return "possible" if len(line.suspects) > _MOST_COMPARED and self._occurs(text) else None
-        return "possible" if self._occurs(text) else "opaque"
+        return "opaque" if line.opaque else None
 
     def matches_line(self, text: str) -> bool:
         """Return whether a command line runs such a command, or may run it."""
@@ -90,12 +89,10 @@ class CommandPattern:
 
     def _is(self, command: Command) -> bool:
         """Compare word by word: a blank of the pattern separates words, and only a star matches across words."""
-        line = " ".join(word.replace(" ", _BLANK_IN_A_WORD) for word in command.parts)
-        return (
-            command.grade == "certain"
-            and all(is_known(word) for word in command.parts)
-            and _is_like(line, *self._exact)
-        )
+        return command.grade == "certain" and all(map(is_known, command.parts)) and self._is_exact(command.parts)
+
+    def _is_exact(self, parts: Sequence[str]) -> bool:
+        return _is_like(" ".join(part.replace(" ", _BLANK_IN_A_WORD) for part in parts), *self._exact)
 
     # Commands.
 
@@ -122,7 +119,7 @@ class CommandPattern:
         names = (line, line[len(parts[0]) - len(base_name(parts[0])) :])
         if not _MARK.search(line):
             if any(_is_like(line, *spelling) for spelling in self._spellings):
-                return "certain"
+                return "certain" if all(" " not in part for part in parts) or self._is_exact(parts) else "possible"
             if "/" not in parts[0] or not any(_is_like(names[1], *spelling) for spelling in self._spellings):
                 return None
             return self._grade_path(parts)
@@ -158,10 +155,19 @@ class CommandPattern:
 
     # What may be run.
 
-    def _suspects(self, suspect: Suspect, depth: int) -> bool:
+    def _suspects_any(self, suspects: Iterable[Suspect], depth: int) -> bool:
         if not self._first:
             return False  # a rule that begins with a star matches the whole command anyway
-        return self._suspects_text(suspect, depth) if suspect.text else self._suspects_words(suspect)
+        read = 0
+        for suspect in suspects:
+            if not suspect.text:
+                if self._suspects_words(suspect):
+                    return True
+            elif self._first in suspect.text or _CHANGES_WORDS.search(suspect.text):
+                read += 1
+                if read > _MOST_COMPARED or depth > _DEEPEST or self._suspects_text(suspect.text, depth):
+                    return True
+        return False
 
     def _suspects_words(self, suspect: Suspect) -> bool:
         words, compared = suspect.words, 0
@@ -178,18 +184,12 @@ class CommandPattern:
                 return True
         return False
 
-    def _suspects_text(self, suspect: Suspect, depth: int) -> bool:
-        text = suspect.text
-        if depth > _DEEPEST:
-            return True
-        if self._first not in text and not re.search(r"[\"'\\$`{}*?\[\0\1]", text):
-            return False
+    def _suspects_text(self, text: str, depth: int) -> bool:
         if self._occurs(text):
             return True
         line = _read_suspect(text)
-        return any(self._grade(command.parts) for command in line.commands if _MARK.sub("", command.parts[0])) or any(
-            self._suspects(inner, depth + 1) for inner in line.suspects[:_MOST_COMPARED]
-        )
+        named = (command.parts for command in line.commands if _MARK.sub("", command.parts[0]))
+        return any(map(self._grade, named)) or self._suspects_any(line.suspects, depth + 1)
 
     def _occurs(self, text: str) -> bool:
         """Return whether the rule's words stand in a text where a command may begin."""

@@ -45,7 +45,7 @@ def read_line(text: str) -> Line:
     return Line(
         text,
         tuple(resolver.commands),
-        tuple(resolver.suspects),
+        tuple(dict.fromkeys(resolver.suspects)),
         tuple(resolver.pipes),
         tuple(dict.fromkeys(resolver.opaque)),
         is_simple=resolver.is_simple,

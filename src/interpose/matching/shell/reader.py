@@ -22,6 +22,7 @@ _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PLAIN = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
 _IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
 _IN_BRACES = re.compile(r"[^}'\"\\$`<>]+")
+_DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_]\w*\}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*?\])?\+?=", re.ASCII | re.DOTALL)
@@ -423,8 +424,8 @@ class _Reader:
         began = self.at
         word = self.read_word()
         source = self._source(began)
-        if source.isdigit() and self.text[self.at : self.at + 1] in ("<", ">"):
-            return False  # a file descriptor: 2>errors
+        if self.text[self.at : self.at + 1] in ("<", ">") and _DESCRIPTOR.fullmatch(source):
+            return False  # a file descriptor: 2>errors, or in bash {fd}>errors
         command = line.command
         command.substituted += self.substituted
         self.substituted.clear()

@@ -60,6 +60,16 @@ _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
 
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _NUMBER = re.compile(r"-?[0-9]*")
+_ARRAY = re.compile(r"-\w*[aA]\w*")
+_COMPUTED = re.compile("=.*[$`\0\1]", re.DOTALL)
+_ESCAPES = re.compile(r"\\[abfnrtv]")  # as printf and echo -e write them
+_FEEDS = re.compile(r"(?<!\|)\|(?!\|)|<|>\(|\bcoproc\b")
+_COUNTING = re.compile(r"(?<![$\w{])(?:RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|HISTCMD)(?=\+?=|[\s;]|$)")
+_EVALUATED = re.compile(r"@[PEAKak]\}")
+_CODE = re.compile(
+    r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
+)
+_SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _SUBSTITUTED_TEXT = programs.PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
@@ -100,6 +110,11 @@ class Resolver:
         self.functions: set[str] = set()
         self.written: set[str] = set()
         self.ran: list[tuple[str, str]] = []
+        self.texts: list[str] = []  # what inert programs may have written to files
+        self.runs_scripts = False
+        self.shell_without_script = ""
+        self.is_fed = False  # the line has a pipe, a here-document, a process substitution or a coprocess
+        self.loads: list[str] = []  # programs that run code which they find
         self.path_changed = False
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
@@ -116,6 +131,11 @@ class Resolver:
         if depth > DEEPEST or self.unread < 0:
             raise Unsure("too many commands that run commands")
         parsed = parse(text)
+        self.is_fed |= _FEEDS.search(text) is not None
+        if "[" in text and _COUNTING.search(text):
+            self.opaque.append("a variable of the shell evaluates what it is set to")
+        if _EVALUATED.search(text):
+            self.opaque.append("${x@P} evaluates what a variable holds")
         self.opaque += parsed.opaque
         self.functions |= parsed.functions
         self.is_simple &= parsed.is_simple
@@ -143,10 +163,11 @@ class Resolver:
         role = self.resolve(raw.words, context) if raw.words else INPUT_IGNORED
         for redirection in raw.redirections:
             if redirection.is_output:
-                self._writes(redirection.target)
+                self.writes(redirection.target)
         for name, value in raw.assigned:
             self._assigns(name, value, role if raw.words else INPUT_SUSPECT, context, alone=not raw.words)
         self._follow_input(raw, role)
+        self.texts += _texts_of(raw)
         self.is_suspect |= role > INPUT_IGNORED
         return role
 
@@ -210,8 +231,18 @@ class Resolver:
 
     def finish(self) -> None:
         """Judge what depends on the whole line."""
+        if self.shell_without_script and self.is_fed and not self.opaque:
+            self.opaque.append(f"{self.shell_without_script} runs what it reads")
+        names = {command.name for command in self.commands}
+        if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
+            self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
+        if "git" in names and self.written & {"config", ".gitconfig"}:
+            self.opaque.append("git reads a configuration that the line writes")
+        code = sorted(name for name in self.written if _CODE.search(name))
+        if self.loads and code:
+            self.opaque.append(f"{self.loads[0]} may run {code[0]}, which the line writes")
         if self.counts and self.holds_text:
             self.opaque.append("arithmetic evaluates what a variable holds")
         if self.written and self.ran:
@@ -239,6 +270,7 @@ class Resolver:
             self.opaque.append(f"{name} is searched for in a PATH that the line sets")
         if "/" in first or name in self.written:
             self.ran.append(("the line", first))
+            self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
         if name in self.functions:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
@@ -278,16 +310,18 @@ class Resolver:
                 self.suspects.append(Suspect(name, text=value if equals and option[:1] == "-" else word, runs=runs))
             after_text = word in programs.TEXT_OPTIONS or (name == "git" and bool(_TEXT_OPTION_LETTERS.fullmatch(word)))
 
-    def look_into(self, name: str, arguments: Sequence[str], context: Context) -> int:
-        """Look at the options whose value is a command, and at texts."""
-        self.suspect_texts(name, arguments)
+    def look_into(self, name: str, arguments: Sequence[str], context: Context, *, texts: bool = True) -> int:
+        """Look at the options whose value is a command, and unless they are only stored, at texts."""
+        if texts:
+            self.suspect_texts(name, arguments)
         runs = programs.RUN_OPTIONS.get(name)
         if runs:
             self._run_options(name, arguments, runs, context)
         if name in programs.WRITERS:
             self._write_operands(name, arguments)
         if name in programs.BUILD_TOOLS:
-            self.ran += [(name, word) for word in arguments if "." in word or name in ("make", "gmake")]
+            self.loads.append(name)
+            self.ran += [(name, word) for word in arguments]
         if self.written & programs.FILES_READ_BY_NAME:
             self.opaque.append(
                 f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes"
@@ -365,8 +399,10 @@ class Resolver:
             return INPUT_RUN if key in programs.SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
         if key == "xargs":
             inner = _with_input(inner, found)
-        if key in programs.TEXT_WRAPPERS and len(inner) == 1 and is_text(inner[0]):
-            return self.run_text(inner[0], context, key)
+        if key in programs.RUN_OPTIONS:
+            self._run_options(key, arguments, programs.RUN_OPTIONS[key], context)
+        if key in programs.TEXT_WRAPPERS and is_text(inner[0]):
+            return max(self.run_text(text, context, key) for text in inner if is_text(text))
         if key.endswith(" run") and inner[0] in programs.SUBCOMMAND_WORDS:  # a script of the project
             self.suspects.append(Suspect(key, tuple(inner)))
             return INPUT_SUSPECT
@@ -412,11 +448,13 @@ class Resolver:
             self.suspect_texts(name, arguments[:at], runs=True)
             return self.run_text(arguments[at], context, f"{name} -c")
         if reads or at >= len(arguments):
+            self.shell_without_script = name
             return INPUT_RUN
         return self.run_file(name, arguments[at], context, arguments[at + 1 :])
 
     def run_file(self, name: str, path: str, context: Context, arguments: Sequence[str] = ()) -> int:
         """Note a file that a shell or an interpreter runs, and suspect its arguments."""
+        self.runs_scripts = True
         if path.startswith(("/dev/", "/proc/")) or path == "-":
             self.opaque.append(f"{name} runs what it reads from {path}")
             return INPUT_RUN
@@ -432,10 +470,13 @@ class Resolver:
     def _interpreter(self, name: str, arguments: Sequence[str], context: Context) -> int:
         """Look for code among the options; else the program is a file, a module, or what it reads."""
         letters = INTERPRETERS[name]
+        self.loads.append(name)
         at = 0
         while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
             option = arguments[at]
             at += 1
+            if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
+                return self._code(name, option)
             if option in ("-m", "-jar") or (
                 name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)
             ):
@@ -472,6 +513,7 @@ class Resolver:
 
     def _module(self, arguments: Sequence[str], context: Context) -> int:
         """Judge ``python -m pip install`` as ``pip install``."""
+        self.loads.append("python")
         if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
             self.opaque.append("code for python, which is not read")
             self.suspect_texts("python -m", arguments, runs=True)
@@ -482,7 +524,8 @@ class Resolver:
 
     # Files and variables.
 
-    def _writes(self, target: str) -> None:
+    def writes(self, target: str) -> None:
+        """Note a file that the line writes."""
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
         base = base_name(target)
@@ -494,13 +537,13 @@ class Resolver:
         if option:
             for at, word in enumerate(arguments):
                 if word.startswith(option) and (word != option or at + 1 < len(arguments)):
-                    self._writes(word[len(option) :].lstrip("=") or arguments[at + 1])
+                    self.writes(word[len(option) :].lstrip("=") or arguments[at + 1])
                 elif "://" in word and (name == "wget" or (name == "curl" and any(map(_SAVES.match, arguments)))):
-                    self._writes(word.partition("?")[0])
+                    self.writes(word.partition("?")[0])
         else:
             for word in arguments:
                 if not word.startswith("-") and (is_known(word) or not is_known(base_name(word))):
-                    self._writes(word.rstrip("/"))
+                    self.writes(word.rstrip("/"))
 
     def _assigns(self, name: str, value: str, role: int, context: Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""
@@ -511,7 +554,11 @@ class Resolver:
             self.path_changed = True
         elif not is_known(name):
             self.opaque.append("a variable whose name is computed")
-        elif name in programs.FILE_VARIABLES or _FILE_VARIABLE.match(name) or (name == "ENV" and "/" in value):
+        elif (
+            name in programs.FILE_VARIABLES
+            or _FILE_VARIABLE.match(name)
+            or (name == "ENV" and re.search("[/$`]", value))
+        ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
                 self.opaque.append(f"{name} makes programs run or load something")
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
@@ -545,6 +592,8 @@ class Resolver:
                 and name != "export"
             ):
                 self.opaque.append(f"{name} makes a variable that is evaluated")
+            if any(_ARRAY.fullmatch(word) for word in arguments) and any(_COMPUTED.search(word) for word in arguments):
+                self.opaque.append(f"{name} evaluates the text of an array")
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), word[setting.end() :], INPUT_SUSPECT, context, alone=True)

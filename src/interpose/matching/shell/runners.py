@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from .. import programs
 from ..programs import WRAPPERS, Wrapper
@@ -76,6 +77,9 @@ def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context)
     """Read each command between an action and its end: ``;``, or ``+`` after braces."""
     role, current, before = INPUT_IGNORED, list[str](), ""
     inside = False
+    for option, target in pairwise(arguments):
+        if option in ("-fprintf", "-fprint", "-fprint0", "-fls"):
+            line.writes(target)
     for at, word in enumerate([*arguments, ";"]):
         if not inside:
             inside = word in _FIND_ACTIONS
@@ -252,7 +256,7 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     for place, word in enumerate(words):
         if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
             _git_setting(line, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
-    return line.look_into(name, words, context)
+    return line.look_into(name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
 
 
 def _git_setting(line: Resolver, key: str, value: str, context: Context) -> None:
@@ -287,6 +291,7 @@ def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
             line.opaque.append(f"code for {name}, which is not read")
         at += option in ("-F", "-v")
     code = "".join(arguments[at : at + 1])
+    line.texts.append(code)
     if not is_known(code) or not is_inert_awk(code):
         line.opaque.append(f"code for {name}, which is not read")
         line.suspects.append(Suspect(name, text=code, runs=True))

@@ -65,6 +65,8 @@ class Redirection(NamedTuple):
 class TildeWord(str):
     """A word that begins with a tilde, whose directory is unknown to a rule; it is shown as it is written."""
 
+    __slots__ = ("written",)
+
     written: str
 
 
