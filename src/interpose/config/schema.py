@@ -63,7 +63,7 @@ _HOOK: dict[str, dict[str, Any]] = {
     "env": {"type": "object", "additionalProperties": _TEXT, "description": "Variables for the command."},
     "passEnv": {**_TEXTS, "description": "Names of the host's variables that it may see, beside the usual ones."},
     "inheritEnv": {**_FLAG, "default": False, "description": "Let it see all variables of the host, secrets too."},
-    "cwd": {**_TEXT, "description": "Where the command runs; from the directory of this file; event: the event's cwd."},
+    "cwd": {**_TEXT, "description": "Where it runs; from this file's directory. event: where the event is."},
     "description": {**_TEXT, "description": "For the next reader."},
 }  # fmt: skip
 SETTING_SCHEMAS: dict[str, dict[str, Any]] = {

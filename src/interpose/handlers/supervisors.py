@@ -118,8 +118,8 @@ class SupervisorConnection:
 
     def kill(self) -> None:
         """Ask it to kill everything of the run; it answers "gone" or "stuck"."""
+        self._send(_KILL)  # first: a supervisor that wakes with an order to start must find this one behind it
         self._wake()
-        self._send(_KILL)
 
     def _wake(self) -> None:
         """Let it go on if the command has stopped it."""
