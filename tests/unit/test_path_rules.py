@@ -205,6 +205,16 @@ def test_another_file_is_none_of_the_rules_business(project: Path, rule: str, gi
     assert condition(rule).grade(fields(given, project)) is None
 
 
+def test_a_change_of_directory_takes_no_rule_with_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+    inner = project / "src"
+
+    assert condition("Read(secrets/**)").grade(fields({"file_path": "../secrets/key"}, inner)) == "certain"
+    assert condition("Read(secrets/**)").grade(fields({"file_path": "app.py"}, inner)) is None
+    assert condition("Read(secrets/**)").grade(fields({"pattern": "x", "path": ".."}, inner, "Grep")) == "opaque"
+    assert not condition("Read(secrets/**)").covers(fields({"file_path": "../secrets/key"}, inner))
+
+
 def test_many_edits_of_one_file_can_be_judged(project: Path) -> None:
     edits = [{"old_string": "a", "new_string": "secrets/key"}] * 2_000
     call = fields({"file_path": "src/app.py", "edits": edits}, project, "MultiEdit")

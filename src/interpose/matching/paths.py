@@ -69,9 +69,7 @@ class PathPattern:
             return False
         if not self._text.startswith(("//", "~")) and os.path.commonpath([real, real_base]) != real_base:
             return False
-        strict = [
-            self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base, from_root=False)
-        ]
+        strict = [self._predicate(head, tail, below=self._is_folder) for head, tail in self._forms(base, wide=False)]
         return all(any(matches(spelling) for matches in strict) for spelling in spellings)
 
     def grade_search(
@@ -119,11 +117,17 @@ class PathPattern:
 
     # What the pattern stands for.
 
-    def _forms(self, cwd: str, *, from_root: bool = True) -> list[tuple[str, str]]:
-        """Return the pattern as a directory and a glob below it, by each name of the directory."""
+    def _forms(self, cwd: str, *, wide: bool = True) -> list[tuple[str, str]]:
+        """Return the pattern as a directory and a glob below it, by each name of the directory.
+
+        With ``wide`` the directory is also the one in which the host was started: Claude Code's ``cwd`` follows ``cd``.
+        """
         names = self._names(cwd)
-        if from_root and re.match(r"/[^/]", self._text):
+        if wide and re.match(r"/[^/]", self._text):
             names += _named("/", self._text, cwd)
+        project = os.environ.get("CLAUDE_PROJECT_DIR", "")
+        if wide and os.path.isabs(project) and project != cwd:
+            names = list(dict.fromkeys((*names, *self._names(project))))
         return [(_composed(head), _composed(tail)) for head, tail in names]
 
     def _names(self, cwd: str) -> list[tuple[str, str]]:
