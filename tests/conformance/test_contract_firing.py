@@ -181,7 +181,7 @@ def test_an_if_that_breaks_while_it_is_judged_counts_as_true():
 class TestTheGradeOfAMatch:
     """A hook's ``if`` holds in all three grades, and the hook is told which."""
 
-    CALLS = (("secret", "certain"), ("file:///work/secret", "possible"), ("/dev/fd/3", "opaque"))
+    CALLS = (("secret", "certain"), ("file:///project/secret", "possible"), ("/dev/fd/3", "opaque"))
 
     @pytest.mark.parametrize(("path", "grade"), CALLS)
     @pytest.mark.parametrize("options", [{}, {"inline": True}, {"parallel": True}], ids=["plain", "inline", "parallel"])
@@ -193,7 +193,7 @@ class TestTheGradeOfAMatch:
                 "PreToolUse", lambda event: told.append((event.match, event.get("match"))), if_=rule, **options
             )
 
-        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path}, cwd="/work")
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path}, cwd="/project")
 
         assert sorted(told, key=str) == sorted([(grade, grade), ("", None), ("certain", "certain")], key=str)
 
@@ -207,7 +207,7 @@ class TestTheGradeOfAMatch:
             done.set()
 
         hooks.register("PreToolUse", look, if_="Read(./secret)", async_=True)
-        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/work")
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/project")
 
         assert done.wait(10)
         assert told == ["opaque"]
@@ -228,7 +228,7 @@ class TestTheGradeOfAMatch:
         hooks = Hooks()
         hooks.register("PreToolUse", lambda event: deny("no"), if_="Read(./secret)")
 
-        outcome = hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/work")
+        outcome = hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/project")
 
         assert outcome.results[0].evidence["match"] == "opaque"
 

@@ -141,7 +141,7 @@ def test_a_rule_that_has_nothing_to_be_judged_by_is_said_to_count_as_true():
     ("path", "says"),
     [
         ("secret", "Read(./secret) holds for this input"),
-        ("file:///work/secret", "Read(./secret) may hold for this input (match: possible)"),
+        ("file:///project/secret", "Read(./secret) may hold for this input (match: possible)"),
         ("/dev/fd/3", "Read(./secret) cannot be judged from this input, so it counts as true (match: opaque)"),
         ("other", "Read(./secret) does not hold for this input"),
     ],
@@ -151,7 +151,7 @@ def test_a_rule_is_explained_with_its_grade(path: str, says: str) -> None:
     hooks.register("PreToolUse", print, if_="Read(./secret)")
 
     [fact] = explain(
-        hooks, TABLE["PreToolUse"], {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/work"}
+        hooks, TABLE["PreToolUse"], {"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/project"}
     ).hooks
 
     assert [predicate.text for predicate in fact.predicates if predicate.name == "if"] == [says]

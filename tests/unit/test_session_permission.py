@@ -153,9 +153,9 @@ class TestCallsThatCannotBeRead:
 
     @pytest.mark.parametrize("make", [Hooks.session, Hooks.session_sync])
     def test_a_session_says_which_files_to_leave_out(self, make: Any) -> None:
-        is_hidden = make(Hooks(), cwd="/work", rules=self.RULES).left_out("Grep", {"pattern": "x"})
+        is_hidden = make(Hooks(), cwd="/project", rules=self.RULES).left_out("Grep", {"pattern": "x"})
 
-        assert [is_hidden("/work/secrets/a"), is_hidden("/work/a")] == [True, False]
+        assert [is_hidden("/project/secrets/a"), is_hidden("/project/a")] == [True, False]
 
 
 class TestReasons:
