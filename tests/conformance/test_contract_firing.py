@@ -218,8 +218,8 @@ class TestTheGradeOfAMatch:
         for number, rule in enumerate(("Read(./secret)", None, "Read")):
             hooks.register("PreToolUse", command=f"cat > {tmp_path}/{number}", if_=rule)
 
-        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path}, cwd="/")
-        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": path.replace("work/", "")}, cwd="/")
+        given = {"file_path": path.replace("/project", str(tmp_path))}
+        hooks.fire_sync("PreToolUse", tool_name="Read", tool_input=given, cwd=str(tmp_path))
 
         said = [json.loads((tmp_path / str(number)).read_text()).get("match") for number in range(3)]
         assert said == [grade, None, "certain"]
