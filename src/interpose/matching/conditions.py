@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ..errors import BadHook, as_written
 from .grades import Grade, surest
 from .names import Predicate, compile_matcher, is_glob, linear
+from .tool_inputs import (
+    ARGUMENTS,
+    COMMANDS,
+    NAMES,
+    PATHS,
+    URLS,
+    TooMuch,
+    kind_of_key,
+    limited_values,
+    plain_key,
+    with_arguments,
+)
 
 if TYPE_CHECKING:
     from .hosts import HostPattern
@@ -22,30 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AnyCondition", "Condition", "compile_condition", "compile_rule"]
 
-_MOST_VALUES = 1_000
-_MOST_SECONDS = 2.0
 _MOST_SEARCHED = 100
 _LONGEST_SEARCH = 10_000
-_DEEPEST = 50
 _LONGEST = 100_000
-
-# What the keys of a tool's input hold; in lower case and without separators.
-_COMMANDS = frozenset({"command", "commands", "cmd", "commandline"})
-_ARGUMENTS = frozenset({"args", "arguments", "argv"})
-_PATHS = frozenset({
-    "filepath", "path", "notebookpath", "file", "filename", "paths", "files", "filepaths", "filenames", "absolutepath",
-    "relativepath", "targetfile", "targetpath", "directory", "dir", "folder", "source", "destination",
-})  # fmt: skip
-_URLS = frozenset({"url", "urls", "uri", "uris", "href", "link", "links"})
-_NAMES = frozenset({"query", "skill", "agenttype", "subagenttype"})
-_TEXTS = _NAMES | {"pattern", "prompt"}
-# Keys that hold neither of them, whatever the tool. A closed list: the value of any other key may be a path.
-_INERT = frozenset({
-    "content", "contents", "newstring", "oldstring", "newsource", "newstr", "oldstr", "newtext", "oldtext", "text",
-    "description", "outputmode", "type", "encoding", "celltype", "cellid", "editmode", "model", "alloweddomains",
-    "blockeddomains", "glob", "include", "ignore", "pages",
-})  # fmt: skip
-_LISTS = frozenset({"paths", "files", "filepaths", "filenames", "urls", "uris", "links", "commands"})
 
 _SEARCHES = frozenset({"Grep", "Glob", "LS"})
 _FAMILIES = {
@@ -55,10 +45,6 @@ _FAMILIES = {
 """A rule with a pattern for one of these tools is about all of its family, if it denies, asks or selects."""
 _STARTERS = frozenset({"Agent", "Task"})
 _AGENTS = frozenset({"agenttype", "subagenttype"})
-
-
-class _TooMuch(ValueError):
-    """An input has so many or so deeply nested values that a rule would take long."""
 
 
 class Condition:
@@ -123,9 +109,9 @@ class Condition:
         if not isinstance(given, Mapping):
             return False
         # A model may add a key that the rule allows: every key that the tool may use has to match.
-        values = list(_limited(_with_arguments(name, given)))
-        kinds = {_kind(key) for key, _, _ in values}
-        naming = any(_plain_key(key) in _NAMES | _URLS for key, _, _ in values)
+        values = list(limited_values(with_arguments(name, given)))
+        kinds = {kind_of_key(key) for key, _, _ in values}
+        naming = any(plain_key(key) in NAMES | URLS for key, _, _ in values)
         covered = False
         for key, value, listed in values:
             judged = self._covers_value(key, value, listed, _cwd(fields), tool=name, beside=kinds, naming=naming)
@@ -164,16 +150,16 @@ class Condition:
         known: list[Grade | None] = []
         others: list[Grade | None] = []
         try:
-            for key, value, listed in _limited(_with_arguments(name, given)):
-                kind = _kind(key)
+            for key, value, listed in limited_values(with_arguments(name, given)):
+                kind = kind_of_key(key)
                 if kind is None:
                     others.append(self._grade_other(value, cwd))
                 elif kind != "inert" and (self._host is None or kind == "url"):
                     grade = self._grade_value(kind, value, cwd)
                     known.append(grade if grade or not listed or kind == "name" else "opaque")
-        except _TooMuch:  # what was judged so far still counts
+        except TooMuch:  # what was judged so far still counts
             known.append("opaque")
-        if name in _STARTERS and not any(_plain_key(key) in _AGENTS for key in given):
+        if name in _STARTERS and not any(plain_key(key) in _AGENTS for key in given):
             known.append("opaque")  # the host has an agent for calls that name none
         if name == "Skill" and isinstance(given.get("skill"), str):
             known.append(self._grade_name(given["skill"]))
@@ -223,15 +209,15 @@ class Condition:
 
     def _grade_arguments(self, given: Mapping[str, Any]) -> Iterator[Grade | None]:
         """Judge a command whose words are in a list, or in two keys."""
-        keys = {_plain_key(key): value for key, value in given.items()}
-        commands = [keys[key] for key in _COMMANDS & keys.keys()]
-        if all(isinstance(command, str) for command in commands) and not _ARGUMENTS & keys.keys():
+        keys = {plain_key(key): value for key, value in given.items()}
+        commands = [keys[key] for key in COMMANDS & keys.keys()]
+        if all(isinstance(command, str) for command in commands) and not ARGUMENTS & keys.keys():
             return
         import shlex
 
         for command in commands:
             first = command if isinstance(command, list) else [command]
-            more = [keys[key] for key in _ARGUMENTS & keys.keys()]
+            more = [keys[key] for key in ARGUMENTS & keys.keys()]
             words = [*first, *(word for one in more for word in (one if isinstance(one, list) else [one]))]
             if (more or first is command) and all(isinstance(word, str) for word in words):
                 yield self._grade_line(shlex.join(words))
@@ -239,12 +225,12 @@ class Condition:
 
     def _grade_search(self, tool: str, given: Mapping[str, Any], cwd: str) -> Grade | None:
         """Judge what a search can find: files below a path, or those whose path matches a glob."""
-        keys = {_plain_key(key): value for key, value in given.items() if value is not None}
-        roots = [_shortened(value) for key in _PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
+        keys = {plain_key(key): value for key, value in given.items() if value is not None}
+        roots = [_shortened(value) for key in PATHS & keys.keys() for value in _listed(keys[key])] or ["."]
         named = _listed(keys.get("pattern", [])) if tool == "Glob" else [
             one for key in ("glob", "include") for one in _listed(keys.get(key, []))
         ]  # fmt: skip
-        others = [value for key, value in keys.items() if isinstance(value, str) and _kind(key) in (None, "url")]
+        others = [value for key, value in keys.items() if isinstance(value, str) and kind_of_key(key) in (None, "url")]
         globs = [one for glob in named if _are_few([glob]) for one in _globs(glob, tool)]
         if not _are_few(roots) or not _are_few(named) or len(globs) > _MOST_SEARCHED:
             return "opaque"
@@ -261,8 +247,8 @@ class Condition:
         self, key: str, value: object, listed: bool, cwd: str, *, tool: str, beside: set[str | None], naming: bool
     ) -> bool | None:
         """Return whether a value matches; None if it has no part in it."""
-        kind = _kind(key)
-        plain = _plain_key(key)
+        kind = kind_of_key(key)
+        plain = plain_key(key)
         if kind == "inert":
             return None if plain not in ("glob", "include") or not _leads_away(value) else False
         if kind is None:
@@ -304,7 +290,7 @@ class Condition:
     def _covers_text(self, key: str, value: str, beside: set[str | None], naming: bool) -> bool | None:
         if key == "pattern" and (_leads_up(value) if not beside & {"path"} else _leads_away(value)):
             return False
-        if key not in _NAMES and (naming or beside & {"path", "command"}):
+        if key not in NAMES and (naming or beside & {"path", "command"}):
             return None  # it says what is done with it
         return self._host is None and self._text_matches(value)
 
@@ -357,71 +343,6 @@ def _cwd(fields: Mapping[str, Any]) -> str:
     cwd = fields.get("cwd")
     given = os.fsdecode(cwd) if isinstance(cwd, str | bytes | os.PathLike) else ""
     return os.path.abspath(given) if given else ""
-
-
-def _with_arguments(name: object, given: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Return the input of a tool; that of Skill with the name and the arguments in one value."""
-    skill, words = given.get("skill"), given.get("args")
-    if name != "Skill" or not isinstance(skill, str) or not isinstance(words, str):
-        return given
-    return {**given, "skill": f"{skill} {words}".strip(), "args": None}
-
-
-def _limited(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any, bool]]:
-    """Yield the values of an input, those that a rule is about first; raise _TooMuch if a rule would take long."""
-    end, number = time.monotonic() + _MOST_SECONDS, 0
-    for found in _values(given):
-        number += _kind(found[0]) != "inert"
-        if number > _MOST_VALUES or time.monotonic() > end:
-            raise _TooMuch
-        yield found
-
-
-def _values(given: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any, bool]]:
-    """Yield every value of an input with the key that it stands at, and whether it is in a list that should be none."""
-    if depth > _DEEPEST:
-        raise _TooMuch
-    for key, value in sorted(given.items(), key=_is_unknown):
-        yield from _below(str(key), value, False, depth)
-
-
-def _is_unknown(item: tuple[Any, Any]) -> bool:
-    return _kind(str(item[0])) in (None, "inert")
-
-
-def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str, Any, bool]]:
-    if isinstance(value, Mapping):
-        yield from _values(value, depth + 1)
-        if _kind(key) not in (None, "inert"):
-            yield key, value, True
-    elif isinstance(value, (list, tuple)):
-        if depth > _DEEPEST:
-            raise _TooMuch
-        for item in value:
-            if isinstance(item, Mapping) and _plain_key(key) in _LISTS:
-                yield from _values(item, depth + 1)
-            else:
-                yield from _below(key, item, listed or _plain_key(key) not in _LISTS, depth + 1)
-        if not value and _kind(key) not in (None, "inert"):
-            yield key, None, True
-    else:
-        yield key, os.fsdecode(value) if isinstance(value, os.PathLike) else value, listed
-
-
-def _plain_key(key: object) -> str:
-    return str(key).replace("_", "").replace("-", "").replace(" ", "").lower()
-
-
-_KINDS = {
-    key: kind
-    for kind, keys in (("inert", _INERT), ("name", _TEXTS), ("url", _URLS), ("path", _PATHS), ("command", _COMMANDS))
-    for key in keys
-}
-
-
-def _kind(key: str) -> str | None:
-    """Return what the key of an input holds; None if that is unknown."""
-    return _KINDS.get(key) or _KINDS.get(_plain_key(key))
 
 
 def _listed(value: Any) -> list[Any]:
