@@ -198,6 +198,17 @@ class Hooks:
 
         return add
 
+    def use(self, policy: str, **options: Any) -> list[Hook]:
+        """Switch on a policy, or the set ``recommended``, with its parameters; return its hooks.
+
+        Takes what an entry of ``policies:`` takes, in the same spelling: ``hooks.use("secrets", where=["prompts"])``.
+        """
+        from .policies import read_policy
+
+        uses = read_policy(policy, options)
+        made = [declare(self.engine.table, use.event, use.hook, **use.options) for use in uses]
+        return self.engine.registry.add(made)
+
     def unregister(self, hook: str | Hook, *, layer: str = "code") -> None:
         """Remove a hook, or every hook of a name that the layer may touch."""
         self.engine.registry.remove(hook, layer)

@@ -51,7 +51,7 @@ SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "agents", "scripts", "permissions", "audit", "dialect")
+TOP_LEVEL = ("hooks", "policies", "agents", "scripts", "permissions", "audit", "dialect")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -114,6 +114,7 @@ class _ConfigurationReader:
             self.wrong("", f"{as_written(given)} where a mapping with hooks: is expected")
             return
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
+        self.policies(given.get("policies"))
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
@@ -132,6 +133,18 @@ class _ConfigurationReader:
             return
         for index, agent in enumerate(agents):
             self.agent(agent, f"agents[{index}]")
+
+    def policies(self, given: Any) -> None:
+        if given is None:
+            return
+        from ..policies import read_policies
+
+        for use in read_policies(given, self.wrong, project=self.project):
+            options = dict(use.options)
+            scope = options.pop("scope", None)
+            made = self.declared(use.event, use.hook, use.path, scope, options)
+            if made is not None:
+                self.add(made, f"{use.path}.matcher")
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):

@@ -25,6 +25,10 @@ class Command(NamedTuple):
     """The variables that are set for it."""
     place: int = 0
     """The number of the command in the line that it stands in; see ``Line.pipes``."""
+    directories: tuple[str, ...] = ("",)
+    """The directories in which it may run, relative to that of the line; ``ONE`` stands for an unknown one."""
+    variables: tuple[str, ...] = ()
+    """The names of the variables whose values its words contain."""
 
     @property
     def words(self) -> SimpleCommand:

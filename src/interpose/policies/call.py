@@ -1,0 +1,98 @@
+"""A tool call as policies see it: its command lines, its effects, and where its files are."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from ..matching.shell import Line, read_line
+from ..matching.shell.words import is_known
+from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
+from .effects import Effect, effects_of_input, effects_of_line
+
+__all__ = ["Call", "PlaceKind"]
+
+PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
+"""``root`` is ``/``, the home, the project or a directory above one of them. ``inside`` is below the project."""
+
+
+class Call:
+    """A call of a tool: its name, its input, its directory, and what it does as far as that can be read."""
+
+    def __init__(self, fields: Mapping[str, Any], project: str = "") -> None:
+        name, given, cwd = fields.get("tool_name"), fields.get("tool_input"), fields.get("cwd")
+        self.fields = fields
+        self.tool = name if isinstance(name, str) else ""
+        self.input: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+        self.cwd = os.path.abspath(cwd) if isinstance(cwd, str) and cwd and "\0" not in cwd else os.getcwd()
+        self.home = os.path.expanduser("~")
+        self.project = project or self.cwd
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The command lines that the tool is given."""
+        return tuple(read_line(text) for text in dict.fromkeys(self._texts()))
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """What the call does: the effects of its lines, and those of a tool for files or the web."""
+        found = [effect for line in self.lines for effect in effects_of_line(line, self.cwd, self.home)]
+        return (*found, *effects_of_input(self.tool, self.input, self.cwd))
+
+    @cached_property
+    def unreadable(self) -> tuple[str, ...]:
+        """Why a line of it cannot be read, or not all of it."""
+        return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
+
+    def of(self, *kinds: str) -> Iterator[Effect]:
+        """Yield the effects of these kinds."""
+        return (effect for effect in self.effects if effect.kind in kinds)
+
+    def place_of(self, path: str) -> PlaceKind:
+        """Return where a file of an effect is; links are followed, except that of the last part."""
+        if not path or not is_known(path):
+            return "unknown"
+        whole = os.path.normpath(os.path.join(self.cwd, path))
+        if path.endswith(("/.", "/..")) or os.path.basename(path) in (".", ".."):
+            resolved = os.path.realpath(whole)
+        else:
+            resolved = os.path.join(os.path.realpath(os.path.dirname(whole)), os.path.basename(whole))
+        project, home = os.path.realpath(self.project), os.path.realpath(self.home)
+        if any(_holds(resolved, root) for root in (project, home)):
+            return "root"
+        if project not in (os.sep, home) and _holds(project, resolved):
+            return "inside"
+        if any(_holds(folder, resolved) and folder != resolved for folder in temporary_directories()):
+            return "temporary"
+        return "outside"
+
+    def _texts(self) -> Iterator[str]:
+        try:
+            for key, value, _ in limited_values(self.input):
+                if kind_of_key(key) == "command" and isinstance(value, str):
+                    yield value
+        except TooMuch:
+            return
+        keys = {plain_key(key): value for key, value in self.input.items()}
+        more = [keys[key] for key in ARGUMENTS & keys.keys()]
+        for key in COMMANDS & keys.keys():
+            first = keys[key]
+            if isinstance(first, (list, tuple)) or more:
+                given = [
+                    one for part in (first, *more) for one in (part if isinstance(part, (list, tuple)) else [part])
+                ]
+                if all(isinstance(one, str) for one in given):
+                    yield shlex.join(given)
+
+
+def temporary_directories() -> tuple[str, ...]:
+    """Return the directories for temporary files, resolved."""
+    given = ("/tmp", "/var/tmp", os.environ.get("TMPDIR", ""))  # noqa: S108 - they are compared, not used
+    return tuple(dict.fromkeys(os.path.realpath(one) for one in given if os.path.isabs(one)))
+
+
+def _holds(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

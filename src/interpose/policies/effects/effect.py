@@ -1,0 +1,140 @@
+"""An effect: one thing that a command or a tool does, and the words for each kind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...matching.grades import Grade
+from ...matching.shell.words import MANY, ONE
+
+__all__ = ["KINDS", "Effect", "say", "shown"]
+
+_LONGEST = 120
+
+
+class Effect(NamedTuple):
+    """One thing that a call does."""
+
+    kind: str
+    """A key of ``KINDS``."""
+    target: str = ""
+    """The file as an absolute path if its directory is known; or the ref, host, URL, variable, package or resource.
+
+    ``ONE`` and ``MANY`` stand for what is unknown in it. Empty if there is none, or it is unknown.
+    """
+    command: str = ""
+    """The command as it can be shown; for a tool, its name."""
+    program: str = ""
+    grade: Grade = "certain"
+    values: tuple[str, ...] = ()
+    """Names that may say which environment it is: a context, a profile, a host, a database."""
+    directory: str | None = ""
+    """Where the command runs; None if that is unknown."""
+
+
+KINDS: dict[str, str] = {
+    # Files. Their targets are absolute paths.
+    "read-files": "reads {target}",
+    "write-files": "writes {target}",
+    "delete-files": "deletes {target}",
+    "delete-files-for-good": "deletes {target} for good",
+    "empty-files": "empties {target}",
+    "move-files": "moves {target} away",
+    "change-tree": "changes modes or owners of everything below {target}",
+    "lock-out": "takes away the rights on {target}",
+    "open-permissions": "lets everybody write to {target}",
+    "setuid": "lets everybody run {target} as its owner",
+    # git.
+    "lose-changes": "discards uncommitted changes in {target}",
+    "lose-changes-perhaps": "discards uncommitted changes if {target} is a file",
+    "lose-untracked": "deletes untracked files in {target}",
+    "lose-stash": "deletes stashed changes {target}",
+    "lose-commits": "deletes or moves the ref {target}, and with it the way to its commits",
+    "lose-recovery": "deletes what git keeps to restore lost commits",
+    "rewrite-history": "rewrites history {target}",
+    "rewrite-remote": "overwrites {target} on the remote",
+    "rewrite-remote-checked": "overwrites {target} on the remote if nobody else has pushed",
+    "delete-remote-ref": "deletes {target} on the remote",
+    "delete-tag": "deletes the tag {target}",
+    "push": "pushes to {target}",
+    "commit-here": "commits on the current branch",
+    "amend": "rewrites the last commit",
+    "skip-checks": "skips the checks of the project {target}",
+    "change-remote": "changes a remote to {target}",
+    # Machine.
+    "disk-write": "writes to the disk {target}",
+    "format-disk": "erases {target}",
+    "mount": "mounts or unmounts {target}",
+    "power": "stops or restarts the machine",
+    "stop-service": "stops or disables the service {target}",
+    "start-service": "starts or enables the service {target}",
+    "kill": "ends the process {target}",
+    "kill-many": "ends many processes {target}",
+    "fork-bomb": "starts processes without end",
+    "firewall-off": "switches a firewall off",
+    "network-change": "changes the network of the machine",
+    "lose-crontab": "deletes all cron jobs",
+    "lose-history": "deletes the history of the shell",
+    "remove-packages": "removes packages of the system: {target}",
+    "change-users": "changes users or groups: {target}",
+    # Privilege and containers.
+    "elevate": "runs as another user",
+    "elevated-shell": "starts a shell as another user",
+    "host-root": "gives a container the rights of the host's root",
+    "host-network": "gives a container the host's network",
+    "container-change": "changes containers {target}",
+    "container-cleanup": "removes containers or images {target}",
+    "container-data-loss": "deletes data of containers {target}",
+    # Clusters, clouds, databases.
+    "cloud-read": "reads {target}",
+    "cloud-change": "changes {target}",
+    "cloud-change-unseen": "changes {target} without showing what",
+    "cloud-delete": "deletes {target}",
+    "cloud-delete-wide": "deletes {target} and everything in it",
+    "db-drop": "drops {target}",
+    "db-delete": "deletes or changes all rows {target}",
+    "db-reset": "resets the database {target}",
+    "db-schema": "changes the schema {target}",
+    # Code, packages, sources.
+    "run-downloaded": "runs what it downloads from {target}",
+    "run-decoded": "runs a text that it decodes",
+    "network-shell": "gives a shell to the network",
+    "tunnel": "opens a tunnel to {target}",
+    "foreign-package": "installs a package from {target}",
+    "global-install": "installs {target} for the whole system",
+    "run-package": "downloads and runs the package {target}",
+    "install-scripts": "installs packages whose scripts run",
+    "pull-image": "pulls the image {target}",
+    "tls-off": "switches the check of certificates off",
+    "clone": "clones {target}",
+    "publish": "publishes {target}",
+    "unpublish": "takes back what was published: {target}",
+    # Secrets and network.
+    "print-env": "prints the environment",
+    "print-secret-variable": "prints the variable {target}",
+    "read-secret": "prints the secret {target}",
+    "secret-in-line": "has a secret in the command line",
+    "send-secret": "sends {target} away",
+    "request": "asks {target}",
+    "send": "sends data to {target}",
+    "listen": "waits for connections",
+    # What runs later, and the guards.
+    "persist": "has {target} run later",
+    "persist-command": "makes git run a command later: {target}",
+    "guard": "changes what guards the agent: {target}",
+    "agent-config": "changes the configuration of an agent: {target}",
+    "agent-unguarded": "starts an agent without guards",
+}
+"""The kinds of effects. The phrase completes "`COMMAND` …", with the target in place of ``{target}``."""
+
+
+def say(effect: Effect, instead: str = "") -> str:
+    """Return what an effect does as a reason: the command, the phrase of its kind, and what to do instead."""
+    command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …")
+    return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
+
+
+def shown(text: str) -> str:
+    """Return a target or a command for a reason: an ellipsis stands for what is unknown."""
+    return text.replace(ONE, "…").replace(MANY, "…")

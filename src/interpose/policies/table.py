@@ -1,0 +1,27 @@
+"""The table of policies: a policy is a module of this package and a name here. Imports no policy."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from .policy import Policy
+
+__all__ = ["GROUPS", "POLICIES", "RECOMMENDED", "find_policy"]
+
+RECOMMENDED = "recommended"
+"""The name of the set that is recommended."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Machine": ("disks-and-devices",),
+}
+"""The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
+
+POLICIES: tuple[str, ...] = tuple(name for names in GROUPS.values() for name in names)
+
+
+@cache
+def find_policy(name: str) -> Policy:
+    """Return a policy of the table."""
+    found: Policy = import_module(f".{name.replace('-', '_')}", __package__).POLICY
+    return found
