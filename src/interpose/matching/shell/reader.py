@@ -230,7 +230,8 @@ class _Reader:
         return ended
 
     def _end_line(self, line: _List, mark: str, is_awaited: bool) -> None:
-        if not (line.levels[-1].piped and line.begins):  # a pipe may go on on the next line
+        goes_on = line.levels[-1].piped and line.begins and line.group[0] >= line.group[1]
+        if not goes_on:  # after a pipe, the next line goes on with it
             line.separate()
         if mark:
             if is_awaited:

@@ -110,6 +110,7 @@ class Resolver:
         self.opaque: list[Unread] = []
         self.unread = 2 * LONGEST  # eval eval eval … reads the same text again and again
         self.values: list[str] = []
+        self.whole: Parsed | None = None
         self.settings: tuple[tuple[str, str], ...] = ()  # the variables that the line has set so far
         self.functions: set[str] = set()
         self.written: set[str] = set()
@@ -153,6 +154,7 @@ class Resolver:
         if parsed.assigned & parsed.used:
             self.cannot_read(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
         if outer is None:
+            self.whole = parsed
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
         roles = [self._read_command(raw, parsed, outer) for raw in parsed.commands]
         self._follow_pipes(parsed, roles)
@@ -301,7 +303,7 @@ class Resolver:
                 (*self.settings, *raw.assigned, *context.settings),
                 raw.place,
                 variables=tuple(dict.fromkeys(used)),
-                substituted=tuple(raw.substituted) if context.depth == 0 else (),
+                substituted=tuple(raw.substituted) if context.parsed is self.whole else (),
             )
         )
 
