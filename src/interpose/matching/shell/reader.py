@@ -20,6 +20,7 @@ from .words import (
     Redirection,
     Unread,
     Unsure,
+    brace_words,
     expanded,
     is_known,
     join,
@@ -53,6 +54,7 @@ _ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n"
 _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
+_PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
 _SLICE = re.compile(r":(?![-=?+]) *[^}]*")
 _NUMBERS = re.compile(r"[ 0-9:-]*\Z")
@@ -479,7 +481,7 @@ class _Reader:
             self._define(line, word)
             return False
         line.timed = False
-        command.words.append(word)
+        command.words += brace_words(word)
         if line.kind in ("for", "select") and len(command.words) == 2 and source == "do":
             command.words.pop()
             line.separate()
@@ -600,6 +602,10 @@ class _Reader:
             return self._read_bracket(began)
         if mark == "{":
             ahead = text[at + 1 : at + 2]
+            choices = _PLAIN_BRACES.match(text, at)
+            if choices and not self.arithmetic:
+                self.at = choices.end()
+                return expanded(Expansion(MANY, written=choices.group()))
             literal = _NO_BRACES.match(text, at)
             self.at = literal.end() if literal else at + 1
             alone = at == began and (not ahead or ahead in " \t\n;")

@@ -88,6 +88,8 @@ _CODE = re.compile(
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
 _CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
+_TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
+_CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat"])
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _SQL_PROGRAMS = frozenset(["psql", "sqlite3"])
@@ -198,12 +200,7 @@ class Resolver:
 
     def _read_idle(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
         """Read a command of a function that the text does not call: it is only suspect."""
-        commands, unread = len(self.commands), len(self.opaque)
-        self._read_command(raw, parsed, outer, state)
-        self.suspects += [
-            Suspect("a function that is not called", one.parts, runs=True) for one in self.commands[commands:]
-        ]
-        del self.commands[commands:], self.opaque[unread:]
+        self.suspect("a function that is not called", lambda: self._read_command(raw, parsed, outer, state))
         return INPUT_IGNORED
 
     def _read_command(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
@@ -383,6 +380,8 @@ class Resolver:
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
             self._evaluates(name, arguments, context)
+        if name in programs.COMMANDS_IN_VALUES:
+            self.run_values(name, arguments, context)
         reader = self.readers.get(name)
         if reader is not None:
             return reader(self, name, arguments, context)
@@ -445,6 +444,34 @@ class Resolver:
             return INPUT_SUSPECT
         return INPUT_RUN if reads or name in programs.READS_COMMANDS else INPUT_SUSPECT
 
+    def run_values(self, name: str, arguments: Sequence[str], context: Context) -> None:
+        """Read the commands in values such as ``ProxyCommand=…`` and ``EXEC:…``."""
+        for key in programs.COMMANDS_IN_VALUES[name]:
+            for word in arguments:
+                at = word.lower().find(key.lower())
+                text = word[at + len(key) :] if at >= 0 else ""
+                if text[:1] in ("=", " ", "\t") or (text and key.endswith(":")):
+                    text = text.lstrip("= \t")
+                    text = text.partition(",")[0] if key.endswith(":") else text
+                    self.suspects.append(Suspect(f"{name} {key}", text=text, runs=True))
+                    if key.endswith(":"):
+                        self.run_text(text.strip("\"'"), context, f"{name} {key}", "an option names it")
+                    elif text != "none":
+                        self.run_named(text.strip("\"'"), f"{name} {key}", context)
+
+    def run_named(self, text: str, program: str, context: Context) -> None:
+        """Read a command that an option or a setting names; the program may add words to it."""
+        words = text.split()
+        if words and not (_is_plain(text) and words[0] in _TRANSPORTS and "ommand" not in text):
+            self.run_text(text, context, program, "an option names it", more=_is_plain(text))
+
+    def suspect(self, program: str, read: Callable[[], object]) -> None:
+        """Read commands that the line names and does not run: they are only suspect."""
+        commands, unread = len(self.commands), len(self.opaque)
+        read()
+        self.suspects += [Suspect(program, one.parts, runs=True) for one in self.commands[commands:] if one.parts]
+        del self.commands[commands:], self.opaque[unread:]
+
     def _run_options(self, name: str, arguments: Sequence[str], runs: frozenset[str], context: Context) -> None:
         for at, word in enumerate(arguments):
             option, equals, value = word.partition("=")
@@ -452,10 +479,14 @@ class Resolver:
                 value = value if equals else "".join(arguments[at + 1 : at + 2])
             elif word[:2] in runs and len(word) > 2 and not word.startswith("--"):
                 value = word[2:]
+            elif name in _CLUSTERED and re.fullmatch(r"-[a-zA-Z0-9]+", word) and f"-{word[-1]}" in runs:
+                option, value = f"-{word[-1]}", "".join(arguments[at + 1 : at + 2])
             else:
                 continue
             if not is_known(value) and (self.dynamic or MANY in value):
                 self.cannot_read(f"{name} {option} runs a text that is computed")
+            elif option in programs.COMMAND_OPTIONS.get(name, ()) or word[:2] in programs.COMMAND_OPTIONS.get(name, ()):
+                self.run_named(value, f"{name} {option}", context)
             self.suspects.append(Suspect(f"{name} {option}", text=value.replace(",", " "), runs=True))
             if "=" in value:
                 self.suspects.append(Suspect(f"{name} {option}", text=value.rpartition("=")[2], runs=True))
@@ -631,6 +662,7 @@ class Resolver:
             return INPUT_RUN
         if arguments[0] in KNOWN:
             return self.resolve(arguments, context.inside("python -m"))
+        self._note(arguments, context.inside("python -m"))
         return self.look_into("python -m", arguments[1:], context)
 
     # Files and variables.
