@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..handlers.projects import project_directory
 from ..matching import Condition
 from ..model import STRICTNESS
 from ..records import Record
@@ -35,6 +35,7 @@ class PolicyHook(Record):
     hint: str = ""
     unreadable: str = "ask"
     project: str = ""
+    """The project of the configuration that the policy stands in; nothing if it is a person's."""
 
     def __call__(self, event: Any) -> Any:
         """Answer an event."""
@@ -42,7 +43,7 @@ class PolicyHook(Record):
             return None
         if self.function is not None:
             return self.function(event, self.options)
-        return self.answer(Call(event, self.project or _project_of(event)))
+        return self.answer(Call(event, project_directory(self.project, event.get("cwd"))))
 
     def answer(self, call: Call) -> Reply | None:
         """Answer a call: the strictest of the objections, with its reasons."""
@@ -66,9 +67,3 @@ class PolicyHook(Record):
         if self.policy.reads_lines and self.unreadable != "allow":
             for reason in call.unreadable:
                 yield Objection("ask", f"the command line cannot be read: {reason}", "opaque")
-
-
-def _project_of(event: Any) -> str:
-    """Return the project that the host names; the directory of the event if it names none."""
-    given = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    return given if os.path.isabs(given) else ""
