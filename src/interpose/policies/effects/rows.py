@@ -25,7 +25,10 @@ from typing import NamedTuple
 from ...matching.shell import Command
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["Arguments", "Found", "Program", "Row", "apply_rows", "parse"]
+__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse"]
+
+RUNS = "run-line"
+"""The kind of a target that is a command line which is run: its effects are read in turn."""
 
 
 class Found(NamedTuple):
@@ -48,6 +51,8 @@ class Arguments(NamedTuple):
     dashes: int | None
     """How many operands stand before ``--``; None if there is none."""
     command: Command
+    texts: tuple[str, ...] = ()
+    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -145,8 +150,8 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
         yield key, ""
 
 
-def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]:
-    """Yield what the rows of a program, and its function, say of a command."""
+def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, ...] = ()) -> Iterator[Found]:
+    """Yield what the rows of a program, and its function, say of a command that reads these texts."""
     words = tuple(command.parts[1:])
     leading, rest = _leading(words, program.globals) if program.globals else ((), words)
     before = parse(name, leading, program.globals, command)
@@ -170,7 +175,7 @@ def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]
         arguments = parse(name, rest, f"{program.options} {program.globals}", command)
         for key, values in before.options.items():
             arguments.options.setdefault(key, values)
-        yield from program.effects(arguments)
+        yield from program.effects(arguments._replace(texts=texts))
 
 
 def _leading(words: tuple[str, ...], spec: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
