@@ -139,12 +139,15 @@ class _ConfigurationReader:
             return
         from ..policies import read_policies
 
+        before = len(self.problems)
         for use in read_policies(given, self.wrong, project=self.project):
             options = dict(use.options)
             scope = options.pop("scope", None)
             made = self.declared(use.event, use.hook, use.path, scope, options)
             if made is not None:
                 self.add(made, f"{use.path}.matcher")
+        # A policy has several hooks, and what is wrong with one is wrong with all.
+        self.problems[before:] = dict.fromkeys(self.problems[before:])
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
