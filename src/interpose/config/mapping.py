@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
+from ..handlers.projects import own_project
 from ..matching import compile_rule
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
-from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
 if TYPE_CHECKING:

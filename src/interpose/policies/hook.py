@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..events import TABLE
+from ..handlers.projects import project_directory
 from ..matching import Condition
 from ..model import STRICTNESS
 from ..records import Record, replace
@@ -36,6 +36,7 @@ class PolicyHook(Record):
     hint: str = ""
     unreadable: str = "ask"
     project: str = ""
+    """The project of the configuration that the policy stands in; nothing if it is a person's."""
 
     def __str__(self) -> str:
         changed = [f"{one.name}: {self.options[one.name]}" for one in self.policy.parameters
@@ -50,7 +51,7 @@ class PolicyHook(Record):
             return None
         if self.function is not None:
             return self._adjusted(self.function(event, self.options))
-        return self.answer(Call(event, self.project or _project_of(event)))
+        return self.answer(Call(event, project_directory(self.project, event.get("cwd"))))
 
     def answer(self, call: Call) -> Reply | None:
         """Answer a call: the strictest of the objections, with its reasons."""
@@ -82,9 +83,3 @@ class PolicyHook(Record):
         if self.policy.reads_lines and self.unreadable != "allow":
             for reason in call.unreadable:
                 yield Objection("ask", f"the command line cannot be read: {reason}", "opaque")
-
-
-def _project_of(event: Any) -> str:
-    """Return the project that the host names; the directory of the event if it names none."""
-    given = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    return given if os.path.isabs(given) else ""
