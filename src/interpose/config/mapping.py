@@ -385,7 +385,7 @@ class SettingOptions(TypedDict, total=False):
     total_timeout: float
     """Seconds that a firing has as a whole; 0 means 120, or the longest deadline in it."""
     max_hooks_per_point: int
-    """How many hooks one event may have; 0 means no limit."""
+    """How many hooks one layer may have at an event; 0 means no limit."""
     enforce: bool
     """False records what would have been decided and applies nothing."""
     redirect_output: bool

@@ -74,7 +74,8 @@ SETTING_SCHEMAS: dict[str, dict[str, Any]] = {
     "timeout": {"type": "number", "minimum": 100, "description": "A ceiling over all hooks, in milliseconds."},
     "defaultTimeout": {**_DURATION, "description": "For hooks without a timeout, such as 5s or 250ms."},
     "totalTimeout": {**_DURATION, "description": "For all hooks of one event together, such as 2m."},
-    "maxHooksPerPoint": {"type": "integer", "minimum": 0, "default": 50, "description": "0 means no limit."},
+    "maxHooksPerPoint": {"type": "integer", "minimum": 0, "default": 50,
+                         "description": "How many hooks one layer may have at an event; 0 means no limit."},
     "enforce": {**_FLAG, "default": True, "description": "false only records what would have been decided."},
 }  # fmt: skip
 _GROUP: dict[str, dict[str, Any]] = {

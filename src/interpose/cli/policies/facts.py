@@ -9,7 +9,7 @@ from typing import Any
 from ...audit.reader import HookStats, StoredFiring
 from ...hooks import Hooks
 from ...model import Hook
-from ...policies import GROUPS, Call, Policy, PolicyHook, find_policy, read_policy
+from ...policies import GROUPS, Policy, PolicyHook, find_policy, read_policy
 
 __all__ = ["Counts", "PolicyFacts", "facts_of", "policy_hooks", "would_stop"]
 
@@ -124,9 +124,9 @@ def would_stop(hooks: Hooks, firings: Iterable[StoredFiring]) -> tuple[int, dict
     number = 0
     for firing in firings:
         number += 1
-        call = Call(firing.given)
+        given = firing.given
         for name, count in counts.items():
-            decided = {reply.decision for one in able[name] if (reply := one.answer(call)) is not None}
+            decided = {reply.decision for one in able[name] if (reply := one(given)) is not None}
             count.denied += "deny" in decided
             count.asked += "ask" in decided and "deny" not in decided
     return number, counts
