@@ -139,12 +139,15 @@ class _ConfigurationReader:
             return
         from ..policies import read_policies
 
+        before = len(self.problems)
         for use in read_policies(given, self.wrong, project=self.project):
             options = dict(use.options)
             scope = options.pop("scope", None)
             made = self.declared(use.event, use.hook, use.path, scope, options)
             if made is not None:
                 self.add(made, f"{use.path}.matcher")
+        # A policy has several hooks, and what is wrong with one is wrong with all.
+        self.problems[before:] = dict.fromkeys(self.problems[before:])
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -382,7 +385,7 @@ class SettingOptions(TypedDict, total=False):
     total_timeout: float
     """Seconds that a firing has as a whole; 0 means 120, or the longest deadline in it."""
     max_hooks_per_point: int
-    """How many hooks one event may have; 0 means no limit."""
+    """How many hooks one layer may have at an event; 0 means no limit."""
     enforce: bool
     """False records what would have been decided and applies nothing."""
     redirect_output: bool

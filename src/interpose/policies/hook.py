@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..events import TABLE
 from ..handlers.projects import project_directory
 from ..matching import Condition
 from ..model import STRICTNESS
-from ..records import Record
+from ..records import Record, replace
 from ..replies import Reply, ask, deny
 from .call import Call
 from .effects import shown
@@ -37,12 +38,19 @@ class PolicyHook(Record):
     project: str = ""
     """The project of the configuration that the policy stands in; nothing if it is a person's."""
 
+    def __str__(self) -> str:
+        changed = [f"{one.name}: {self.options[one.name]}" for one in self.policy.parameters
+                   if self.options[one.name] != (None if one.default is None else one.read(one.default))]  # fmt: skip
+        changed += [f"onMatch: {self.on_match}"] if self.on_match is not None else []
+        changed += [f"allow: {', '.join(rule.text for rule in self.allowed)}"] if self.allowed else []
+        return f"the policy {self.policy.name}" + (f" with {'; '.join(changed)}" if changed else "")
+
     def __call__(self, event: Any) -> Any:
         """Answer an event."""
         if any(rule.covers(event) for rule in self.allowed):
             return None
         if self.function is not None:
-            return self.function(event, self.options)
+            return self._adjusted(self.function(event, self.options))
         return self.answer(Call(event, project_directory(self.project, event.get("cwd"))))
 
     def answer(self, call: Call) -> Reply | None:
@@ -57,6 +65,14 @@ class PolicyHook(Record):
             said += f"; and {len(reasons) - _MOST_REASONS} more"
         text = f"{self.name}: {shown(said)[:_LONGEST_REASON]}" + (f". {self.hint}" if self.hint else "")
         return deny(text) if strictest == "deny" else ask(text)
+
+    def _adjusted(self, reply: Any) -> Any:
+        """Return the reply of the policy's own function with the decision of ``onMatch`` and the hint."""
+        if not isinstance(reply, Reply) or reply.decision not in ("deny", "ask"):
+            return reply
+        may = self.on_match if self.on_match in TABLE.find(self.event)[0].can else None
+        reason = f"{reply.reason}. {self.hint}" if self.hint else reply.reason
+        return replace(reply, decision=may or reply.decision, reason=reason)
 
     def objections(self, call: Call) -> Iterator[Objection]:
         """Yield what the policy has against a call, as its parameters say."""
