@@ -11,8 +11,9 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``; nothing means no target. Where words
-  cannot say it, a function of the arguments yields what is found.
+  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
+  ``here`` for the directory; nothing means no target. Where words cannot say it, a function of the arguments yields
+  what is found.
 
 In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
 pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` for everything else that is unknown.
@@ -87,6 +88,8 @@ class Program(NamedTuple):
     """Other names, separated by blanks; ``*`` stands for any text."""
     effects: Callable[[Arguments], Iterable[Found]] | None = None
     """Reads what rows cannot say; its effects are added to those of the rows."""
+    directory: Callable[[Arguments], str] | None = None
+    """Returns where the program works, relative to the directory of the command; empty if it is the same."""
     dashed: bool = False
     """Whether ``NAME-SUB`` is another spelling of ``NAME SUB``; ``aka`` has ``NAME-*`` then."""
     environment: str = ""
@@ -178,14 +181,23 @@ def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]
             return
         when = (row.when,) if isinstance(row.when, str) else row.when
         if _row_holds(when, arguments, spec, sure):
-            yield from _effects(row, arguments, program)
+            yield from _placed(_effects(row, arguments, program), program, before)
             if not row.also:
                 break
     if program.effects is not None:
         spec = f"{program.options} {program.globals}"
         arguments = _with_globals(parse(name, rest, spec, command), before)
         if not _asks_for_help(arguments, spec):
-            yield from program.effects(arguments)
+            yield from _placed(program.effects(arguments), program, before)
+
+
+def _placed(found: Iterable[Found], program: Program, before: Arguments) -> Iterator[Found]:
+    """Yield what is found, with the directory in which the program works."""
+    if program.directory is None:
+        yield from found
+        return
+    place = program.directory(before)
+    yield from (one._replace(directory=place) for one in found)
 
 
 def _with_globals(arguments: Arguments, before: Arguments) -> Arguments:
@@ -331,6 +343,8 @@ def _role(role: str, arguments: Arguments) -> list[str]:
         return arguments.options.get(role.removeprefix("value:"), [])
     ranges = {
         "all": operands,
+        "each": operands or [""],
+        "here": ["."],
         "first": operands[:1],
         "last": operands[-1:],
         "notfirst": operands[1:],

@@ -34,7 +34,7 @@ def _mv(arguments: Arguments) -> Iterator[Found]:
     if not target:
         return
     if target == "/dev/null":
-        yield from (Found("delete-files", source) for source in sources)
+        yield from (Found("delete-files-for-good", source) for source in sources)
         return
     yield from (Found("move-files", source) for source in sources)
     yield from (Found("write-files", path) for path in copied_to(sources, target))
