@@ -6,7 +6,7 @@ import fnmatch
 import os
 from collections.abc import Iterator
 
-from ..matching.shell.words import MANY, ONE
+from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call, PlaceKind
 from .effects import Effect, say
 from .parameters import action, flag, names, one_of
@@ -24,14 +24,22 @@ _INSTEAD = {
     "lose-commits": "git branch -d refuses if they are not merged",
     "lose-recovery": "git gc without --prune=now keeps it for two weeks",
 }
-_SYSTEM = frozenset(
-    ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/local", "/usr/share", "/var/lib", "/var/log", "/System", "/Library", "/Applications", "/Users", "/home", "/usr/include", "/usr/lib64"]
-)
+_REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "gc.log")
+"""Files in .git that may be deleted: a lock that an ended git has left, a message."""
+_HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
+"""What in .git is damaged if something else than git writes to it."""
+_SYSTEM = (
+    "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin",
+    "/srv", "/sys", "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/local", "/usr/sbin",
+    "/usr/share", "/var", "/var/lib", "/var/log", "/Applications", "/Library", "/System", "/Users",
+)  # fmt: skip
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
-    for effect in call.of(*_FILES):
-        yield from _judge_files(effect, call, options)
+    for effect in call.of(*_FILES, "write-files"):
+        verdict, instead = _judge_files(effect, call, options)
+        if verdict != "allow":
+            yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
     for effect in call.of(*_INSTEAD):
         if not _is_free(effect, call, options):
             yield Objection(options["git"], say(_shown(effect, call), _INSTEAD[effect.kind]), effect.grade)
@@ -52,24 +60,23 @@ def _shown(effect: Effect, call: Call) -> Effect:
 # Files.
 
 
-def _judge_files(effect: Effect, call: Call, options: Options) -> Iterator[Objection]:
+def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, str]:
+    """Return what is done about an effect on files, and what to do instead."""
+    deny: Action = options["files"]
     path = _plain(effect.target)
-    place = _place(path, call, options)
-    verdict: Action = "allow"
-    instead = ""
+    if effect.kind == "write-files":
+        return (deny, "git itself writes there") if _is_history(path) else ("allow", "")
+    if effect.kind in ("move-files", "change-tree"):
+        is_moved_whole = effect.kind == "move-files" and (
+            call.place_of(path) == "root" or _is_kept(path, call, options)
+        )
+        return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
     if ONE in effect.target:
-        verdict, instead = options["unknownTargets"], "its target is not known before it runs"
-        if effect.kind in ("move-files", "change-tree"):
-            return
-    elif effect.kind in ("move-files", "change-tree"):
-        if _is_system(path, call) or (effect.kind == "move-files" and (place == "root" or _is_kept(path, options))):
-            verdict = options["files"]
-    elif place in ("root", "outside") or _is_kept(path, options):
-        verdict, instead = options["files"], "delete single files in the project, or ask the user"
-    elif place == "inside":
-        verdict = _inside(effect, path, call, options)
-    if verdict != "allow":
-        yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
+        return options["unknownTargets"], "what that is, is not known before it runs"
+    place = _place(path, call, options)
+    if place in ("root", "outside") or (place == "inside" and _is_kept(path, call, options)):
+        return deny, "delete single files in the project, or ask the user"
+    return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
 
 
 def _plain(target: str) -> str:
@@ -111,11 +118,23 @@ def _is_system(path: str, call: Call) -> bool:
     return whole in _SYSTEM or whole == call.home or call.home.startswith(whole.rstrip("/") + "/")
 
 
-def _is_kept(path: str, options: Options) -> bool:
-    parts = os.path.normpath(path).split("/")
-    if parts[-1].endswith(".lock") or parts[-1].startswith((".nfs", "COMMIT_EDITMSG")):
-        return False  # a lock that a killed git left behind
-    return any(fnmatch.fnmatchcase(part, pattern) for part in parts for pattern in options["keep"])
+def _is_kept(path: str, call: Call, options: Options) -> bool:
+    """Return whether a path is, or is in, something that is kept: of the project itself, or anywhere if it exists."""
+    parts = os.path.normpath(os.path.join(call.cwd, path)).split("/")
+    if ".git" in parts and (parts[-2] == "hooks" or any(fnmatch.fnmatchcase(parts[-1], one) for one in _REPLACEABLE)):
+        return False
+    for at, part in enumerate(parts):
+        if any(fnmatch.fnmatchcase(part, pattern) for pattern in options["keep"]):
+            folder = "/".join(parts[:at]) or "/"
+            if folder in (call.project, call.cwd) or os.path.lexists(f"{folder}/{part}"):
+                return True
+    return False
+
+
+def _is_history(path: str) -> bool:
+    """Return whether a path is in the part of .git that holds the history."""
+    head, found, rest = os.path.normpath(path).rpartition("/.git/")
+    return bool(found and head) and rest.split("/")[0] in _HISTORY and not rest.endswith(".lock")
 
 
 def _inside(effect: Effect, path: str, call: Call, options: Options) -> Action:
@@ -137,6 +156,9 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
     """Return whether a git command loses nothing as far as the repository and the parameters say."""
     if effect.kind == "lose-changes-perhaps":
         return not _is_file(effect, call)
+    if effect.kind == "lose-commits":
+        known = _repository(effect, call)
+        return known is not None and is_known(effect.target) and not known.has_ref(effect.target)
     if effect.kind not in ("lose-changes", "lose-untracked"):
         return False
     repository = _repository(effect, call)
@@ -169,7 +191,8 @@ def _is_file(effect: Effect, call: Call) -> bool:
 
 POLICY = Policy(
     name="destructive-commands",
-    prevents="Deleting, emptying or moving away files outside the project, or the project, the home or .git as a whole; "
+    prevents="Deleting, emptying or moving away files outside the project, or the project, the home or .git "
+    "as a whole; "
     "and git commands that discard uncommitted changes, stashes, branches or the way back to lost commits.",
     judge=_judge,
     reads_lines=True,
@@ -187,6 +210,7 @@ POLICY = Policy(
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
     recommended={},
-    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git may "
+    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file "
+    "in .git may "
     "be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",
 )  # fmt: skip

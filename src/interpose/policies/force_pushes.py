@@ -34,7 +34,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 POLICY = Policy(
     name="force-pushes",
-    prevents="Rewriting or deleting what others may already have: force pushes, deleted branches and tags, rewritten history.",
+    prevents="Rewriting or deleting what others may already have: force pushes, deleted branches and tags, "
+    "rewritten history.",
     judge=_judge,
     reads_lines=True,
     parameters=(

@@ -47,7 +47,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 POLICY = Policy(
     name="machine-state",
-    prevents="Stopping the machine, services, many processes or firewalls, fork bombs, and clearing the shell's history "
+    prevents="Stopping the machine, services, many processes or firewalls, fork bombs, and clearing the "
+    "shell's history "
     "or all cron jobs.",
     judge=_judge,
     reads_lines=True,

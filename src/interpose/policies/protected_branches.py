@@ -111,6 +111,7 @@ POLICY = Policy(
         action("work", "allow", "committing, merging and rebasing while it is the current branch"),
     ),
     recommended={},
-    notes="`git push` without a branch pushes the current one: it is read from the repository's files, with push.default "
+    notes="`git push` without a branch pushes the current one: it is read from the repository's files, with "
+    "push.default "
     "and the refspecs of the remote. Where no repository is found, it passes.",
 )

@@ -1,4 +1,4 @@
-"""Read a git repository from its files: the branch, the refs, the settings. Only ``changes`` and ``tracks`` start git."""
+"""Read a git repository from its files: branch, refs, settings. Only ``changes`` and ``tracks`` start git."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ class Repository:
     def has_ref(self, name: str) -> bool:
         """Return whether a name is a branch, a tag, a remote's branch, or looks like a commit."""
         places = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
-        if any(os.path.isfile(os.path.join(self.common, place, name)) for place in places if place or name == "HEAD"):
+        if any(
+            os.path.isfile(os.path.join(self.common, place, name))
+            for place in places
+            if place or name.startswith("refs/")
+        ):
             return True
         packed = {line.rpartition(" ")[2] for line in self._packed}
         if any(place + name in packed for place in places):

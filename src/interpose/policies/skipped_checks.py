@@ -37,7 +37,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 
 def _installs_hooks(effect: Effect, call: Call) -> bool:
-    """Return whether a setting of core.hooksPath names a directory that holds hooks, by what is there or by its name."""
+    """Return whether a setting of core.hooksPath names a directory of hooks, by what is there or by its name."""
     _, setting, value = effect.target.partition("core.hooksPath=")
     if not setting or " -c " in f" {effect.command} ":
         return False

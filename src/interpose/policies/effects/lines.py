@@ -67,9 +67,10 @@ def _known(path: str) -> str | None:
 
 def _absolute(path: str, directory: str | None, home: str) -> str:
     """Return a path with the directory that it is relative to; one that is not known is marked."""
-    if path == "~" or path.startswith("~/"):
-        path = home + path[1:]
-    if os.path.isabs(path) or path.startswith("~"):
+    if path[:1] == "~":
+        user, _, rest = path.partition("/")
+        path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
+    if os.path.isabs(path) or path.startswith(ONE):
         return path
     if directory is None:
         return f"{ONE}/{path}"

@@ -28,7 +28,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ...matching.shell import Command
-from ...matching.shell.words import MANY, ONE
+from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
 
 __all__ = ["Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
 
@@ -139,7 +139,7 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
     first, valued, optional = _spec(spec)
     name, equals, value = word.lstrip("-").partition("=")
     if word.startswith("--") or (len(name) > 1 and name in first):
-        full = name if name in first else next((one for one in first if len(one) > 1 and one.startswith(name)), name)
+        full = _long_name(name, first)
         if not equals and full in valued:
             value = next(rest, "")
         yield first.get(full, full), value
@@ -156,10 +156,23 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
         yield key, ""
 
 
+_WILDCARD = re.compile(r"[*?]+|\[[^]]*\]")
+
+
 def written(word: str) -> str:
-    """Return a word with its tilde and its wildcards: ``~/x``; MANY stands for a wildcard, ONE for what is unknown."""
-    found = getattr(word, "written", word)
-    return found if isinstance(found, str) else word
+    """Return a word with its tilde: ``~/x``; MANY stands for a wildcard in it, and ONE for what is unknown."""
+    found = written_of(word)
+    if not isinstance(word, MarkedWord):
+        found = found.replace(MANY, ONE)
+        return f"./{found}" if found[:1] == "~" else found
+    return _WILDCARD.sub(MANY, found.replace(MANY, ONE))
+
+
+def _long_name(name: str, first: dict[str, str]) -> str:
+    """Return the option that a long name stands for; it may be shortened."""
+    if len(name) > 1 and name in first:
+        return name
+    return next((one for one in first if len(one) > 1 and one.startswith(name)), name)
 
 
 def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]:
@@ -187,7 +200,7 @@ def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]
     if program.effects is not None:
         spec = f"{program.options} {program.globals}"
         arguments = _with_globals(parse(name, rest, spec, command), before)
-        if not _asks_for_help(arguments, spec):
+        if not (program.options and _asks_for_help(arguments, spec)):
             yield from _placed(program.effects(arguments), program, before)
 
 
@@ -240,7 +253,7 @@ def _takes_next(word: str, first: dict[str, str], valued: frozenset[str]) -> boo
     if equals:
         return False
     if word.startswith("--") or name in first:
-        return name in valued
+        return _long_name(name, first) in valued
     at = next((at for at, letter in enumerate(name) if letter in valued), None)
     return at is not None and at == len(name) - 1
 

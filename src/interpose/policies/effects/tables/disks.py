@@ -18,6 +18,18 @@ def _mkfs(arguments: Arguments) -> Iterator[Found]:
             yield Found("write-files", word)
 
 
+def _devices(arguments: Arguments) -> Iterator[Found]:
+    """Read programs that take devices over; names of volumes are no devices."""
+    yield from (Found("disk-write", word) for word in arguments.operands if word.startswith("/dev/"))
+
+
+def _partitions(arguments: Arguments) -> Iterator[Found]:
+    """Read programs that write partition tables: of a device, or of an image in a file."""
+    for word in arguments.operands[:1]:
+        is_file = "/" in word or "." in word
+        yield Found("write-files" if is_file and not word.startswith("/dev/") else "disk-write", word)
+
+
 _ZPOOL = "destroy|labelclear|remove|split|offline|detach|clear|initialize"
 
 PROGRAMS = {
@@ -32,13 +44,19 @@ PROGRAMS = {
         aka="mkswap mkdosfs newfs newfs_* mkntfs mkisofs_device",
     ),
     "fdisk": Program(
+        (Row("", ("-l", "-s", "-v", "-V", "-x")), Row(_partitions)),
+        options="l,list s,getsz v,version V x,list-details b=,sector-size= o=,output= t=,type= w= W= C= H= "
+        "S= L=? u=? B n c=?",
+    ),
+    "gdisk": Program((Row("", "-l"), Row(_partitions)), options="l", aka="cgdisk cfdisk"),
+    "sfdisk": Program(
         (
-            Row("", ("-l", "-d", "-s", "-p", "-v", "-V", "-J", "-F", "-x", "-n", "-i", "-L", "-O", "-b")),
-            Row("disk-write:all", "#>=1"),
+            Row("", ("-l", "-d", "-s", "-J", "-F", "-V", "-n", "-v", "-T", "-g", "--part-uuid #<=2")),
+            Row(_partitions),
         ),
-        options="l,list d,dump s,getsz p,print v,verify V,version J,json F,list-free x,list-details n,no-act "
-        "o=,output= t=,type= w= W= C= H= S=",
-        aka="cfdisk cgdisk gdisk sfdisk",
+        options="l,list d,dump s,show-size J,json F,list-free V,verify n,no-act v,version T,list-types g,show-geometry "
+        "a,append A,activate N=,partno= X=,label= Y=,label-nested= b,backup O=,backup-file= w= W= q f,force delete= "
+        "wipe= wipe-partitions= lock=? move-data=? part-uuid",
     ),
     "sgdisk": Program(
         (
@@ -55,8 +73,7 @@ PROGRAMS = {
     "parted": Program(
         (
             Row("", ("-l", "1:print", "*:print|unit !*:mk*|rm|resize*|set|name|toggle|rescue|disk_*")),
-            Row("disk-write:first", "#>=2"),
-            Row("disk-write:first", "#>=1 1:/dev/*"),
+            Row(_partitions),
         ),
         options="l,list s,script m,machine a=,align= f,fix j,json",
     ),
@@ -91,7 +108,8 @@ PROGRAMS = {
                 "*:--security-erase*|--trim-sector-ranges*|--make-bad-sector|--dco-restore|--write-sector|--security-set-pass",
             ),
         ),
-        options="security-erase= security-erase-enhanced= security-set-pass= user-master= write-sector= make-bad-sector= "
+        options="security-erase= security-erase-enhanced= security-set-pass= user-master= write-sector= "
+        "make-bad-sector= "
         "trim-sector-ranges=",
     ),
     "nvme": Program(
@@ -123,9 +141,10 @@ PROGRAMS = {
         aka="vgremove pvremove lvreduce vgreduce pvmove lvconvert vgmerge vgsplit",
     ),
     "lvcreate": Program(
-        (Row("", ("-t",)), Row("format-disk:last", ("-L=-*", "-l=-*")), Row("disk-write:each")),
+        (Row("", ("-t",)), Row("format-disk:last", ("-L=-*", "-l=-*")), Row(_devices)),
         options="L=,size= l=,extents= n=,name= s,snapshot r,resizefs t,test T= V= i= I= m= y,yes W=",
-        aka="vgcreate pvcreate lvextend lvresize vgextend pvresize lvchange vgchange pvchange lvrename vgrename vgimport "
+        aka="vgcreate pvcreate lvextend lvresize vgextend pvresize lvchange vgchange pvchange lvrename "
+        "vgrename vgimport "
         "vgexport vgcfgrestore",
     ),
     "lvm": Program(
@@ -197,7 +216,8 @@ PROGRAMS = {
             Row("", ("#==0 !-a", "-l", "-f")),
             Row("mount:each"),
         ),
-        options="a,all r,read-only w t=,types= o=,options= B,bind R,rbind M,move v l L= U= f,fake n N= T= source= target= m=?",
+        options="a,all r,read-only w t=,types= o=,options= B,bind R,rbind M,move v l L= U= f,fake n N= T= "
+        "source= target= m=?",
     ),
     "umount": Program(
         (Row("mount:each", ("-a", "#>=1")),),

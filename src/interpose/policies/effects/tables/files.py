@@ -287,7 +287,8 @@ PROGRAMS = {
     ),
     "grep": Program(
         effects=_grep,
-        options="e=,regexp= f=,file= l,files-with-matches L,files-without-match q,quiet c,count r,recursive R n i v w x "
+        options="e=,regexp= f=,file= l,files-with-matches L,files-without-match q,quiet c,count r,recursive "
+        "R n i v w x "
         "o h H s E F P a A= B= C= m= "
         "include= exclude= exclude-dir= color=? colour=? d= D= z U files "
         "g= glob= t= type= T=",

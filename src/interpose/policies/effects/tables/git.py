@@ -41,7 +41,12 @@ def _joined(place: str, path: str) -> str:
 _CHECKOUT = (
     "f,force b= B= q,quiet p,patch t,track=? d,detach orphan= m,merge theirs,3 ours,2 l guess no-guess conflict= "
     "ignore-other-worktrees progress no-progress overlay no-overlay pathspec-from-file= pathspec-file-nul "
-    "ignore-skip-worktree-bits recurse-submodules=? no-recurse-submodules"
+    "ignore-skip-worktree-bits recurse-submodules=? no-recurse-submodules U=,unified= inter-hunk-context="
+)
+
+_RESTORE = (
+    "s=,source= S,staged W,worktree p,patch q,quiet m,merge conflict= theirs ours overlay no-overlay "
+    "pathspec-from-file= ignore-unmerged progress recurse-submodules U=,unified= inter-hunk-context="
 )
 
 
@@ -120,6 +125,15 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
         yield from _moves_branch(*names[:1])
 
 
+_SOON = "now|all|0|0.*|*second*|*minute*|*hour*"
+
+
+def _gc(arguments: Arguments) -> Iterator[Found]:
+    for name, value in _settings(arguments):
+        if name in ("gc.pruneexpire", "gc.reflogexpire", "gc.reflogexpireunreachable") and value in ("now", "all"):
+            yield Found("lose-recovery")
+
+
 def _update_ref(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("stdin"):
         yield Found("lose-commits", ONE)
@@ -135,7 +149,8 @@ def _short(ref: str) -> str:
 
 _PUSH = (
     "f,force d,delete u,set-upstream n,dry-run q,quiet v,verbose all branches mirror tags follow-tags prune no-verify "
-    "force-with-lease=? force-if-includes o=,push-option= repo= atomic no-atomic thin no-thin signed=? receive-pack=,exec= "
+    "force-with-lease=? force-if-includes o=,push-option= repo= atomic no-atomic thin no-thin signed=? "
+    "receive-pack=,exec= "
     "4,ipv4 6,ipv6 porcelain progress verify recurse-submodules= stdin stateless-rpc helper-status"
 )
 _EVERYTHING = "*"
@@ -262,7 +277,7 @@ _GIT = Program(
     rows=(
         # Checks come first and are no reason to stop reading.
         Row("skip-checks", ("-n", "--no-gpg-sign"), "commit", _COMMIT, also=True),
-        Row("skip-checks", ("--no-verify", "--no-gpg-sign"), "merge|rebase|cherry-pick|am|pull|revert", _MERGE, also=True),
+        Row("skip-checks", ("--no-verify", "--no-gpg-sign"), "merge|rebase|cherry-pick|am|pull|revert", _MERGE, True),
         Row("skip-checks", "--no-verify", "push", _PUSH, also=True),
         # Uncommitted work.
         Row(
@@ -273,15 +288,9 @@ _GIT = Program(
             "no-refresh refresh",
         ),
         Row(_checkout, (), "checkout", _CHECKOUT),
-        Row(
-            "",
-            ("-p", "-S !-W"),
-            "restore",
-            "s=,source= S,staged W,worktree p,patch q,quiet m,merge conflict= theirs ours overlay no-overlay "
-            "pathspec-from-file= ignore-unmerged progress recurse-submodules",
-        ),
-        Row("lose-changes:here", "--pathspec-from-file", "restore", "s=,source= S,staged W,worktree pathspec-from-file="),
-        Row("lose-changes:all", "#>=1", "restore", "s=,source= S,staged W,worktree q,quiet conflict="),
+        Row("", ("-p", "-S !-W"), "restore", _RESTORE),
+        Row("lose-changes:here", "--pathspec-from-file", "restore", _RESTORE),
+        Row("lose-changes:all", "#>=1", "restore", _RESTORE),
         Row(
             "lose-changes:here",
             "-f",
@@ -294,12 +303,16 @@ _GIT = Program(
         Row(_clean, (), "clean", "f,force d x X n,dry-run q,quiet i,interactive e=,exclude="),
         Row("lose-stash:each", (), "stash drop|stash clear", "q,quiet"),
         Row("lose-changes:all", "-f", "worktree remove", "f,force"),
-        Row("lose-changes:here", "-f !--prefix", "checkout-index", "f,force a,all u,index prefix= n stdin q,quiet z temp stage="),
+        Row("lose-changes:here", "-f !--prefix", "checkout-index", "f,force a,all u,index prefix= n stdin "
+        "q,quiet z temp stage="),
         Row("lose-changes:here", "--reset -u", "read-tree", "reset u m i n,dry-run prefix= v q aggressive trivial"),
         Row("lose-changes:each", ("-f", "--all"), "submodule deinit", "f,force all q,quiet"),
-        Row("lose-changes:here", "-f", "submodule update", "f,force init recursive remote q,quiet N j= depth= reference="),
-        Row("", ("--cached", "-n"), "rm", "f,force r cached n,dry-run q,quiet ignore-unmatch sparse pathspec-from-file="),
-        Row("lose-changes:all delete-files:all", "-f", "rm", "f,force r q,quiet ignore-unmatch sparse pathspec-from-file="),
+        Row("lose-changes:here", "-f", "submodule update", "f,force init recursive remote q,quiet N j= "
+        "depth= reference="),
+        Row("", ("--cached", "-n"), "rm", "f,force r cached n,dry-run q,quiet ignore-unmatch sparse "
+        "pathspec-from-file="),
+        Row("lose-changes:all delete-files:all", "-f", "rm", "f,force r q,quiet ignore-unmatch sparse "
+        "pathspec-from-file="),
         Row("delete-files:all", (), "rm", "r q,quiet ignore-unmatch sparse pathspec-from-file="),
         Row("", "-n", "mv", "n,dry-run f,force k v,verbose sparse"),
         Row("move-files:notlast write-files:last", (), "mv", "f,force k v,verbose sparse"),
@@ -321,10 +334,18 @@ _GIT = Program(
         ),
         Row(_update_ref, (), "update-ref", "d,delete m= no-deref stdin create-reflog z"),
         Row("lose-commits:all", "-d", "symbolic-ref", "d,delete m= q,quiet short"),
-        Row(_fetch, (), "fetch|pull", "f,force p,prune t,tags a,all depth= q,quiet v,verbose j= o= upload-pack= r=?,rebase=? n"),
+        Row(_fetch, (), "fetch|pull", "f,force p,prune t,tags a,all depth= q,quiet v,verbose j= o= "
+        "upload-pack= r=?,rebase=? n"),
         Row("", "-n", "reflog expire|reflog delete", "n,dry-run"),
-        Row("lose-recovery", (), "reflog expire|reflog delete", "n,dry-run all expire= expire-unreachable= rewrite"),
-        Row("lose-recovery", "--prune=now|all|*second*|*minute*|0*", "gc", "prune=? aggressive auto q,quiet force no-prune"),
+        Row("lose-recovery", (), "reflog delete"),
+        Row(
+            "lose-recovery",
+            (f"--expire={_SOON}", f"--expire-unreachable={_SOON}"),
+            "reflog expire",
+            "n,dry-run all expire= expire-unreachable= rewrite updateref stale-fix verbose single-worktree",
+        ),
+        Row("lose-recovery", f"--prune={_SOON}", "gc", "prune=? aggressive auto q,quiet force no-prune"),
+        Row(_gc, (), "gc"),
         Row("", "-n", "prune", "n,dry-run v,verbose expire= progress"),
         Row("lose-recovery", (), "prune", "v,verbose expire= progress"),
         Row("rewrite-history", (), "filter-branch"),

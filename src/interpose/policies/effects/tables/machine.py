@@ -17,7 +17,9 @@ def _kill(arguments: Arguments) -> Iterator[Found]:
         if words[1:2] == ["0"]:
             return
         words = words[2:]
-    elif (words[:1] and words[0].startswith("-") and words[0] not in ("--", "-1")) or (words[:1] == ["-1"] and len(words) > 1):
+    elif (words[:1] and words[0].startswith("-") and words[0] not in ("--", "-1")) or (
+        words[:1] == ["-1"] and len(words) > 1
+    ):
         words = words[1:]
     for word in words:
         if word == "--":
@@ -57,7 +59,8 @@ PROGRAMS = {
                 "start|restart|reload|try-restart|reload-or-restart|unmask|daemon-reload|enable",
             ),
         ),
-        globals="user system q,quiet no-pager now force f H=,host= M=,machine= t=,type= p=,property= a,all root= global "
+        globals="user system q,quiet no-pager now force f H=,host= M=,machine= t=,type= p=,property= a,all "
+        "root= global "
         "runtime l,full no-block no-ask-password s=,signal= kill-who=",
     ),
     "service": Program(
@@ -92,14 +95,16 @@ PROGRAMS = {
             Row("kill-many:all", f"*:{_WIDE}"),
             Row("kill:all", "#>=1"),
         ),
-        options="f,full x,exact n,newest o,oldest u=,euid= U=,uid= G=,group= g=,pgroup= P=,parent= t=,terminal= s= signal= "
+        options="f,full x,exact n,newest o,oldest u=,euid= U=,uid= G=,group= g=,pgroup= P=,parent= "
+        "t=,terminal= s= signal= "
         "v,inverse i l e",
         aka="skill",
     ),
     "killall": Program(
         (
             Row("", ("-l", "-0", "-V", "-s=0 !-9")),
-            Row("kill-many:each", ("-u", "#>=1")),
+            Row("kill-many:each", ("-u", "-r", "#>=3", f"*:{_WIDE}")),
+            Row("kill:all", "#>=1"),
         ),
         options="u=,user= s=,signal= e i q r,regexp g v w l,list o= y= Z= m d",
         aka="killall5 taskkill",
@@ -112,8 +117,10 @@ PROGRAMS = {
             Row("firewall-off", ("-F", "-X", "-Z", "-P=*:* ", "*:ACCEPT -P")),
             Row("network-change"),
         ),
-        options="L,list S,list-rules F,flush X,delete-chain Z,zero P=,policy= A=,append= D=,delete= I=,insert= C=,check= "
-        "t=,table= j=,jump= p=,protocol= s=,source= d=,destination= i=,in-interface= o=,out-interface= dport= sport= n v "
+        options="L,list S,list-rules F,flush X,delete-chain Z,zero P=,policy= A=,append= D=,delete= "
+        "I=,insert= C=,check= "
+        "t=,table= j=,jump= p=,protocol= s=,source= d=,destination= i=,in-interface= o=,out-interface= "
+        "dport= sport= n v "
         "line-numbers w m=,match= R= N=",
         aka="ip6tables iptables-legacy iptables-nft ebtables arptables",
     ),
@@ -193,7 +200,8 @@ PROGRAMS = {
             Row("", ("-s", "--dry-run")),
             Row("remove-packages:each", (), "remove|purge|autoremove|autopurge|full-upgrade --purge"),
         ),
-        options="y,yes,assume-yes q s,simulate,dry-run,just-print purge auto-remove f m allow-remove-essential o= c= t=",
+        options="y,yes,assume-yes q s,simulate,dry-run,just-print purge auto-remove f m "
+        "allow-remove-essential o= c= t=",
         aka="apt aptitude",
     ),
     "dnf": Program(
