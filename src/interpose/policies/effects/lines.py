@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line
 from ...matching.shell.words import ONE, is_known
+from .downloads import downloads_that_run
 from .effect import Effect
 from .rows import Found, apply_rows, written
 from .tables import find_programs
@@ -20,7 +21,9 @@ FILE_KINDS = frozenset({
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = ()
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    downloads_that_run,
+)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 

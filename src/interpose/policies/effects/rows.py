@@ -30,7 +30,10 @@ from typing import NamedTuple
 from ...matching.shell import Command
 from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
 
-__all__ = ["Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+
+RUNS = "run-line"
+"""The kind of a target that is a command line which is run: its effects are read in turn."""
 
 
 class Found(NamedTuple):
@@ -55,6 +58,8 @@ class Arguments(NamedTuple):
     dashes: int | None
     """How many operands stand before ``--``; None if there is none."""
     command: Command
+    texts: tuple[str, ...] = ()
+    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -175,8 +180,8 @@ def _long_name(name: str, first: dict[str, str]) -> str:
     return next((one for one in first if len(one) > 1 and one.startswith(name)), name)
 
 
-def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]:
-    """Yield what the rows of a program, and its function, say of a command."""
+def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, ...] = ()) -> Iterator[Found]:
+    """Yield what the rows of a program, and its function, say of a command that reads these texts."""
     words = tuple(written(word) for word in command.parts[1:])
     if program.dashed and command.name.lower().startswith(f"{name}-"):
         words = (command.name[len(name) + 1 :], *words)
@@ -201,7 +206,7 @@ def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]
         spec = f"{program.options} {program.globals}"
         arguments = _with_globals(parse(name, rest, spec, command), before)
         if not (program.options and _asks_for_help(arguments, spec)):
-            yield from _placed(program.effects(arguments), program, before)
+            yield from _placed(program.effects(arguments._replace(texts=texts)), program, before)
 
 
 def _placed(found: Iterable[Found], program: Program, before: Arguments) -> Iterator[Found]:

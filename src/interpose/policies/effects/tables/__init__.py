@@ -18,6 +18,7 @@ FAMILIES: tuple[str, ...] = (
     "files",
     "git",
     "machine",
+    "network",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
