@@ -24,6 +24,7 @@ from ..programs import (
     options_of,
 )
 from .flow import NO_STATE, State, choices_of, fill, follow
+from .functions import is_fork_bomb, uncalled
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
 from .reader import Parsed, parse
@@ -139,6 +140,7 @@ class Resolver:
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
         self.is_simple = True
+        self.is_fork_bomb = False
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
 
@@ -173,8 +175,11 @@ class Resolver:
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
         begin = State(outer.directories) if outer else NO_STATE
         states = follow(parsed, begin, self._set_outside(outer))
+        idle = uncalled(parsed)
+        self.is_fork_bomb |= is_fork_bomb(parsed)
         roles = [
-            self._read_command(raw, parsed, outer, state) for raw, state in zip(parsed.commands, states, strict=True)
+            self._read_idle(raw, parsed, outer, state) if at in idle else self._read_command(raw, parsed, outer, state)
+            for at, (raw, state) in enumerate(zip(parsed.commands, states, strict=True))
         ]
         self._follow_pipes(parsed, roles)
         return max(roles, default=INPUT_IGNORED)
@@ -184,6 +189,16 @@ class Resolver:
         if outer is not None:
             for settings in (self.settings, outer.raw.assigned, outer.settings):
                 yield from (name for name, _ in settings)
+
+    def _read_idle(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
+        """Read a command of a function that the text does not call: it is only suspect."""
+        commands, unread = len(self.commands), len(self.opaque)
+        self._read_command(raw, parsed, outer, state)
+        self.suspects += [
+            Suspect("a function that is not called", one.parts, runs=True) for one in self.commands[commands:]
+        ]
+        del self.commands[commands:], self.opaque[unread:]
+        return INPUT_IGNORED
 
     def _read_command(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
         if len(self.commands) > _MOST_COMMANDS:
@@ -205,7 +220,7 @@ class Resolver:
             role = self.resolve(raw.words, context)
         else:
             role = INPUT_IGNORED
-            if raw.redirections:
+            if raw.redirections or (raw.assigned and not raw.loops):
                 self._note((), context)
         for redirection in raw.redirections:
             if redirection.is_output:
