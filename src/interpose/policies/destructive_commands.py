@@ -167,7 +167,8 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
     if options["worktrees"] == "relax" and repository.is_linked:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target:
-        path = os.path.join(call.cwd, _plain(effect.target))
+        folder, _, _ = effect.target.partition(MANY)[0].rpartition("/")
+        path = os.path.join(call.cwd, folder if MANY in effect.target else effect.target)
         return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
     return False
 

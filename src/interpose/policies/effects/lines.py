@@ -21,8 +21,15 @@ FILE_KINDS = frozenset({
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
+
+def _fork_bombs(line: Line, cwd: str, home: str) -> Iterator[Effect]:
+    if line.is_fork_bomb:
+        yield Effect("fork-bomb", command=line.text, directory=cwd)
+
+
 LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     downloads_that_run,
+    _fork_bombs,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 

@@ -31,7 +31,7 @@ def _kill(arguments: Arguments) -> Iterator[Found]:
 
 
 _WIDE = "node|nodejs|python|python3|python*|ruby|java|bash|zsh|sh|docker|dockerd|containerd|sshd|systemd|init|postgres"
-_WIDE += "|mysqld|nginx|Xorg|gnome-*|kde*|Finder|Dock|WindowServer|chrome|Chrome|code|.|.*|*"
+_WIDE += "|mysqld|nginx|Xorg|gnome-*|kde*|Finder|Dock|WindowServer|chrome|Chrome|code|.|.[*]|[*]"
 
 
 PROGRAMS = {
