@@ -120,8 +120,7 @@ class Step(NamedTuple):
 
 def follow(line: Line, sources: Sources) -> list[Step]:
     """Return the commands of a line with the origins that reach them; empty if no command brings data."""
-    own = [tuple(sources(command)) for command in line.commands]
-    if not any(own):
+    if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
     files = Files()
     steps: list[Step] = []
@@ -255,15 +254,17 @@ def _stages(parsed: Parsed) -> dict[int, tuple[int, int]]:
     return found
 
 
-_RUNNERS = SHELLS | {
-    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "pwsh", "powershell", "cmd", "xargs",
-    "parallel", "docker", "podman", "kubectl",
+_OTHER_SHELLS = frozenset(["pwsh", "powershell", "cmd", "powershell.exe", "cmd.exe"])
+"""Shells whose texts are not among the commands of a line."""
+
+_RUNNERS = SHELLS | _OTHER_SHELLS | {
+    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "xargs", "parallel", "docker", "podman", "kubectl",
 }  # fmt: skip
 """Programs that run a text among their words."""
 
 _NO_DATA = frozenset(
     """
-    [ awk-version b2sum cd chmod chown cksum cmp curl-config diff du echo-n exit false file find kill ls md5 md5sum mkdir
+    [ b2sum cd chmod chown cksum cmp diff du exit false file find kill ls md5 md5sum mkdir
     mkfifo mktemp pwd return rm rmdir sha1sum sha224sum sha256sum sha384sum sha512sum shasum shellcheck sleep stat sum
     test touch true type unlink wait wc which
     """.split()

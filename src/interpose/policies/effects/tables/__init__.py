@@ -16,6 +16,7 @@ Entry = tuple[str, Program]
 FAMILIES: tuple[str, ...] = (
     "disks",
     "network",
+    "packages",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 

@@ -11,7 +11,7 @@ from ....matching.shell.resolver import program_of
 from ....matching.shell.words import MANY, ONE, base_name
 from ..rows import Arguments, Found, Program, Row, parse
 
-__all__ = ["PROGRAMS", "Fetched", "fetches"]
+__all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off"]
 
 
 class Fetched(NamedTuple):
@@ -80,6 +80,8 @@ _WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _curl(given: Arguments) -> Iterator[Found]:
+    if given.has("unix-socket", "abstract-unix-socket"):
+        return
     for url in _urls(given, "url"):
         yield Found("request", url)
         yield from _changes(given, url, sends=given.has(*_DATA) and not given.has("G", "I"), method=given.value("X"))
@@ -247,7 +249,7 @@ def _git_settings(given: Arguments) -> Iterator[Found]:
     """Read the settings and the variables that switch the check of certificates off, and what is cloned."""
     settings = [*given.options.get("c", ()), *given.options.get("config", ())]
     off = any(_is_off(setting) for setting in settings)
-    if off or any(name == "GIT_SSL_NO_VERIFY" and value not in ("", "0", "false") for name, value in _assigned(given)):
+    if off:
         yield Found("tls-off")
     words = [word for word in given.operands if word]
     if words[:1] == ["config"] and len(words) > 2 and _is_off("=".join(words[-2:])):
@@ -260,8 +262,33 @@ def _is_off(setting: str) -> bool:
     return parts[0] == "http" and parts[-1] == "sslverify" and value.strip().lower() in ("false", "0", "no", "off")
 
 
-def _assigned(given: Arguments) -> tuple[tuple[str, str], ...]:
-    return given.command.assigned
+_OFF_VARIABLES = {
+    "NODE_TLS_REJECT_UNAUTHORIZED": ("0",),
+    "PYTHONHTTPSVERIFY": ("0",),
+    "GIT_SSL_NO_VERIFY": ("1", "true", "yes", "on"),
+    "CURL_INSECURE": ("1", "true"),
+    "NPM_CONFIG_STRICT_SSL": ("false", "0"),
+    "npm_config_strict_ssl": ("false", "0"),
+    "YARN_ENABLE_STRICT_SSL": ("false", "0"),
+    "HEX_UNSAFE_HTTPS": ("1", "true"),
+    "CARGO_HTTP_CHECK_REVOKE": ("false",),
+    "PIP_TRUSTED_HOST": ("*",),
+    "UV_INSECURE_HOST": ("*",),
+    "GOINSECURE": ("*",),
+    "GONOSUMDB": ("*",),
+    "GONOSUMCHECK": ("*",),
+    "GOSUMDB": ("off",),
+}
+
+
+def is_check_off(name: str, value: str) -> bool:
+    """Return whether a variable switches the check of certificates or checksums off; ``*`` stands for any value."""
+    off = _OFF_VARIABLES.get(name, ())
+    return bool(value) and (value.lower() in off or off == ("*",))
+
+
+def _exported(given: Arguments) -> Iterator[Found]:
+    yield from (Found("tls-off") for word in given.operands if is_check_off(*word.partition("=")[::2]))
 
 
 _TUNNELS = "http|https|tcp|tls|start|tunnel|share|client|connect|funnel|serve|host|up"
@@ -300,6 +327,7 @@ PROGRAMS: dict[str, Program] = {
         (Row("tls-off", "*:strict-ssl=false", sub="config set|set"), Row("tls-off", "1:strict-ssl #>=2 *:false", sub="config set|set"), Row("tls-off", "--strict-ssl=false")),
         options="strict-ssl= location= g,global userconfig=", aka="pnpm yarn",
     ),
+    "export": Program(aka="declare typeset setenv", effects=_exported),
     "composer": Program((Row("tls-off", ("1:disable-tls *:true", "1:secure-http *:false"), sub="config"),)),
 }  # fmt: skip
 
