@@ -342,11 +342,11 @@ def _texts(command: Command) -> Iterator[str]:
     if command.name not in _RUNNERS:
         return
     words = command.parts[1:]
-    texts = {word for word in words if any(mark in word for mark in " ;|&\n")}
-    texts |= {word for before, word in pairwise(words) if before.startswith("-") and "c" in before}
+    texts = dict.fromkeys(word for word in words if any(mark in word for mark in " ;|&\n"))
+    texts |= dict.fromkeys(word for before, word in pairwise(words) if before.startswith("-") and "c" in before)
     if command.name in ("eval", "watch", "ssh") and not texts:
-        texts = {" ".join(words)}
-    for text in texts - {ONE, MANY, ""}:
+        texts = {" ".join(words): None}
+    for text in (one for one in texts if one not in (ONE, MANY, "")):
         # What is computed in it is no syntax: it stands for a word.
         yield text.replace(ONE, "$x").replace(MANY, "$x")
 
