@@ -12,6 +12,7 @@ from ..matching.shell import Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
 from .effects import Effect, effects_of_input, effects_of_line
+from .effects.downloads import is_well_known_installer
 
 __all__ = ["Call", "PlaceKind"]
 

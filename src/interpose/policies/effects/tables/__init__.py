@@ -19,6 +19,7 @@ FAMILIES: tuple[str, ...] = (
     "git",
     "machine",
     "network",
+    "packages",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
