@@ -11,7 +11,7 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``; nothing means no target. Where words
+  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``; nothing means no target. Where words
   cannot say it, a function of the arguments yields what is found.
 
 In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
@@ -336,6 +336,7 @@ def _role(role: str, arguments: Arguments) -> list[str]:
         return arguments.options.get(role.removeprefix("value:"), [])
     ranges = {
         "all": operands,
+        "words": [" ".join(operands)],
         "first": operands[:1],
         "last": operands[-1:],
         "notfirst": operands[1:],

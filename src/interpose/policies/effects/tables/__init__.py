@@ -14,10 +14,14 @@ __all__ = ["FAMILIES", "find_programs"]
 Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
+    "clouds",
+    "containers",
+    "databases",
     "disks",
     "files",
     "git",
     "machine",
+    "privilege",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
