@@ -39,7 +39,8 @@ _SUDO_ALLOWED = (
     *(f"{name} *" for name in _PACKAGES),
     "systemctl status*", "systemctl is-*", "systemctl list-*", "systemctl show*", "systemctl cat *", "journalctl*", "dmesg*",
     "ls*", "id", "whoami", "true", "lsof*", "ss *", "netstat *", "ufw status*", "fdisk -l*", "docker ps*", "docker logs*",
-    "docker images*", "mkdir *", "updatedb", "ldconfig", "apt-key list", "du *", "df *", "lsblk*", "blkid*", "stat *",
+    "docker images*", "git status*", "git log*", "git diff*", "pip list*", "pip show*", "pip freeze*",
+    "mkdir *", "updatedb", "ldconfig", "apt-key list", "du *", "df *", "lsblk*", "blkid*", "stat *",
 )  # fmt: skip
 _RUNS_COMMANDS = re.compile(r"(?i)(?:^|\s)(?:-o|--option)|invoke|::|--hook|[;&|`$<>\n]")
 

@@ -254,10 +254,11 @@ _READ, _CHANGE, _DELETE, _WIDE = "cloud-read", "cloud-change", "cloud-delete", "
 
 
 @cache
-def _kind_of(word: str) -> str:
-    """Return what a verb does; empty if it is no known verb."""
+def _kind_of(word: str, whole: bool = False) -> str:
+    """Return what a verb does; empty if it is no known verb. With ``whole``, parts of the word do not count."""
     plain = word.lower()
-    for part in dict.fromkeys((plain, re.split(r"[-_:]", plain)[0], re.split(r"[-_:]", plain)[-1])):
+    parts = re.split(r"[-_:]", plain)
+    for part in (plain,) if whole else dict.fromkeys((plain, parts[0], parts[-1])):
         if part in _DELETE_SET:
             return _DELETE
         if part in _READ_SET:
@@ -265,6 +266,19 @@ def _kind_of(word: str) -> str:
         if part in _CHANGE_SET:
             return _CHANGE
     return ""
+
+
+def _verb(words: list[str], first: int) -> tuple[str, int]:
+    """Return what the verb among words does, and where it is: the first word that is one, else one with a verb in it.
+
+    Some verbs are nouns too: in ``velero restore delete`` the second word is the verb.
+    """
+    for whole in (True, False):
+        for at, word in enumerate(words[first:6], first):
+            kind = _kind_of(word, whole)
+            if kind and not (whole and kind != _DELETE and at == 0 and _kind_of("".join(words[1:2]), True)):
+                return kind, at
+    return "", 0
 
 
 _READ_SET, _DELETE_SET, _CHANGE_SET = frozenset(_READS), frozenset(_DELETES), frozenset(_CHANGES)
@@ -313,9 +327,7 @@ def _by_verb(
         words = [word for word in arguments.operands if word]
         if not words or words[0] in ("help", "version"):
             return
-        kind, at = next(
-            ((_kind_of(word), at) for at, word in enumerate(words[first:6], first) if _kind_of(word)), ("", 0)
-        )
+        kind, at = _verb(words, first)
         if any(word in (ONE, MANY) for word in words[: at + 1]):
             kind = _CHANGE
         kind = kind or unknown
@@ -492,7 +504,7 @@ def _terraform(arguments: Arguments) -> Iterator[Found]:
         yield Found(_DELETE, " ".join(words[1:]), values)
     elif (first, second) == ("workspace", "select"):
         yield Found("cloud-select", " ".join(words[2:3]), values)
-    elif first in ("apply", "import", "taint", "untaint", "refresh") or (
+    elif first in ("apply", "import", "taint", "untaint") or (
         first == "state" and second in ("mv", "replace-provider")
     ):
         yield Found(_READ if second in ("list", "show", "pull") else _CHANGE, target, values)
@@ -536,7 +548,7 @@ def _ansible(arguments: Arguments) -> Iterator[Found]:
 # Clouds.
 
 _AWS_DELETE = re.compile(
-    r"(?:batch-)?(?:delete|terminate|remove|deregister|purge|destroy|disassociate|detach|revoke|release|disable|abort|stop"
+    r"(?:batch-)?(?:delete|terminate|remove|deregister|purge|destroy|disassociate|detach|revoke|release|disable|abort"
     r"|schedule-key-deletion|reset|forget|cancel-key)(?:-|$)|rb$|rm$"
 )
 _AWS_READ = re.compile(
@@ -574,11 +586,11 @@ def _aws(arguments: Arguments) -> Iterator[Found]:
     elif service == "route53" and operation == "change-resource-record-sets":
         text = " ".join(arguments.words)
         yield Found(_DELETE if re.search(r'"DELETE"|Action=DELETE', text) else _CHANGE, target, values)
-    elif _AWS_DELETE.match(operation):
+    elif _AWS_READ.match(operation.removeprefix("admin-")):
+        yield Found(_READ, target, values)
+    elif _AWS_DELETE.match(operation.removeprefix("admin-")):
         wide = any(_begins(words, one) for one in _AWS_WIDE_PATTERNS)
         yield Found(_WIDE if wide else _DELETE, target, values)
-    elif _AWS_READ.match(operation):
-        yield Found(_READ, target, values)
     else:
         yield Found(_CHANGE, target, values)
 
@@ -614,7 +626,7 @@ _GCLOUD_GLOBALS = (
     "q,quiet project= account= configuration= verbosity= format= impersonate-service-account= zone= region= flatten= "
     "filter= location= cluster= limit= sort-by= instance= database= secret= key= billing-project= user-output-enabled="
 )
-_gcloud_verb = _by_verb("project configuration cluster", wide=_GCLOUD_WIDE, unknown=_CHANGE)
+_gcloud_verb = _by_verb("project configuration cluster", wide=_GCLOUD_WIDE, unknown=_CHANGE, first=1)
 _GCLOUD_READS = frozenset({"auth", "info", "version", "init", "help", "topic", "components", "feedback", "cheat-sheet"})
 
 
@@ -680,7 +692,7 @@ _AZ_WIDE = (
     "keyvault purge|cosmosdb delete|vm delete|network dns zone delete|acr delete|postgres * delete|mysql * delete|"
     "redis delete|storage blob delete-batch|ad app delete|backup vault delete|deployment * delete"
 )
-_az_verb = _by_verb("subscription g", wide=_AZ_WIDE, unknown=_CHANGE)
+_az_verb = _by_verb("subscription g", wide=_AZ_WIDE, unknown=_CHANGE, first=1)
 
 
 def _az(arguments: Arguments) -> Iterator[Found]:
@@ -825,6 +837,9 @@ def _services(arguments: Arguments) -> Iterator[Found]:
             _values(arguments, "stage s profile"),
         )
         return
+    if name == "vault" and words[1:2] == ["disable"]:
+        yield Found(_WIDE, " ".join(words[2:]), _values(arguments, "namespace"))
+        return
     if name == "eksctl" and words[:2] == ["delete", "cluster"]:
         yield Found(_WIDE, " ".join(words[2:]), _values(arguments, "profile"))
         return
@@ -844,6 +859,17 @@ def _services(arguments: Arguments) -> Iterator[Found]:
             found = found._replace(kind=_READ)
         if not (name in ("rclone",) and arguments.has("n")):
             yield found
+
+
+def _jenkins(arguments: Arguments) -> Iterator[Found]:
+    """Read ``java -jar jenkins-cli.jar … delete-job NAME``."""
+    words = arguments.words
+    at = next((at for at, word in enumerate(words) if word.endswith("jenkins-cli.jar")), None)
+    if at is not None:
+        for word in words[at + 1 :]:
+            if kind := "" if "/" in word else _kind_of(word):
+                yield Found(kind, " ".join(words[at + 1 :]))
+                return
 
 
 _EXTRA: dict[str, tuple[tuple[str, str], ...]] = {
@@ -969,6 +995,8 @@ PROGRAMS: dict[str, Program] = {
                             one for one in _SERVICES.split() if one not in ("vercel", "now", "flyctl"))),
     "kafka-topics": Program(effects=_dashed, options="topic= group= bootstrap-server= delete describe list create alter execute",
                             aka="kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh kafka-configs kafka-configs.sh kafka-acls kafka-acls.sh"),
+    "java": Program(effects=_jenkins),
+    "split": Program((Row("cloud-delete:words", sub="environments delete|segments delete|splits delete|splits kill|traffic-types delete|workspaces delete"),)),
     "kafka-delete-records": Program(effects=_dashed, aka="kafka-delete-records.sh"),
     "curl": Program(effects=_request, options=_CURL, aka="curlie"),
     "http": Program(effects=_httpie, aka="https xh xhs"),

@@ -14,6 +14,10 @@ from ..sql import sql_effects
 __all__ = ["PROGRAMS"]
 
 
+_BARE = frozenset({"DROP", "TRUNCATE", "DELETE", "ALTER", "UPDATE"})
+"""A statement without quotes: its other words became operands."""
+
+
 def _client(statements: str, names: str = "", *, operands: int | None = None) -> Callable[[Arguments], Iterator[Found]]:
     """Return a function that reads the SQL that a client is given.
 
@@ -29,6 +33,7 @@ def _client(statements: str, names: str = "", *, operands: int | None = None) ->
         if operands is not None:
             texts += arguments.operands[operands:]
         values = _values(arguments, names, given)
+        texts = [" ".join([text, *given]) if text.upper() in _BARE else text for text in texts]
         for text in (*texts, *arguments.texts):
             for found in sql_effects(text):
                 yield found._replace(values=values)
@@ -310,7 +315,7 @@ PROGRAMS: dict[str, Program] = {
             Row("db-schema", sub="db push|migrate deploy|migrate dev|db execute|migrate resolve", options=_PRISMA),
         )
     ),
-    "rails": Program(effects=_rails, aka="rake hanami"),
+    "rails": Program(effects=_rails, aka="rake hanami gitlab-rails gitlab-rake"),
     "manage.py": Program(effects=_django, aka="django-admin django", options="database= settings= c=,command= plan check noinput"),
     "artisan": Program(effects=_task, aka="sail"),
     "mix": Program(effects=_mix),
@@ -356,6 +361,6 @@ PROGRAMS: dict[str, Program] = {
     "dotnet-ef": Program((Row("db-reset", sub="database drop"), Row("db-schema", sub="database update")), options="f,force c= p= s="),
     "dotnet": Program((Row("db-reset", sub="ef database drop"), Row("db-schema", sub="ef database update"))),
     "hasura": Program((Row("db-schema", sub="migrate apply|metadata apply|migrate delete"),)),
-    "drop": Program(effects=_typed, aka="delete alter"),
-    "truncate": Program((Row(_typed, "1:table|TABLE|Table"),)),
+    "drop": Program(effects=_typed, aka="delete alter grant"),
+    "truncate": Program((Row("", ("-s", "-r")), Row(_typed, "#>=1")), options="s=,size= r=,reference= c,no-create o,io-blocks"),
 }  # fmt: skip
