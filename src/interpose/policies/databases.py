@@ -52,7 +52,8 @@ def _objection(effect: Effect, options: Options) -> Objection:
     reason = say(effect, _INSTEAD.get(effect.kind, ""))
     named = (*effect.values, effect.target)
     if names_match(named, options["production"]):
-        chosen = max(chosen, options["productionAny"], key=lambda one: STRICTNESS.get(one, 0))
+        stricter = options["productionChange" if effect.kind == "db-schema" else "productionDelete"]
+        chosen = max(chosen, stricter, key=lambda one: STRICTNESS.get(one, 0))
         reason += ", in production"
     elif names_match(named, options["free"]):
         chosen = "allow"
@@ -78,7 +79,8 @@ POLICY = Policy(
         ),
         action("schema", "ask", "ALTER, RENAME, GRANT, REVOKE, CREATE OR REPLACE, migrations"),
         production(),
-        action("productionAny", "deny", "any of these in production"),
+        action("productionChange", "ask", "changes of the schema in production"),
+        action("productionDelete", "deny", "all the others in production"),
         names("free", (), "the names of databases, hosts and environments where everything is allowed: test"),
         flag("strings", True, "whether statements in inline code are judged: python -c, node -e"),
     ),

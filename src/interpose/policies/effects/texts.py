@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ...matching.shell import Command, Line
+from ...matching.shell.words import ONE
 from .rows import written
 
 __all__ = ["Texts"]
@@ -33,13 +34,14 @@ class Texts:
             self._note_files(command)
 
     def read_by(self, command: Command) -> tuple[str, ...]:
-        """Return what a command reads, as far as the line shows it."""
+        """Return what a command reads, as far as the line shows it; ``ONE`` if a pipe brings something else."""
         own = [one.text for one in command.redirections if one.is_input and one.text]
         if own:
             return tuple(own)
         places = self._feeders.get(command.place, ())
         fed = [text for place in sorted(places) for one in self._at[place] for text in _written(one)]
-        return tuple(text for text in (*fed, *self._files_of(command)) if text)
+        found = tuple(text for text in (*fed, *self._files_of(command)) if text)
+        return found or ((ONE,) if places else ())
 
     def is_complete(self, command: Command) -> bool:
         """Return whether all that a command reads stands in the line."""

@@ -48,13 +48,13 @@ def _sudo(arguments: Arguments) -> Iterator[Found]:
         return
     if options.keys() & {"e", "edit"}:
         inner = ["sudoedit", *inner]
-    yield from _elevated(user, inner)
+    yield from _elevated(user, inner, is_fed=bool(arguments.texts))
 
 
-def _elevated(user: str, inner: list[str]) -> Iterator[Found]:
+def _elevated(user: str, inner: list[str], *, is_fed: bool) -> Iterator[Found]:
     """Say what runs as the other user: a shell without a text or a file, or a command."""
     name = base_name(inner[0])
-    is_shell = name in SHELLS and not any(not word.startswith("-") or "c" in word for word in inner[1:])
+    is_shell = name in SHELLS and not is_fed and all(word[:1] == "-" and "c" not in word for word in inner[1:])
     if is_shell or (name == "su" and not any(word.startswith(("-c", "--command")) for word in inner)):
         yield Found("elevated-shell")
     elif user in _ROOT or not is_known(user):
@@ -120,7 +120,6 @@ PROGRAMS = {
     "chpasswd": Program((Row("change-users"),), aka="userdel deluser groupdel delgroup chsh chfn groupmod newusers vipw vigr"),
     "nsenter": Program(effects=_nsenter, options="t=,target= m,mount=? u,uts=? i,ipc=? n,net=? p,pid=? U,user=? a,all S= G= F r=? w=?"),
     "insmod": Program((Row("load-kernel-code:words", "#>=1"),), aka="rmmod"),
-    "modprobe": Program((Row("", ("-n", "--show-depends", "-c")), Row("load-kernel-code:words", "#>=1")), options="n,dry-run r c D,show-depends a"),
     "kexec": Program((Row("load-kernel-code:words"),)),
     "sysctl": Program((Row("load-kernel-code:words", ("*:kernel.core_pattern=*|kernel.modprobe=*|kernel.yama*=*|kernel.randomize*=*|fs.suid*=*",)),),
                       options="w p n a q e N"),
