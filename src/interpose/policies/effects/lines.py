@@ -9,6 +9,7 @@ from functools import lru_cache
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
 from ...matching.shell.words import ONE, is_known
+from .downloads import downloads_that_run
 from .effect import Effect
 from .inline_code import code_of, read_code
 from .rows import RUNS, Found, apply_rows, written
@@ -23,7 +24,9 @@ FILE_KINDS = frozenset({
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = ()
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    downloads_that_run,
+)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
