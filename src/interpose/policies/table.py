@@ -34,6 +34,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "network-shells",
         "metadata-addresses",
         "hosts",
+    "Privilege and infrastructure": (
+        "privilege",
+        "infrastructure",
+        "containers",
+        "databases",
     ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""

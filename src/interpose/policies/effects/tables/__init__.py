@@ -14,10 +14,14 @@ __all__ = ["FAMILIES", "find_programs"]
 Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
+    "clouds",
+    "containers",
+    "databases",
     "disks",
     "files",
     "git",
     "machine",
+    "privilege",
     "network",
     "packages",
 )
