@@ -14,6 +14,13 @@ RECOMMENDED = "recommended"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Machine": ("disks-and-devices",),
+    "Secrets": (
+        "secret-files",
+        "environment",
+        "secrets",
+        "sending-secrets",
+        "hidden-text",
+    ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
 

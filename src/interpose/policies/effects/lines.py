@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from ...matching.shell import Command, Line
-from ...matching.shell.words import ONE, is_known
+from ...matching.shell.words import MANY, ONE, is_known
 from .effect import Effect
 from .rows import Found, apply_rows
+from .secret_reads import read_secrets
 from .tables import find_programs
 
 __all__ = ["effects_of_line"]
@@ -20,7 +21,7 @@ FILE_KINDS = frozenset({
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = ()
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (read_secrets,)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
@@ -60,6 +61,6 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
     """Return a path with the directory that it is relative to; one that is not known is marked."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
-    if os.path.isabs(path) or path.startswith("~"):
+    if os.path.isabs(path) or path.startswith(("~", ONE, MANY)):
         return path
     return f"{ONE}/{path}" if directory is None else os.path.join(directory, path)
