@@ -61,7 +61,7 @@ class PolicyHook(Record):
         """Yield what the policy has against a call, as its parameters say."""
         if self.policy.judge is not None:
             for one in self.policy.judge(call, self.options):
-                if one.action != "allow":
+                if one.action != "allow" and (one.grade != "opaque" or self.unreadable != "allow"):
                     yield one if self.on_match is None else one._replace(action=self.on_match)
         if self.policy.reads_lines and self.unreadable != "allow":
             for reason in call.unreadable:

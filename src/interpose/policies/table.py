@@ -21,6 +21,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "sending-secrets",
         "hidden-text",
     ),
+    "Code and packages": (
+        "downloaded-code",
+        "unsafe-sources",
+        "foreign-packages",
+        "publishing",
+        "unreadable-commands",
+    ),
+    "Network": (
+        "network-shells",
+        "metadata-addresses",
+        "hosts",
+    ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..grades import Grade
-from .words import Redirection, SimpleCommand, base_name, is_known, word_of
+from .words import Redirection, SimpleCommand, Unread, base_name, is_known, word_of
 
 __all__ = ["Command", "Line", "Pipe", "Suspect"]
 
@@ -67,7 +67,7 @@ class Line(NamedTuple):
     commands: tuple[Command, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     pipes: tuple[Pipe, ...] = ()
-    opaque: tuple[str, ...] = ()
+    opaque: tuple[Unread, ...] = ()
     """What the line runs that cannot be read, or why it cannot be read."""
     is_whole: bool = True
     """Whether the line was read to its end; else there may be more commands."""

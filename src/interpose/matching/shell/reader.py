@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from ..programs import DIRECTORY_VARIABLES
-from .words import MANY, ONE, RawCommand, Redirection, TildeWord, Unsure, is_known
+from .words import MANY, ONE, RawCommand, Redirection, TildeWord, Unread, Unsure, is_known
 
 __all__ = ["Parsed", "parse"]
 
@@ -66,7 +66,7 @@ class Parsed:
         self.commands: list[RawCommand] = []
         self.pipes: list[tuple[int, int, int]] = []
         """Commands first … middle feed the commands middle … last."""
-        self.opaque: list[str] = []
+        self.opaque: list[Unread] = []
         self.functions: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set()
@@ -703,7 +703,7 @@ class _Reader:
         text = self.text
         indirect = _INDIRECT.match(text, self.at)
         if indirect and indirect.group().endswith("}") and indirect.group()[-2] not in "@*]":
-            self.parsed.opaque.append("${!name} evaluates what a variable holds")
+            self.parsed.opaque.append(Unread("${!name} evaluates what a variable holds"))
         self.at += text[self.at : self.at + 1] in ("!", "#") and text[self.at + 1 : self.at + 2] not in ("}", "")
         name = _PARAMETER.match(text, self.at)
         if name is None:
@@ -717,7 +717,7 @@ class _Reader:
             elif "@" in subscript.group() or "*" in subscript.group():
                 value = MANY
         if text.startswith(("@P", "@E", "@A"), self.at):
-            self.parsed.opaque.append("${x@P} evaluates what a variable holds")
+            self.parsed.opaque.append(Unread("${x@P} evaluates what a variable holds"))
         part = _SLICE.match(text, self.at)
         if part and not _NUMBERS.match(part.group()):
             self.parsed.counted.update(_NAME.findall(part.group()) or [""])

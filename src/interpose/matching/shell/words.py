@@ -6,7 +6,7 @@ A word is a text in which two marks stand for what is only known while the line 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
 
 __all__ = [
     "MANY",
@@ -15,6 +15,8 @@ __all__ = [
     "Redirection",
     "SimpleCommand",
     "TildeWord",
+    "Unread",
+    "UnreadKind",
     "Unsure",
     "Word",
     "base_name",
@@ -38,6 +40,30 @@ class Word(NamedTuple):
 
 
 SimpleCommand = tuple[Word, ...]
+
+
+UnreadKind = Literal["computed", "input", "written", "file", "code", "variable", "broken", "control"]
+"""Why a part of a line cannot be read.
+
+computed: a text that is only known while the line runs; input: what a program reads from a pipe or a descriptor;
+written: a file that the line itself writes; file: a file that is there already; code: another language;
+variable: a variable or setting that loads code, or changes which program a name means; broken: no shell's text, or too
+much of it; control: a control character.
+"""
+
+
+class Unread(str):
+    """What of a line cannot be read, in words, and of which kind it is."""
+
+    __slots__ = ("kind",)
+
+    kind: UnreadKind
+
+    def __new__(cls, text: str, kind: UnreadKind = "computed") -> Self:
+        """Return the words with their kind."""
+        made = super().__new__(cls, text)
+        made.kind = kind
+        return made
 
 
 class Unsure(Exception):

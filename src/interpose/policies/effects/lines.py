@@ -8,10 +8,13 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line
 from ...matching.shell.words import MANY, ONE, is_known
+from .downloads import downloads_that_run
 from .effect import Effect
+from .network_code import network_in_code
 from .rows import Found, apply_rows
 from .secret_reads import read_secrets
 from .tables import find_programs
+from .tables.network import is_check_off
 
 __all__ = ["effects_of_line"]
 
@@ -21,7 +24,11 @@ FILE_KINDS = frozenset({
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (read_secrets,)
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    downloads_that_run,
+    network_in_code,
+    read_secrets,
+)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
@@ -44,10 +51,18 @@ def _effects(command: Command, cwd: str, home: str) -> Iterator[Effect]:
 
 def _found(command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
-        if redirection.is_output:
+        if redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
+            host = redirection.target.split("/")[3]
+            yield Found("request", host)
+            if redirection.is_output:
+                yield Found("send", host)
+        elif redirection.is_output:
             yield Found("write-files", redirection.target)
-        elif redirection.is_input and not redirection.text:
+        elif redirection.is_input and not redirection.text and redirection.operator != "<&":
             yield Found("read-files", redirection.target)
+    for name, value in command.assigned:
+        if is_check_off(name, value):
+            yield Found("tls-off")
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command)
 

@@ -17,6 +17,8 @@ FAMILIES: tuple[str, ...] = (
     "disks",
     "readers",
     "secrets",
+    "network",
+    "packages",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
