@@ -227,9 +227,7 @@ _SYSTEM_OPTIONS = (
 
 def _unsigned_settings(given: Arguments) -> Iterator[Found]:
     for value in given.options.get("o", ()):
-        if re.search(
-            r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", value, re.I
-        ):
+        if re.search(r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", value, re.I):
             yield Found("foreign-package", value, ("unsigned",))
     if given.program in ("rpm", "dpkg", "pacman") and (given.has("i", "U", "F") or "-U" in given.words):
         yield from (Found("foreign-package", word, ("url",)) for word in given.operands if _URL.match(word))
@@ -237,9 +235,7 @@ def _unsigned_settings(given: Arguments) -> Iterator[Found]:
         yield Found("foreign-package", " ".join(given.operands), ("unsigned",))
     if given.has("allow-insecure-repositories"):
         yield Found("foreign-package", " ".join(given.operands), ("unsigned",))
-    yield from (
-        Found("foreign-package", value, ("index",)) for value in given.options.get("X", ()) if _URL.match(value)
-    )
+    yield from (Found("foreign-package", value, ("index",)) for value in given.options.get("X", ()) if _URL.match(value))
 
 
 def _repositories(given: Arguments) -> Iterator[Found]:
@@ -282,9 +278,7 @@ def _visibility(given: Arguments) -> Iterator[Found]:
         yield Found("make-public", " ".join(words[2:]))
 
 
-_GRADLE = re.compile(
-    r"(?::[\w:-]*:)?(?:publish\w*|uploadArchives|bintrayUpload|closeAndRelease\w*|artifactoryPublish)\Z"
-)
+_GRADLE = re.compile(r"(?::[\w:-]*:)?(?:publish\w*|uploadArchives|bintrayUpload|closeAndRelease\w*|artifactoryPublish)\Z")
 _MAVEN = re.compile(r"deploy|release:perform|nexus-staging:release|[\w.:-]*maven-deploy-plugin[\w.:-]*")
 
 
