@@ -58,4 +58,4 @@ def shell_commands(text: str) -> tuple[SimpleCommand, ...] | None:
     None if that is unknown: the text is too long or too deep, is not a shell's, or is computed while the line runs.
     """
     line = read_line(text)
-    return None if line.opaque else tuple(command.words for command in line.commands)
+    return None if line.opaque else tuple(command.words for command in line.commands if command.parts)

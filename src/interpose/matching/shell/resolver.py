@@ -26,7 +26,7 @@ from ..programs import (
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
 from .reader import Parsed, parse
-from .words import MANY, ONE, RawCommand, Unread, UnreadKind, Unsure, base_name, is_known
+from .words import MANY, ONE, RawCommand, Unread, UnreadKind, Unsure, base_name, is_known, names_in, value_of
 
 __all__ = [
     "DEEPEST",
@@ -46,6 +46,7 @@ LONGEST = 100_000
 DEEPEST = 10
 _MOST_COMMANDS = 3_000
 _MOST_FED = 100
+_MOST_SETTINGS = 50
 
 # What a command does with what it reads.
 INPUT_IGNORED, INPUT_SUSPECT, INPUT_RUN = 0, 1, 2
@@ -85,6 +86,8 @@ class Context(NamedTuple):
     raw: RawCommand
     parsed: Parsed
     elsewhere: bool = False
+    settings: tuple[tuple[str, str], ...] = ()
+    """The variables that programs such as ``env`` set for it."""
 
     def inside(self, program: str, why: str = "") -> Context:
         """Return the context of a command that another one runs."""
@@ -107,6 +110,8 @@ class Resolver:
         self.opaque: list[Unread] = []
         self.unread = 2 * LONGEST  # eval eval eval … reads the same text again and again
         self.values: list[str] = []
+        self.whole: Parsed | None = None
+        self.settings: tuple[tuple[str, str], ...] = ()  # the variables that the line has set so far
         self.functions: set[str] = set()
         self.written: set[str] = set()
         self.ran: list[tuple[str, str]] = []
@@ -149,6 +154,7 @@ class Resolver:
         if parsed.assigned & parsed.used:
             self.cannot_read(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
         if outer is None:
+            self.whole = parsed
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
         roles = [self._read_command(raw, parsed, outer) for raw in parsed.commands]
         self._follow_pipes(parsed, roles)
@@ -164,7 +170,12 @@ class Resolver:
             raw.place = outer.raw.place
             context = outer._replace(grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed)
         self.dynamic |= bool(raw.substituted)
-        role = self.resolve(raw.words, context) if raw.words else INPUT_IGNORED
+        if raw.words:
+            role = self.resolve(raw.words, context)
+        else:
+            role = INPUT_IGNORED
+            if raw.redirections:
+                self._note((), context)
         for redirection in raw.redirections:
             if redirection.is_output:
                 self.writes(redirection.target)
@@ -237,7 +248,7 @@ class Resolver:
         """Judge what depends on the whole line."""
         if self.shell_without_script and self.is_fed and not self.opaque:
             self.cannot_read(f"{self.shell_without_script} runs what it reads", "input")
-        names = {command.name for command in self.commands}
+        names = {command.name for command in self.commands if command.parts}
         if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
             self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
@@ -261,9 +272,7 @@ class Resolver:
         """Note a command, and the commands that it runs; return what it does with what it reads."""
         if context.depth > DEEPEST:
             raise Unsure("too many commands that run commands")
-        raw = context.raw
-        found, settings = tuple(raw.redirections), tuple(raw.assigned)
-        self.commands.append(Command(tuple(words), context.grade, context.via, context.why, found, settings, raw.place))
+        self._note(words, context)
         first, arguments = words[0], words[1:]
         name = base_name(first)
         if not is_known(first) and (MANY in first or not is_known(name) or not name):
@@ -279,6 +288,24 @@ class Resolver:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
         return self._dispatch(program_of(name), arguments, context)
+
+    def _note(self, words: Sequence[str], context: Context) -> None:
+        """Add a command to those of the line."""
+        raw = context.raw
+        used = names_in([*words, *(part for one in raw.redirections for part in (one.target, one.text))])
+        self.commands.append(
+            Command(
+                tuple(words),
+                context.grade,
+                context.via,
+                context.why,
+                tuple(raw.redirections),
+                (*self.settings, *raw.assigned, *context.settings),
+                raw.place,
+                variables=tuple(dict.fromkeys(used)),
+                substituted=tuple(raw.substituted) if context.parsed is self.whole else (),
+            )
+        )
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
@@ -388,8 +415,9 @@ class Resolver:
         if not sure:
             return self.suspect_wrapper(key, arguments)
         while wrapper.assigns and at < len(arguments) and arguments[at].find("=") > 0:
-            variable, _, value = arguments[at].partition("=")
+            variable, value = arguments[at].partition("=")[0], value_of(arguments[at])
             self._assigns(variable, value, INPUT_SUSPECT, context, alone=False)
+            context = context._replace(settings=(*context.settings, (variable, value))[-_MOST_SETTINGS:])
             at += 1
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (
@@ -552,6 +580,8 @@ class Resolver:
     def _assigns(self, name: str, value: str, role: int, context: Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""
         self.holds_text |= not _NUMBER.fullmatch(value)
+        if alone:
+            self.settings = (*self.settings, (name, value))[-_MOST_SETTINGS:]
         if name == "PATH":
             if not alone:
                 self.cannot_read("a program is searched for in a PATH that the line sets", "variable")
@@ -600,7 +630,7 @@ class Resolver:
                 self.cannot_read(f"{name} evaluates the text of an array")
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
-                    self._assigns(setting.group(1), word[setting.end() :], INPUT_SUSPECT, context, alone=True)
+                    self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
 
 
 def program_of(name: str) -> str:

@@ -40,6 +40,7 @@ KINDS: dict[str, str] = {
     "delete-files-for-good": "deletes {target} for good",
     "empty-files": "empties {target}",
     "move-files": "moves {target} away",
+    "change-mode": "changes the mode or the owner of {target}",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",
     "open-permissions": "lets everybody write to {target}",

@@ -11,7 +11,7 @@ from ...matching.shell.words import MANY, ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
 from .network_code import network_in_code
-from .rows import Found, apply_rows
+from .rows import Found, apply_rows, written
 from .secret_reads import read_secrets
 from .tables import find_programs
 from .tables.network import is_check_off
@@ -20,7 +20,7 @@ __all__ = ["effects_of_line"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
@@ -42,11 +42,16 @@ def effects_of_line(line: Line, cwd: str, home: str) -> tuple[Effect, ...]:
 
 
 def _effects(command: Command, cwd: str, home: str) -> Iterator[Effect]:
-    text = " ".join(command.parts)
+    text = " ".join(map(written, command.parts))
+    found = tuple(_found(command))
+    if not found:
+        return
     for directory in _directories(command, cwd, home):
-        for one in _found(command):
-            target = _absolute(one.target, directory, home) if one.kind in FILE_KINDS and one.target else one.target
-            yield Effect(one.kind, target, text, command.name, command.grade, one.values, directory)
+        for one in found:
+            place = _known(_absolute(one.directory, directory, home)) if one.directory else directory
+            is_file = one.kind in FILE_KINDS and one.target
+            target = _absolute(one.target, place, home) if is_file else one.target
+            yield Effect(one.kind, target, text, command.name, command.grade, one.values, place)
 
 
 def _found(command: Command) -> Iterator[Found]:
@@ -57,9 +62,9 @@ def _found(command: Command) -> Iterator[Found]:
             if redirection.is_output:
                 yield Found("send", host)
         elif redirection.is_output:
-            yield Found("write-files", redirection.target)
+            yield Found("write-files", written(redirection.target))
         elif redirection.is_input and not redirection.text and redirection.operator != "<&":
-            yield Found("read-files", redirection.target)
+            yield Found("read-files", written(redirection.target))
     for name, value in command.assigned:
         if is_check_off(name, value):
             yield Found("tls-off")
@@ -72,10 +77,16 @@ def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...
     return tuple(dict.fromkeys(places)) or (None,)
 
 
+def _known(path: str) -> str | None:
+    return path if is_known(path) else None
+
+
 def _absolute(path: str, directory: str | None, home: str) -> str:
     """Return a path with the directory that it is relative to; one that is not known is marked."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     if os.path.isabs(path) or path.startswith(("~", ONE, MANY)):
         return path
-    return f"{ONE}/{path}" if directory is None else os.path.join(directory, path)
+    if directory is None:
+        return f"{ONE}/{path}"
+    return os.path.join(directory, path) if path else directory

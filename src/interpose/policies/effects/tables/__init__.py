@@ -17,6 +17,9 @@ FAMILIES: tuple[str, ...] = (
     "disks",
     "readers",
     "secrets",
+    "files",
+    "git",
+    "machine",
     "network",
     "packages",
 )
