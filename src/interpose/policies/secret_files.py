@@ -56,8 +56,10 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
                 yield Objection(what, say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)
-            if held is not None:
-                yield Objection(options["writeEnv" if held == "env" else "write"], say(effect), effect.grade)
+            if held == "env":
+                yield Objection(options["writeEnv"], say(effect), effect.grade)
+            elif held is not None and (is_tool or call.place_of(effect.target) != "inside"):
+                yield Objection(options["write"], say(effect), effect.grade)
         elif effect.kind == "use-secret-file":
             yield Objection(options["use"], say(effect), effect.grade)
     yield from _of_input(call, options, own)
@@ -123,7 +125,7 @@ POLICY = Policy(
         action("settings", "ask", "showing settings of coding agents, which may hold tokens"),
         action("commands", "ask", "commands that print a secret, such as gh auth token"),
         action("use", "allow", "giving a secret file to a program that works with it, or a secret to the same line"),
-        action("write", "ask", "writing keys and credential stores"),
+        action("write", "ask", "writing keys and credentials of a person or a machine"),
         action("writeEnv", "allow", "writing env files"),
         Parameter("names", _patterns, (), "further files that hold secrets", "a list of paths as in Read(…)"),
         names(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ...matching.shell import Line
+from ...matching.shell import Command, Line
 from ...matching.shell.reader import Parsed, parse
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import RawCommand, Unsure, base_name
+from ...matching.shell.words import RawCommand, Unsure, base_name, written_of
 
 __all__ = ["PRINTERS", "consumed_commands"]
 
@@ -42,12 +42,16 @@ def consumed_commands(line: Line) -> frozenset[str]:
     consumed = _consumed_places(parsed)
     if not consumed:
         return frozenset()
-    shown = {" ".join(command.parts) for command in line.commands if command.place not in consumed}
+    shown = {_text(command) for command in line.commands if command.place not in consumed}
     return frozenset(
         text
         for command in line.commands
-        if command.place in consumed and (text := " ".join(command.parts)) not in shown
+        if command.place in consumed and (text := _text(command)) not in shown
     )
+
+
+def _text(command: Command) -> str:
+    return " ".join(map(written_of, command.parts))
 
 
 def _consumed_places(parsed: Parsed) -> set[int]:
@@ -59,7 +63,7 @@ def _consumed_places(parsed: Parsed) -> set[int]:
                 consumed.update(range(first, last))
     for first, middle, last in parsed.pipes:
         readers = [raws[place] for place in range(middle, last) if place in raws]
-        if readers and all(_program(raw.words) in _TAKERS or _is_quiet(raw.words) for raw in readers):
+        if readers and all(_takes(raw.words) for raw in readers):
             consumed.update(range(first, middle))
     return consumed
 
@@ -70,6 +74,12 @@ def _hides(raw: RawCommand) -> bool:
         return bool(raw.assigned)
     program = _program(raw.words)
     return program in _SILENT or (program != "" and program not in PRINTERS and program not in _RUNNERS)
+
+
+def _takes(words: Iterable[str]) -> bool:
+    """Return whether a command takes what it reads and prints nothing of it."""
+    given = list(words)
+    return _program(given) in _TAKERS or "--password-stdin" in given or _is_quiet(given)
 
 
 def _is_quiet(words: Iterable[str]) -> bool:

@@ -95,6 +95,7 @@ _SAMPLES = (
     ".env", ".env.local", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
     ".pgpass", ".git-credentials", "credentials",
 )  # fmt: skip
+_WILDCARD = re.compile(r"[*?]|\[[^\]/]*\]")
 _MARKS = re.compile(f"[{ONE}{MANY}]+")
 
 
@@ -104,7 +105,7 @@ def secret_kind(path: str, home: str = "") -> SecretKind | None:
 
     A name with something unknown counts if its known beginning is that of a secret's name: ``.e*``, ``id_*``.
     """
-    plain = path.replace("\\", "/").casefold()
+    plain = _WILDCARD.sub(MANY, path.replace("\\", "/").casefold())
     while "//" in plain or "/./" in plain:
         plain = plain.replace("//", "/").replace("/./", "/")
     plain = plain.rstrip("/") or "/"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...matching.shell import Command, Line
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import MANY, ONE, is_known
+from ...matching.shell.words import MANY, ONE, is_known, written_of
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow
 from .output import PRINTERS
@@ -61,7 +61,7 @@ def printed_variables(command: Command) -> Iterator[str]:
 
 
 def _effect(kind: str, target: str, command: Command) -> Effect:
-    return Effect(kind, target, " ".join(command.parts), command.name, command.grade)
+    return Effect(kind, target, " ".join(map(written_of, command.parts)), command.name, command.grade)
 
 
 def _runs_another(command: Command, line: Line) -> bool:
@@ -91,7 +91,7 @@ class _Reading:
         if program in _NAMES or program in _NOTHING:
             return
         before = ""
-        for word in command.parts[1:]:
+        for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
             if word.startswith("-"):
                 path, used = (value, True) if equals else ("", True)
@@ -100,7 +100,7 @@ class _Reading:
                 path = value if equals and not self.is_secret(word) else path
             before = word
             path = path.partition(":")[0].removeprefix("@")
-            if path and self.is_secret(path):
+            if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
                 kind = "use-secret-file" if used or program in _USERS else "give-secret-file"
                 yield _effect(kind, path, command)
 
@@ -112,7 +112,7 @@ class _Reading:
             elif found.kind == "print-env" and not found.values:
                 yield Brought(Origin("environment", "the environment"))
             elif found.kind == "read-secret":
-                yield Brought(Origin("file", found.target or "a secret"))
+                yield Brought(Origin("variable", found.target or "a secret"))
             elif found.kind == "print-variable" and is_secret_variable(found.target):
                 yield Brought(Origin("variable", f"${found.target}"))
         for name in printed_variables(command):
@@ -122,7 +122,7 @@ class _Reading:
             for path in sent.files:
                 if self.is_secret(path):
                     yield Brought(Origin("file", path))
-            for name in command.variables if sent.values else ():
+            for name in sent.variables:
                 if is_secret_variable(name):
                     yield Brought(Origin("variable", f"${name}"))
 
@@ -141,7 +141,7 @@ class _Reading:
                     found.add(Origin("file", path))
             if sent.values:
                 found |= step.substituted
-                found |= {Origin("variable", f"${name}") for name in command.variables if is_secret_variable(name)}
+            found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
         target = _network_output(command)
         if target:
             host = target
@@ -149,7 +149,7 @@ class _Reading:
         for origin in sorted(found):
             if origin.kind in ("file", "environment", "variable"):
                 yield Effect(
-                    "send-secret", origin.target, " ".join(command.parts), command.name, command.grade,
+                    "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
                     (origin.kind, host),
                 )  # fmt: skip
 
@@ -167,7 +167,7 @@ def _by_file(origins: Origins) -> Iterable[Origin]:
 def _found(command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
         if redirection.is_input and not redirection.text:
-            yield Found("read-files", redirection.target)
+            yield Found("read-files", written_of(redirection.target))
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...matching.shell import Command
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import is_known
+from ...matching.shell.words import is_known, names_in, written_of
 from .rows import Arguments, parse
 
 __all__ = ["Sent", "sent_by"]
@@ -21,7 +21,9 @@ class Sent(NamedTuple):
     reads_input: bool = False
     """Whether it sends its standard input."""
     values: bool = False
-    """Whether it sends values among its words, as a body or in an address."""
+    """Whether it sends unknown values among its words, as a body or in an address."""
+    variables: tuple[str, ...] = ()
+    """The variables among its words, except in headers and in what a user signs in with."""
 
 
 _CURL = (
@@ -225,4 +227,21 @@ def sent_by(command: Command) -> Sent | None:
     if known is None or command.parts[1:2] in (("--help",), ("--version",)):
         return None
     spec, read = known
-    return read(parse(command.name, command.parts[1:], spec, command))
+    sent = read(parse(command.name, map(written_of, command.parts[1:]), spec, command))
+    return None if sent is None else sent._replace(variables=tuple(_variables(command)) if sent.values else ())
+
+
+_SIGN_IN = frozenset({
+    "-H", "--header", "-u", "--user", "-b", "--cookie", "-E", "--cert", "--key", "-K", "--oauth2-bearer", "--aws-sigv4",
+    "-A", "--auth", "-a", "--password", "--proxy-user", "-U", "-x", "--proxy", "-i",
+})  # fmt: skip
+
+
+def _variables(command: Command) -> Iterator[str]:
+    """Yield the variables in the words of a command that are no headers and no passwords."""
+    before = ""
+    for word in command.parts[1:]:
+        option = str(word).partition("=")[0]
+        if before not in _SIGN_IN and option not in _SIGN_IN and not (word[:2] in _SIGN_IN and word[:2] != "--"):
+            yield from names_in([word])
+        before = word
