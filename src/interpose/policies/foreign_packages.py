@@ -9,6 +9,7 @@ from ..matching.hosts import HostPattern
 from .call import Call
 from .effects import Effect, say
 from .parameters import Parameter, action, names
+from .places import hosts_of_effect, place_of_host
 from .policy import Objection, Options, Policy
 
 __all__ = ["POLICY", "host_patterns"]
@@ -17,8 +18,16 @@ _SORTS = {"index": "index", "git": "git", "url": "urls", "repository": "reposito
 _PUBLIC = (
     "pypi.org", "files.pythonhosted.org", "registry.npmjs.org", "registry.yarnpkg.com", "npm.jsr.io", "rubygems.org",
     "index.crates.io", "crates.io", "proxy.golang.org", "repo.maven.apache.org", "api.nuget.org", "download.pytorch.org",
-    "conda.anaconda.org", "pypi.nvidia.com",
+    "conda.anaconda.org", "pypi.nvidia.com", "charts.helm.sh", "charts.bitnami.com", "kubernetes.github.io",
+    "prometheus-community.github.io",
 )  # fmt: skip
+_REGISTRIES = (
+    "docker.io", "ghcr.io", "quay.io", "gcr.io", "*.gcr.io", "*.pkg.dev", "mcr.microsoft.com", "public.ecr.aws",
+    "registry.k8s.io", "k8s.gcr.io", "nvcr.io", "registry.gitlab.com", "lscr.io", "docker.elastic.co",
+    "registry.access.redhat.com", "*.azurecr.io", "*.amazonaws.com", "*.ocir.io", "registry.hub.docker.com",
+)  # fmt: skip
+_SETTINGS = ("/etc/apt/sources.list", "/etc/apt/trusted.gpg", "/etc/yum.repos.d/", "/etc/pacman.conf", "/etc/apk/repositories", "/etc/zypp/repos.d/", "/etc/yum.conf", "/etc/dnf/dnf.conf", "/etc/apt/apt.conf")  # fmt: skip
+_UNSIGNED = ("trusted=yes", "gpgcheck=0", "siglevel=never", "allow-insecure=yes", "allowunauthenticated", "gpgcheck=false", "siglevel=optionaltrustall")  # fmt: skip
 
 
 def host_patterns(name: str, default: tuple[str, ...], purpose: str) -> Parameter:
@@ -37,10 +46,18 @@ def host_patterns(name: str, default: tuple[str, ...], purpose: str) -> Paramete
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of("foreign-package", "global-install", "install-scripts", "run-package", "pull-image"):
         chosen = options[_parameter(effect)]
-        if effect.kind == "foreign-package" and _is_listed(effect, options):
-            continue
-        if chosen != "allow":
+        if chosen != "allow" and not _is_listed(effect, options):
             yield Objection(chosen, say(effect, _INSTEAD.get(effect.kind, "")), effect.grade)
+    for effect in call.of("write-files"):
+        if effect.target.startswith(_SETTINGS):
+            said = f"{say(effect)}, which says where packages come from"
+            yield Objection(options["unsigned" if _is_unsigned(call) else "repositories"], said, effect.grade)
+
+
+def _is_unsigned(call: Call) -> bool:
+    """Return whether a text in the line switches the check of signatures off."""
+    words = (word for line in call.lines for command in line.commands for word in command.parts)
+    return any(mark in word.lower().replace(" ", "") for word in words for mark in _UNSIGNED)
 
 
 _INSTEAD = {"install-scripts": "--ignore-scripts installs without them"}
@@ -55,10 +72,20 @@ def _parameter(effect: Effect) -> str:
 
 
 def _is_listed(effect: Effect, options: Options) -> bool:
-    """Return whether an index is one of those that are allowed, over https."""
-    url = effect.target
-    is_plain = not url.startswith("http:")
-    return is_plain and "index" in effect.values and any(one.covers(url) for one in options["indexes"])
+    """Return whether a package comes from a host that is listed, over https."""
+    if effect.kind == "pull-image":
+        hosts = hosts_of_effect(effect)
+        patterns = options["registries"]
+        return all(place_of_host(host) != "public" or _is_covered(host, patterns) for host in hosts)
+    if effect.kind != "foreign-package" or not {"index", "url", "repository"} & set(effect.values):
+        return False
+    return effect.target.startswith("https://") and all(
+        _is_covered(host, options["indexes"]) for host in hosts_of_effect(effect)
+    )
+
+
+def _is_covered(host: str | None, patterns: tuple[HostPattern, ...]) -> bool:
+    return host is not None and any(one.covers(f"https://{host}/") for one in patterns)
 
 
 POLICY = Policy(
@@ -76,8 +103,9 @@ POLICY = Policy(
         action("system", "ask", "installing into the system's Python, as root or past its protection"),
         action("global", "allow", "installing a package for all projects, such as npm install -g"),
         action("run", "allow", "running a package at once, such as npx and uvx"),
-        action("images", "allow", "pulling an image"),
+        host_patterns("registries", _REGISTRIES, "registries of images that are allowed; private ones are"),
+        action("images", "ask", "pulling an image from another registry"),
         action("installScripts", "allow", "installs that run the packages' scripts"),
     ),
-    recommended={"index": "allow", "git": "allow", "urls": "allow", "repositories": "allow"},
+    recommended={"index": "allow", "git": "allow", "urls": "allow", "repositories": "allow", "images": "allow"},
 )

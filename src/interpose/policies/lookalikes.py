@@ -35,7 +35,9 @@ _LETTERS = str.maketrans({
     "χ": "x", "γ": "y", "ω": "w", "ı": "i", "ɡ": "g", "ɑ": "a", "ꞵ": "b", "ｏ": "o", "ℓ": "l", "ł": "l", "ø": "o", "đ": "d",
 })  # fmt: skip
 _DIGITS = str.maketrans("0135", "olse")
-_ENCODED_TWICE = re.compile(r"%25(?:2e|2f|5c|00|3a|40|2d)", re.I)
+_SIMILAR = ("iljtf1", "oce0", "mnrh", "uvwy", "gqpbd", "kxh", "sz5", "aeo")
+"""Letters that are taken for one another."""
+_ENCODED_TWICE = re.compile(r"%25[0-9A-Fa-f]{2}")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "HEBREW", "ARABIC", "CHEROKEE")
 
 
@@ -55,11 +57,13 @@ def _wrong(url: str, known: tuple[str, ...]) -> str:
         return f"whose host is {place}, not {user}"
     if _ENCODED_TWICE.search(url):
         return "which is encoded twice"
-    if "\\" in authority or "%" in place:
+    if "\\" in authority or "%" in place or any(dot in place for dot in "\uff0e\u3002\uff61"):
         return "whose host is written in a way that programs read differently"
     host = place if place.startswith("[") else re.sub(r":[0-9]*\Z", "", place)
     if any(category(letter) in ("Cf", "Cc", "Co", "Cn") for letter in host if letter not in "\0\1"):
         return "whose host has invisible characters"
+    if any(len(_scripts(word)) > 1 for word in re.findall(r"[^\W\d_]+", rest[len(authority) :])):
+        return "whose path mixes letters of several scripts"
     return _wrong_host(host.rstrip(".").lower(), known)
 
 
@@ -100,7 +104,7 @@ def is_lookalike(own: str, known: str) -> bool:
         return True
     name_, _, end = own.rpartition(".")
     known_name, _, known_end = known.rpartition(".")
-    return end == known_end and len(known_name) >= 6 and is_one_off(name_, known_name, substitutions=True)
+    return end == known_end and len(known_name) >= 5 and is_one_off(name_, known_name, substitutions=True)
 
 
 def is_one_off(given: str, known: str, *, substitutions: bool = False) -> bool:
@@ -110,7 +114,8 @@ def is_one_off(given: str, known: str, *, substitutions: bool = False) -> bool:
     at = next((at for at, (one, two) in enumerate(zip(given, known, strict=False)) if one != two), min(len(given), len(known)))
     if len(given) == len(known):
         swapped = known[:at] + known[at + 1 : at + 2] + known[at : at + 1] + known[at + 2 :]
-        return given == swapped or (substitutions and given[at + 1 :] == known[at + 1 :])
+        similar = any({given[at], known[at]} <= set(group) for group in _SIMILAR)
+        return given == swapped or (substitutions and similar and given[at + 1 :] == known[at + 1 :])
     if len(given) < len(known):
         return given[at:] == known[at + 1 :]
     return given[at + 1 :] == known[at:] and (substitutions or given[at] in (known[at - 1 : at], known[at : at + 1]))

@@ -52,8 +52,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
-                what = options["use"] if effect.command in consumed else options[held]
-                yield Objection(what, say(effect, _INSTEAD[held]), effect.grade)
+                is_use = effect.command in consumed or effect.program in ("source", ".")
+                yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)
             if held == "env":
@@ -72,7 +72,7 @@ def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...])
     base = path.rstrip("/").rpartition("/")[2].casefold()
     if any(fnmatchcase(base, glob.casefold()) for glob in options["examples"]):
         return None
-    for name in (path, *(names_of(path, call.cwd) if is_known(path) else ())):
+    for name in names_of(path, call.cwd) if is_known(path) else (path,):
         if found := secret_kind(name, call.home):
             return found
     if is_known(path) and any(pattern.grade(path, call.cwd) for pattern in own):

@@ -15,6 +15,10 @@ from .popular_packages import POPULAR
 __all__ = ["POLICY"]
 
 _SINKS = ("run-downloaded", "run-extracted", "apply-downloaded", "foreign-package", "clone", "change-remote")
+_PROGRAMS = (
+    ".sh", ".bash", ".zsh", ".py", ".pl", ".rb", ".js", ".mjs", ".ps1", ".bat", ".cmd", ".exe", ".msi", ".deb", ".rpm",
+    ".pkg", ".dmg", ".apk", ".whl", ".jar", ".appimage", ".run", ".bin", ".so", ".dll", ".dylib",
+)  # fmt: skip
 _FETCHES = ("request", "send", "pull-image")
 
 
@@ -29,8 +33,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if hosts and all(place_of_host(host) != "public" for host in hosts):
             continue
         is_used = not effect.target or bool(hosts & used)
-        said = say(effect, "leave the check on, or add the certificate")
-        yield Objection(options["certificates" if is_used else "fetches"], said, effect.grade)
+        if is_used or _is_program(effect.target):
+            said = say(effect, "leave the check on, or add the certificate")
+            yield Objection(options["certificates" if is_used else "fetches"], said, effect.grade)
     yield from _typos(call, options)
 
 
@@ -39,18 +44,27 @@ def _plain(effect: Effect, options: Options) -> Iterator[Objection]:
     url = url_of(effect)
     hosts = hosts_of_effect(effect)
     is_sink = effect.kind in _SINKS
-    if is_sink and hosts & SHORTENERS:
-        yield Objection(options["shorteners"], f"{say(effect)}, which hides where it leads", effect.grade)
+    if hosts & SHORTENERS:
+        chosen = options["shorteners" if is_sink else "fetches"]
+        yield Objection(chosen, f"{say(effect)}, which hides where it leads", effect.grade)
     if _is_plain(effect, url) and not all(place_of_host(host) != "public" for host in hosts):
-        chosen = options["plainHttp" if is_sink else "fetches"]
-        yield Objection(chosen, f"{say(effect)} without encryption (use https)", effect.grade)
+        if is_sink or _is_program(url):
+            chosen = options["plainHttp" if is_sink else "fetches"]
+            yield Objection(chosen, f"{say(effect)} without encryption (use https)", effect.grade)
 
 
 def _is_plain(effect: Effect, url: str) -> bool:
     if url.startswith(("http://", "ftp://", "git://")):
         return True
     # curl and wget read a host without a scheme as http.
-    return "://" not in url and effect.kind == "run-downloaded" and "." in url.partition("/")[0]
+    is_fetched = effect.kind == "run-downloaded" or effect.program in ("curl", "wget")
+    return "://" not in url and is_fetched and "." in url.partition("/")[0]
+
+
+def _is_program(url: str) -> bool:
+    """Return whether a URL seems to lead to something that is meant to be run or installed."""
+    name = url.partition("?")[0].rstrip("/").rpartition("/")[2].lower()
+    return name.endswith(_PROGRAMS) or name.partition(".")[0] in ("install", "installer", "setup", "bootstrap", "get")
 
 
 def _typos(call: Call, options: Options) -> Iterator[Objection]:
@@ -73,9 +87,9 @@ POLICY = Policy(
         action("plainHttp", "ask", "http, ftp or git:// where the result is run, installed or cloned"),
         action("certificates", "ask", "no check of certificates where the result is run, installed or cloned"),
         action("shorteners", "ask", "shortened addresses where the result is run, installed or cloned"),
-        action("fetches", "allow", "http or no check of certificates for other downloads"),
+        action("fetches", "ask", "the same for scripts and programs that are only downloaded"),
         action("typos", "ask", "packages whose name is that of a popular one with a slip"),
         names("knownHosts", (), "further hosts that others may imitate", "a list of domains such as example.com"),
     ),
-    recommended={"typos": "allow"},
+    recommended={"typos": "allow", "fetches": "allow"},
 )  # fmt: skip

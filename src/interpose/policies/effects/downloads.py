@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from ...matching.hosts import HostPattern
-from ...matching.programs import INTERPRETERS, SHELLS
+from ...matching.programs import INTERPRETERS, SHELLS, WRAPPERS, is_sourced_safely
 from ...matching.shell import Command, Line
 from ...matching.shell.resolver import program_of
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow
 from .tables.installers import INSTALLERS
-from .tables.network import fetches
+from .tables.network import fetches, is_plain_fetch
 
 __all__ = ["covers", "downloads_that_run", "is_download_and_run", "is_well_known", "is_well_known_installer", "run_by"]
 
@@ -54,25 +54,38 @@ def _is_shell_on_connection(command: Command) -> bool:
     )
 
 
+@lru_cache(maxsize=64)
 def is_download_and_run(line: Line) -> tuple[str, ...]:
     """Return the URLs that a line runs if it does nothing else that cannot be read; nothing if it does more.
 
     The line may only download, run what it downloads as it is, and do what sets this up: ``cd``, ``export``, ``sudo``.
     """
+    if not line.is_simple or any(reason.kind not in _EXPLAINED for reason in line.opaque):
+        return ()
     urls: dict[str, None] = {}
-    steps = follow(line, _sources)
-    for step in steps:
-        origins, name = run_by(step), program_of(step.command.name.lower())
+    for step in follow(line, _sources):
+        origins = run_by(step)
         if any(origin.kind != "downloaded" or origin.via for origin in origins):
             return ()
         urls.update((origin.target, None) for origin in origins)
-        wraps = any(base_name(one).partition(" ")[0] == name for two in steps for one in two.command.via)
-        if not origins and not wraps and name not in _BESIDE and not any(fetches(step.command)):
+        if not (origins or _is_beside(step.command) or is_plain_fetch(step.command)):
             return ()
     return tuple(urls)
 
 
-_BESIDE = frozenset("cd chmod export mkdir pwd rm set sudo true umask unset".split())
+_EXPLAINED = frozenset(["computed", "input", "written", "file"])
+_BESIDE = frozenset("cd chmod command export mkdir pwd rm set true umask unset which".split())
+_WRAPPERS = frozenset(key.partition(" ")[0] for key in WRAPPERS) - {"xargs", "parallel"}
+
+
+def _is_beside(command: Command) -> bool:
+    """Return whether a command changes nothing of what others read, and runs only what the line shows."""
+    name, words = program_of(command.name), command.parts[1:]
+    if name in (".", "source"):
+        return is_sourced_safely("".join(words[:1]).replace(ONE, ""))
+    if name in SHELLS:
+        return any(word.startswith("-") and "c" in word for word in words) and all(map(is_known, words))
+    return name in _BESIDE or name in _WRAPPERS
 
 
 @cache
@@ -137,7 +150,7 @@ def run_by(step: Step) -> Origins:
     if not is_known(first) and (MANY in first or not is_known(base_name(first))):
         return step.of_word(first)
     found = _program(step, first)
-    reader = _RUNS.get(program_of(command.name.lower()))
+    reader = _RUNS.get(program_of(command.name.lower().removesuffix(".exe")))
     return found if reader is None else found | reader(step, words)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from ...matching.programs import SHELLS
@@ -170,9 +171,10 @@ class _Walk:
             for command in commands:
                 more = given if {"xargs", "parallel"} & set(command.via) else _NOTHING
                 step = Step(command, given, substituted | more, self.files)
-                yield step
+                if self.depth >= _DEEPEST or not _is_in_text(command):  # else the text is followed by itself
+                    yield step
+                    yield from self._nested(step)
                 output |= self._written(step)
-                yield from self._nested(step)
             self.outputs[place] = output
             for redirection in raw.redirections:
                 if redirection.is_output:
@@ -328,6 +330,8 @@ def _unpacks(name: str, words: list[str]) -> bool:
             "x" in word if not word.startswith("--") else word in ("--extract", "--get")
             for word in [first.lstrip("-") and first, *(word for word in words[1:] if word.startswith("-"))]
         )
+    if name == "zip":
+        return False
     if name in ("jar", "ar"):
         return "x" in "".join(words[:1])
     if name == "cpio":
@@ -340,9 +344,15 @@ def _texts(command: Command) -> Iterator[str]:
     if command.name not in _RUNNERS:
         return
     words = command.parts[1:]
-    texts = [word for word in words if any(mark in word for mark in " ;|&\n") and word not in (ONE, MANY)]
-    if command.name in ("eval", "watch", "ssh") and not texts and len(words) > 1:
-        texts = [" ".join(words)]
-    for text in texts:
+    texts = dict.fromkeys(word for word in words if any(mark in word for mark in " ;|&\n"))
+    texts |= dict.fromkeys(word for before, word in pairwise(words) if before.startswith("-") and "c" in before)
+    if command.name in ("eval", "watch", "ssh") and not texts:
+        texts = {" ".join(words): None}
+    for text in (one for one in texts if one not in (ONE, MANY, "")):
         # What is computed in it is no syntax: it stands for a word.
         yield text.replace(ONE, "$x").replace(MANY, "$x")
+
+
+def _is_in_text(command: Command) -> bool:
+    """Return whether a command stands in a text that another runs: ``bash -c TEXT``."""
+    return any(one.endswith(" -c") or one in ("eval", "watch", "ssh") for one in command.via)

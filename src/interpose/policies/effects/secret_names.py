@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import lru_cache
 from typing import Literal
@@ -60,14 +61,15 @@ _HOME: dict[SecretKind, tuple[str, ...]] = {
         "library/application support/google/chrome/", "library/application support/firefox/",
         "library/application support/bravesoftware/",
         # Coding agents.
-        ".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/",
+        ".codex/.credentials.json", ".gemini/mcp-oauth-tokens.json", ".gemini/a2a-oauth-tokens.json",
+        ".gemini/gemini-credentials.json", ".kimi/credentials/", ".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/",
         ".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".local/share/opencode/", ".local/share/amp/",
         ".amp/oauth/", ".config/cursor/auth.json", ".cursor/auth.json", ".copilot/mcp-oauth-config/",
         ".copilot/mcp-secrets/", ".config/github-copilot/", ".kimi/config.json", ".kimi-code/credentials/",
         ".kimi-code/server.token", ".kimi/mcp-oauth/", ".pi/agent/auth.json", ".qwen/oauth_creds.json",
     ),
     "settings": (
-        ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
+        ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml", ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
         ".amp/settings.jsonc", ".gemini/settings.json", ".gemini/config/", ".copilot/config.json",
         ".copilot/mcp-config.json", ".cursor/mcp.json", ".kimi-code/mcp.json", ".pi/agent/models.json",
     ),
@@ -81,7 +83,11 @@ _PLAIN_FILES = {
 # Settings of coding agents in a project or anywhere else.
 _SETTINGS = re.compile(
     r"(?:.*/)?(?:\.mcp\.json|\.claude/settings\.local\.json|\.cursor/mcp\.json|\.cursor/projects/[^/]*/mcp-auth\.json"
-    r"|\.amp/settings\.jsonc?|opencode\.jsonc?|gemini-?cli/settings\.json)"
+    r"|\.amp/settings\.jsonc?|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
+)
+_AGENTS = re.compile(
+    r"(?:.*/)?(?:\.codex/auth\.json|\.gemini/oauth_creds\.json|\.claude/\.credentials\.json|\.pi/agent/auth\.json"
+    r"|\.copilot/mcp-(?:oauth-config|secrets)/.*|\.kimi-code/credentials/.*|\.local/share/opencode/auth\.json)"
 )
 _SYSTEM = re.compile(
     r"/etc/(?:g?shadow-?|sudoers(?:\.d(?:/.*)?)?|ssl/private(?:/.*)?|kubernetes/(?:admin|kubelet|super-admin)\.conf"
@@ -95,6 +101,7 @@ _SAMPLES = (
     ".env", ".env.local", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
     ".pgpass", ".git-credentials", "credentials",
 )  # fmt: skip
+_WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\")
 _WILDCARD = re.compile(r"[*?]|\[[^\]/]*\]")
 _MARKS = re.compile(f"[{ONE}{MANY}]+")
 
@@ -105,9 +112,12 @@ def secret_kind(path: str, home: str = "") -> SecretKind | None:
 
     A name with something unknown counts if its known beginning is that of a secret's name: ``.e*``, ``id_*``.
     """
-    plain = _WILDCARD.sub(MANY, path.replace("\\", "/").casefold())
-    while "//" in plain or "/./" in plain:
-        plain = plain.replace("//", "/").replace("/./", "/")
+    plain = path.casefold()
+    if _WINDOWS.match(plain):
+        plain = plain.replace("\\", "/")
+    plain = _WILDCARD.sub(MANY, plain)
+    if "/" in plain[:-1]:
+        plain = posixpath.normpath(plain)
     plain = plain.rstrip("/") or "/"
     found = _by_place(plain, home.casefold().rstrip("/"))
     if found is not None:
@@ -119,7 +129,7 @@ def secret_kind(path: str, home: str = "") -> SecretKind | None:
 
 
 def _by_name(path: str, base: str) -> SecretKind | None:
-    if _EXAMPLES.search(base):
+    if _EXAMPLES.search(base) or base.count(" ") > 2:
         return None
     if _SETTINGS.fullmatch(path):
         return "settings"
@@ -133,12 +143,14 @@ def _by_name(path: str, base: str) -> SecretKind | None:
 def _is_no_key(path: str, name: str) -> bool:
     if name.endswith(".pub") or name in _BARE_KEYS:
         return True
-    has_ending = not name.startswith("id_") and "." in name
-    return has_ending and (_PUBLIC.search(name) is not None or any(folder in path for folder in _FOREIGN))
+    if name.startswith("id_") or "." not in name:
+        return False
+    is_public = name.endswith((".pem", ".key")) and _PUBLIC.search(name) is not None
+    return is_public or any(folder in f"/{path}" for folder in _FOREIGN)
 
 
 def _by_place(path: str, home: str) -> SecretKind | None:
-    if _SYSTEM.fullmatch(path):
+    if _SYSTEM.fullmatch(path) or _AGENTS.fullmatch(path):
         return "stores"
     below = _below_home(path, home)
     if below is None:

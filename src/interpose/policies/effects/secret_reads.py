@@ -100,6 +100,8 @@ class _Reading:
                 path = value if equals and not self.is_secret(word) else path
             before = word
             path = path.partition(":")[0].removeprefix("@")
+            if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
+                continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
                 kind = "use-secret-file" if used or program in _USERS else "give-secret-file"
                 yield _effect(kind, path, command)
@@ -135,6 +137,8 @@ class _Reading:
             host = sent.host
             if sent.reads_input:
                 found |= step.input
+                inputs = [one.target for one in command.redirections if one.is_input and not one.text]
+                found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
             for path in sent.files:
                 found |= step.files.read(path, command)
                 if self.is_secret(path):

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
 from ....matching.shell.resolver import program_of
 from ....matching.shell.words import MANY, ONE, base_name
 from ..rows import Arguments, Found, Program, Row, parse
 
-__all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off"]
+__all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
 
 
 class Fetched(NamedTuple):
@@ -72,7 +73,7 @@ _METHODS = frozenset(["POST", "PUT", "PATCH", "DELETE"])
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.I)
 _NETWORK_ADDRESS = re.compile(
-    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dtls|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
+    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
     re.I,
 )
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
@@ -192,7 +193,7 @@ def _remote_host(word: str) -> str:
 
 
 def _netcat(given: Arguments) -> Iterator[Found]:
-    if given.has("e", "c", "lua-exec"):
+    if given.has("lua-exec") or any(_is_shell(value) for name in "ec" for value in given.options.get(name, ())):
         yield Found("network-shell")
     if given.has("l"):
         yield Found("listen")
@@ -200,6 +201,13 @@ def _netcat(given: Arguments) -> Iterator[Found]:
         yield Found("request", given.operands[0])
         if not given.has("z"):
             yield Found("send", given.operands[0])
+
+
+def _is_shell(text: str) -> bool:
+    """Return whether a command starts a shell or an interpreter, or may."""
+    words = re.findall(r"[^\s;|&<>()'\"]+", text)
+    names = {program_of(base_name(word).lower().removesuffix(".exe")) for word in words}
+    return ONE in text or MANY in text or not words or bool(names & (SHELLS | INTERPRETERS.keys() | {"cmd", "busybox"}))
 
 
 def _socat(given: Arguments) -> Iterator[Found]:
@@ -291,6 +299,12 @@ def _exported(given: Arguments) -> Iterator[Found]:
     yield from (Found("tls-off") for word in given.operands if is_check_off(*word.partition("=")[::2]))
 
 
+def _strict_ssl(given: Arguments) -> Iterator[Found]:
+    said = "=".join(given.operands)
+    if "strict-ssl=false" in said or given.value("strict-ssl") == "false" or "no-strict-ssl" in given.options:
+        yield Found("tls-off")
+
+
 _TUNNELS = "http|https|tcp|tls|start|tunnel|share|client|connect|funnel|serve|host|up"
 
 PROGRAMS: dict[str, Program] = {
@@ -323,10 +337,7 @@ PROGRAMS: dict[str, Program] = {
     "localtunnel": Program((Row("tunnel"),), aka="lt chisel frpc rathole pinggy serveo gost gs-netcat pwncat"),
     "tailscale": Program((Row("tunnel", sub="funnel"),)),
     "git": Program(globals="C= c= git-dir= work-tree= namespace= exec-path= config-env=", effects=_git_settings),
-    "npm": Program(
-        (Row("tls-off", "*:strict-ssl=false", sub="config set|set"), Row("tls-off", "1:strict-ssl #>=2 *:false", sub="config set|set"), Row("tls-off", "--strict-ssl=false")),
-        options="strict-ssl= location= g,global userconfig=", aka="pnpm yarn",
-    ),
+    "npm": Program(options="strict-ssl=? location= g,global userconfig=", aka="pnpm yarn", effects=_strict_ssl),
     "export": Program(aka="declare typeset setenv", effects=_exported),
     "composer": Program((Row("tls-off", ("1:disable-tls *:true", "1:secure-http *:false"), sub="config"),)),
 }  # fmt: skip
@@ -342,6 +353,23 @@ def fetches(command: Command) -> Iterator[Fetched]:
     for one in command.redirections:
         if one.is_input and one.target.startswith(("/dev/tcp/", "/dev/udp/")):
             yield Fetched(one.target)
+
+
+_OTHER_SOURCES = (
+    "k", "K", "cacert", "capath", "proxy-insecure", "doh-insecure", "connect-to", "resolve", "proto-default", "next",
+    "no-check-certificate", "ca-certificate", "ca-directory", "e", "config", "i", "B", "verify", "unix-socket",
+)  # fmt: skip
+"""Options after which a program may ask another server, or not check which one answers."""
+
+
+def is_plain_fetch(command: Command) -> bool:
+    """Return whether a command only downloads what its URLs name, with the usual checks."""
+    name = program_of(command.name.lower())
+    if name not in ("curl", "wget") or any(is_check_off(*one) for one in command.assigned):
+        return False
+    given = parse(name, command.parts[1:], _OPTIONS[name], command)
+    is_other = given.has(*(one for one in _OTHER_SOURCES if name == "wget" or one not in ("e", "i", "B")))
+    return not is_other and any(True for _ in fetches(command))
 
 
 def _fetched_by_curl(given: Arguments) -> Iterator[Fetched]:

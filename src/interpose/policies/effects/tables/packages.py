@@ -171,12 +171,12 @@ _NODE = _all(
     _variables(NPM_CONFIG_REGISTRY="index", npm_config_registry="index", YARN_REGISTRY="index"),
     _scripts,
 )  # fmt: skip
+_LOCAL = "http://localhost*|http://127.0.0.1*"
 _NODE_ROWS = (
-    Row("", "-n"),
-    Row("", "--dry-run"),
+    Row("", ("-n", "--dry-run", f"--registry={_LOCAL}")),
     Row("publish", sub="publish|npm publish|npm tag add|release"),
     Row("publish", sub="dist-tag add|dist-tags add|tag add|owner add|access grant|access public"),
-    Row("unpublish", sub="unpublish|deprecate|npm deprecate|dist-tag rm|dist-tag remove|owner rm|owner remove|access revoke"),
+    Row("unpublish", sub="unpublish|deprecate|npm unpublish|npm deprecate|dist-tag rm|dist-tag remove|owner rm|owner remove|access revoke"),
 )  # fmt: skip
 _PIP_OPTIONS = (
     "U,upgrade e=,editable= r=,requirement= t=,target= user q,quiet pre no-deps force-reinstall i=,index-url= "
@@ -192,6 +192,8 @@ _PIP = _installs(
 
 
 def _trusted_host(given: Arguments) -> Iterator[Found]:
+    if not {"install", "download", "wheel", "add", "sync", "lock", "run"} & set(given.operands[:2]):
+        return
     for name in ("trusted-host", "allow-insecure-host"):
         yield from (Found("tls-off") for _ in given.options.get(name, ()))
 
@@ -205,7 +207,7 @@ _PYTHON = _all(
     _settings("config set global.index-url", "config set global.extra-index-url", "config set install.index-url",
               "config repositories", "source add", "config set global.find-links", "config --global set"),
 )  # fmt: skip
-_PUBLISHES = (Row("", "--dry-run"), Row("publish", sub="publish|upload|deploy"))
+_PUBLISHES = (Row("", "--dry-run"), Row("publish", sub="publish|upload"))
 
 
 def _upload(given: Arguments) -> Iterable[Found]:
@@ -258,13 +260,21 @@ def _tap(given: Arguments) -> Iterator[Found]:
                 yield Found("foreign-package", word, ("repository",))
 
 
+_MODULE_HOSTS = (
+    "./", "../", "/", "github.com/", "gitlab.com/", "bitbucket.org/", "golang.org/", "google.golang.org/", "gopkg.in/",
+    "go.uber.org/", "k8s.io/", "sigs.k8s.io/", "cloud.google.com/", "codeberg.org/", "mvdan.cc/", "honnef.co/",
+    "gotest.tools/", "go.opentelemetry.io/", "gorm.io/", "entgo.io/", "helm.sh/", "filippo.io/", "rsc.io/",
+)  # fmt: skip
+"""Where modules of Go usually are; their sums are checked."""
+
+
 def _go(given: Arguments) -> Iterator[Found]:
     yield from _variables(GOPROXY="index")(given)
     if given.has("insecure"):
         yield Found("tls-off")
     if given.operands[:1] in (["install"], ["run"]):
         for word in given.operands[1:]:
-            if "@" in word and not word.startswith(("golang.org/", "google.golang.org/", "./")):
+            if "@" in word and not word.startswith(_MODULE_HOSTS):
                 yield Found("foreign-package", word, ("git",))
 
 
@@ -370,6 +380,10 @@ PROGRAMS: dict[str, Program] = {
             _installs("install|upgrade|template|pull", index="repo"),
             lambda given: iter([Found("tls-off")] if given.has("insecure-skip-tls-verify") else []),
         ),
+    ),
+    "terraform": Program(
+        options="from-module=", aka="tofu",
+        effects=lambda given: (Found("foreign-package", value, (_sort(value) or "url",)) for value in given.options.get("from-module", ()) if _GIT.match(value) or _URL.match(value)),
     ),
     "docker": Program(
         (

@@ -96,7 +96,8 @@ def _git(arguments: Arguments) -> Iterator[Found]:
     if arguments.operands[:1] and arguments.operands[0] in _GIT_SHOWS:
         if arguments.has("stat", "name-only", "name-status", "quiet", "check", "numstat", "shortstat"):
             return
-        for word in arguments.operands[1:]:
+        skipped = 2 if arguments.operands[0] == "grep" and not arguments.has("e", "f") else 1
+        for word in arguments.operands[skipped:]:
             if "://" not in word:
                 yield Found("read-files", word.rpartition(":")[2])
 
@@ -144,11 +145,20 @@ PROGRAMS = {
     "cat": Program(
         (Row("read-files:all"),),
         aka="tac nl head tail less more most bat batcat view zcat bzcat xzcat zless zmore gzcat lz4cat zstdcat gunzip "
-        "bunzip2 unxz uncompress rev fold fmt pr column expand unexpand paste join cut sort uniq shuf comm tsort split "
+        "bunzip2 unxz uncompress rev fold fmt pr column expand unexpand paste join cut uniq shuf comm tsort split "
         "csplit od xxd hexdump hd hexyl strings base64 base32 basenc uuencode iconv dos2unix unix2dos diff sdiff "
         "colordiff delta cmp vimdiff diff3 wdiff look ul glow mdcat pygmentize highlight cpp m4 aspell gzip pigz bzip2 "
         "xz zstd lz4 lzma brotli compress ed ex date pandoc soelim mapfile readarray sponge ptx jless fx gron xmllint "
         "xsltproc csvlook mlr qrencode w3m lynx links elinks open xdg-open get-content gc php",
+    ),
+    "sort": Program(
+        (
+            Row("write-files:value:o", "-o", also=True),
+            Row("read-files:value:files0-from", "--files0-from", also=True),
+            Row("read-files:all"),
+        ),
+        options="o=,output= k=,key= t=,field-separator= S=,buffer-size= T=,temporary-directory= files0-from= parallel=",
+        aka="gsort",
     ),
     "grep": Program(options=_GREP, effects=_grep, aka="egrep fgrep rg ag ack zgrep ripgrep git-grep ugrep pcregrep"),
     "sed": Program(

@@ -42,7 +42,7 @@ def _declare(arguments: Arguments) -> Iterator[Found]:
 def _docker(arguments: Arguments) -> Iterator[Found]:
     words, form = arguments.operands, arguments.value("f") or ""
     if words[:1] == ["inspect"] or words[:2] == ["container", "inspect"]:
-        if "Env" in form or form in ("json", "{{json .}}", "{{json .Config}}", "{{.Config}}", "{{.}}") or not form:
+        if "Env" in form or form in ("{{json .Config}}", "{{.Config}}"):
             yield Found("print-env", values=("container",))
     elif words[:2] == ["compose", "config"] and not arguments.has("q", "services", "images", "volumes", "profiles"):
         yield Found("print-env", values=("container",))
