@@ -19,6 +19,7 @@ from .policy import Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
+_KINDS: tuple[SecretKind, ...] = ("keys", "stores", "env", "settings")
 _INSTEAD: dict[str, str] = {
     "env": "an example file such as .env.example shows the names; programs can use the file itself",
     "keys": "let a program use the key, as ssh -i does",
@@ -72,9 +73,11 @@ def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...])
     base = path.rstrip("/").rpartition("/")[2].casefold()
     if any(fnmatchcase(base, glob.casefold()) for glob in options["examples"]):
         return None
-    for name in names_of(path, call.cwd) if is_known(path) else (path,):
-        if found := secret_kind(name, call.home):
-            return found
+    spellings = names_of(path, call.cwd) if is_known(path) else (path,)
+    found = {secret_kind(name, call.home) for name in spellings}
+    for kind in _KINDS:
+        if kind in found:
+            return kind
     if is_known(path) and any(pattern.grade(path, call.cwd) for pattern in own):
         return "stores"
     return None

@@ -44,9 +44,7 @@ def consumed_commands(line: Line) -> frozenset[str]:
         return frozenset()
     shown = {_text(command) for command in line.commands if command.place not in consumed}
     return frozenset(
-        text
-        for command in line.commands
-        if command.place in consumed and (text := _text(command)) not in shown
+        text for command in line.commands if command.place in consumed and (text := _text(command)) not in shown
     )
 
 

@@ -49,6 +49,7 @@ def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
             yield from reading.given(command)
             for name in printed_variables(command):
                 yield _effect("print-variable", name, command)
+    yield from reading.listed(line)
     for step in follow(line, reading.sources):
         yield from reading.sent(step)
         yield from reading.printed(step)
@@ -105,6 +106,18 @@ class _Reading:
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
                 kind = "use-secret-file" if used or program in _USERS else "give-secret-file"
                 yield _effect(kind, path, command)
+
+    def listed(self, line: Line) -> Iterator[Effect]:
+        """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
+        for first, middle, last in line.pipes:
+            readers = [
+                one for one in line.commands if middle <= one.place < last and {"xargs", "parallel"} & set(one.via)
+            ]
+            if any(program_of(one.name.lower()) in _NAMES for one in readers):
+                for command in line.commands:
+                    for word in map(written_of, command.parts[1:] if first <= command.place < middle else ()):
+                        if self.is_secret(word):
+                            yield _effect("give-secret-file", word, command)
 
     def sources(self, command: Command) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
