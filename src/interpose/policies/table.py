@@ -23,6 +23,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "disks-and-devices",
         "machine-state",
     "Machine": ("disks-and-devices",),
+    "Secrets": (
+        "secret-files",
+        "environment",
+        "secrets",
+        "sending-secrets",
+        "hidden-text",
+    ),
     "Code and packages": (
         "downloaded-code",
         "unsafe-sources",

@@ -132,8 +132,10 @@ KINDS: dict[str, str] = {
     "unpublish": "takes back what was published: {target}",
     # Secrets and network.
     "print-env": "prints the environment",
-    "print-secret-variable": "prints the variable {target}",
+    "print-variable": "prints the variable {target}",
     "read-secret": "prints the secret {target}",
+    "use-secret-file": "uses the secret file {target}",
+    "give-secret-file": "is given the secret file {target}",
     "secret-in-line": "has a secret in the command line",
     "send-secret": "sends {target} away",
     "request": "asks {target}",

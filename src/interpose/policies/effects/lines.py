@@ -9,10 +9,13 @@ from functools import lru_cache
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
 from ...matching.shell.words import ONE, is_known
+from ...matching.shell import Command, Line
+from ...matching.shell.words import MANY, ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
 from .network_code import network_in_code
 from .rows import Found, apply_rows, written
+from .secret_reads import read_secrets
 from .tables import find_programs
 from .tables.network import is_check_off
 from .inline_code import code_of, read_code
@@ -38,6 +41,7 @@ LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     downloads_that_run,
     _fork_bombs,
     network_in_code,
+    read_secrets,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
@@ -144,6 +148,9 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
         user, _, rest = path.partition("/")
         path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
     if os.path.isabs(path) or path.startswith(ONE):
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:]
+    if os.path.isabs(path) or path.startswith(("~", ONE, MANY)):
         return path
     if directory is None:
         return f"{ONE}/{path}"

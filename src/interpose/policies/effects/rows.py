@@ -153,7 +153,8 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
     for at, letter in enumerate(letters):
         key = first.get(letter, letter)
         if letter in valued:
-            yield key, letters[at + 1 :].removeprefix("=") or next(rest, "")
+            value = letters[at + 1 :]
+            yield key, value.removeprefix("=") or value or next(rest, "")
             return
         if letter in optional:
             yield key, letters[at + 1 :]

@@ -18,6 +18,8 @@ FAMILIES: tuple[str, ...] = (
     "containers",
     "databases",
     "disks",
+    "readers",
+    "secrets",
     "files",
     "git",
     "machine",
