@@ -16,7 +16,7 @@ from .globs import glob_to_regex, has_wildcards, overlap, samples, widened
 from .grades import Grade
 from .names import Predicate, linear
 
-__all__ = ["PathPattern", "Unreadable", "leads_elsewhere"]
+__all__ = ["PathPattern", "Unreadable", "leads_elsewhere", "names_of"]
 
 _MOST_COMPILED = 64
 _MOST_PARTS = 4_096
@@ -239,6 +239,17 @@ def _literal(path: str) -> str:
 
 
 # The names of a file.
+
+
+def names_of(path: str, cwd: str) -> tuple[str, ...]:
+    """Return the absolute paths that a text may stand for, as written and with links followed, as far as is known."""
+    found: dict[str, None] = {}
+    try:
+        for spelling, _ in _spellings(path, cwd):
+            found[spelling] = None
+    except (Unreadable, OSError, ValueError):
+        pass
+    return tuple(found)
 
 
 def _spellings(path: str, cwd: str) -> Iterator[tuple[str, Grade]]:

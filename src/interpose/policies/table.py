@@ -13,7 +13,40 @@ RECOMMENDED = "recommended"
 """The name of the set that is recommended."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
+    "Files and git": (
+        "destructive-commands",
+        "protected-branches",
+        "force-pushes",
+        "skipped-checks",
+    ),
+    "Machine": (
+        "disks-and-devices",
+        "machine-state",
     "Machine": ("disks-and-devices",),
+    "Secrets": (
+        "secret-files",
+        "environment",
+        "secrets",
+        "sending-secrets",
+        "hidden-text",
+    ),
+    "Code and packages": (
+        "downloaded-code",
+        "unsafe-sources",
+        "foreign-packages",
+        "publishing",
+        "unreadable-commands",
+    ),
+    "Network": (
+        "network-shells",
+        "metadata-addresses",
+        "hosts",
+    "Privilege and infrastructure": (
+        "privilege",
+        "infrastructure",
+        "containers",
+        "databases",
+    ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
 
