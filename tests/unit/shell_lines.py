@@ -66,7 +66,7 @@ POSSIBLE_OR_OPAQUE = [
     "$(echo git push)", '"$(which git)" push',
     "nice $(echo git push)", "setarch -R $(echo git push)", "x='. -maxdepth 0 -exec git push ;'; find $x",
     # Wildcards and braces.
-    "gi{t,} push", "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
+    "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
     # Text that a shell reads.
     "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'", ". <(echo git push)", "bash <(echo git push)",
     "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
