@@ -23,7 +23,7 @@ from ..programs import (
     Wrapper,
     options_of,
 )
-from .flow import NO_STATE, State, choices_of, fill, follow
+from .flow import NO_STATE, State, choices_of, fill, follow, join_directory
 from .functions import is_fork_bomb, uncalled
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
@@ -33,7 +33,6 @@ from .words import (
     ONE,
     MarkedWord,
     RawCommand,
-    Redirection,
     Unread,
     UnreadKind,
     Unsure,
@@ -41,6 +40,7 @@ from .words import (
     is_known,
     names_in,
     value_of,
+    written_of,
 )
 
 __all__ = [
@@ -149,6 +149,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
 
@@ -217,8 +218,19 @@ class Resolver:
         self.dynamic |= bool(raw.substituted)
         return max(self._read_variant(one, within) for one, within in _variants(raw, context, state))
 
+    def _follow_descriptors(self, raw: RawCommand) -> None:
+        """Note the files that exec opens, and put them where a later redirection names their descriptors."""
+        for at, one in enumerate(raw.redirections):
+            opened = self.descriptors.get(one.target.rstrip("-")) if one.operator in (">&", "<&") else None
+            if opened:
+                raw.redirections[at] = one._replace(target=opened)
+        if raw.words == ["exec"]:
+            self.descriptors |= {one.descriptor: one.target for one in raw.redirections if one.descriptor}
+
     def _read_variant(self, raw: RawCommand, context: Context) -> int:
         """Read a command with certain values of its variables."""
+        if raw.redirections:
+            self._follow_descriptors(raw)
         if raw.words:
             role = self.resolve(raw.words, context)
         else:
@@ -526,6 +538,7 @@ class Resolver:
             self._assigns(variable, value, INPUT_SUSPECT, context, alone=False)
             context = context._replace(settings=(*context.settings, (variable, value))[-_MOST_SETTINGS:])
             at += 1
+        context = self.move(context, found.get("chdir") or (found.get("D") if key == "sudo" else None))
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (
             wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE
@@ -548,6 +561,13 @@ class Resolver:
         why = f"{key} runs it elsewhere" if wrapper.elsewhere else ""
         within = context.inside(key, why)
         return self.resolve(inner, within._replace(elsewhere=within.elsewhere or wrapper.elsewhere))
+
+    def move(self, context: Context, directory: str | None) -> Context:
+        """Return the context of a command that a program runs in another directory."""
+        if directory is None:
+            return context
+        found = tuple(join_directory(one, written_of(directory)) for one in context.directories)
+        return context._replace(directories=tuple(dict.fromkeys(found)))
 
     def suspect_wrapper(self, key: str, arguments: Sequence[str]) -> int:
         """Suspect every argument: which of them is the command is not known."""
@@ -755,7 +775,7 @@ def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple
     for chosen in choices:
         words = [fill(word, chosen, context.parsed) for word in raw.words]
         redirections = [
-            Redirection(one.operator, fill(one.target, chosen, context.parsed), fill(one.text, chosen, context.parsed))
+            one._replace(target=fill(one.target, chosen, context.parsed), text=fill(one.text, chosen, context.parsed))
             for one in raw.redirections
         ]
         variant = raw.filled(words, redirections)

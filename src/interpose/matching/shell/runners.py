@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from .. import programs
-from ..programs import WRAPPERS, Wrapper
+from ..programs import INTERPRETERS, WRAPPERS, Wrapper
 from .functions import is_mentioned
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
@@ -25,7 +25,7 @@ from .resolver import (
     operands_of,
     parse_options,
 )  # fmt: skip
-from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known
+from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known, written_of
 
 __all__ = ["READERS"]
 
@@ -43,6 +43,11 @@ _GIT_COMMAND_KEYS = re.compile(
     r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
+_TMUX_RUNS = frozenset([
+    "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
+    "respawn-window", "run", "run-shell", "if", "if-shell", "send", "send-keys", "pipep", "pipe-pane", "popup",
+    "display-popup",
+])  # fmt: skip
 _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 
 
@@ -135,6 +140,7 @@ def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
         return _env(line, name, [*split.split(), *arguments[at:]], context.inside("env -S"))
     if not sure:
         return line.suspect_wrapper("env", arguments)
+    context = line.move(context, found.get("C", found.get("chdir")))
     return (
         line.run_wrapper("env", Wrapper(assigns=True), arguments[at:], context)
         if at < len(arguments)
@@ -416,7 +422,7 @@ def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Cont
 
 def _changes_names(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Note hash -p, enable -f and others, after which a name means something else."""
-    marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprcw"}[name]
+    marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprn"}[name]
     if any(word.startswith("-") and set(word[1:]) & set(marks) for word in arguments):
         line.cannot_read(f"{name} changes what a name means, or runs something that is not read")
     return INPUT_IGNORED
@@ -446,6 +452,9 @@ def _sudo(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 
 def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Suspect all words: windows run commands, and keys that are sent to a shell are run."""
+    if any(word in _TMUX_RUNS for word in arguments):
+        for word in filter(is_text, arguments):
+            line.run_text(word, context, name, "tmux runs it")
     line.suspects.append(Suspect(name, tuple(arguments), runs=True))
     line.suspect_texts(name, arguments, runs=True)
     return INPUT_SUSPECT
@@ -564,15 +573,43 @@ def _is_safe_text(words: Sequence[str], context: Context) -> bool:
     commands = context.parsed.commands[slice(*ranges[0])]
     if (
         len(commands) != 1
-        or commands[0].assigned
+        or not _is_for_completion(commands[0].assigned)
         or commands[0].substituted
-        or not all(map(is_known, commands[0].words))
+        or not commands[0].words
+        or not all(map(is_known, commands[0].words[1:]))
+        or not is_known(written_of(commands[0].words[0]))
     ):
         return False
+    if not _is_installed(commands[0].words[0]) or commands[0].redirections:
+        return False
     given = [base_name(word) if at == 0 else word for at, word in enumerate(commands[0].words)]
+    if (commands[0].assigned and len(given) == 1 and _prints_completion([*given, "completion", "bash"])) or (
+        not commands[0].assigned and _prints_completion(given)
+    ):
+        return not context.parsed.functions
     return (
         any(tuple(given[: len(safe)]) == safe for safe in programs.SETTINGS_PRINTERS) and not context.parsed.functions
     )
+
+
+def _is_for_completion(assigned: Sequence[tuple[str, str]]) -> bool:
+    """Return whether the variables only make a program print its completion: ``_X_COMPLETE=bash_source``."""
+    return all(re.fullmatch(r"_\w+_COMPLETE", name) and re.fullmatch(r"\w+", value) for name, value in assigned)
+
+
+def _prints_completion(words: Sequence[str]) -> bool:
+    """Return whether a command is ``X completion SHELL``, as many programs have it."""
+    shells = {"bash", "zsh", "fish", "powershell"}
+    is_program = (
+        words[0] not in programs.INERT | programs.SHELLS | INTERPRETERS.keys() | WRAPPERS.keys() | READERS.keys()
+    )
+    return is_program and len(words) == 3 and words[1] in ("completion", "completions") and words[2] in shells
+
+
+def _is_installed(program: str) -> bool:
+    """Return whether a program is named alone, or below a directory of the system or the home."""
+    path = written_of(program)
+    return "/" not in path or (path.startswith(("/", "~/")) and not path.startswith(("/tmp/", "/var/tmp/", "/dev/")))  # noqa: S108
 
 
 _BY_READER: Mapping[ProgramReader, str] = {

@@ -87,6 +87,8 @@ class Redirection(NamedTuple):
     operator: str
     target: str
     text: str = ""
+    descriptor: str = ""
+    """The number or the variable before the operator: ``2>``, ``{log}>``."""
 
     @property
     def is_input(self) -> bool:
@@ -112,6 +114,8 @@ class Expansion(NamedTuple):
     """Whether it is the whole value: ``$x`` and not ``${x%/*}``."""
     commands: tuple[int, int] | None = None
     """The range of the commands in a substitution."""
+    default: str = ""
+    """The text after ``${x:-`` and the like, which it may be too."""
 
 
 class MarkedWord(str):
