@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..matching.shell import Line, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
-from .effects import Effect, effects_of_input, effects_of_line
+from .effects import Edit, Effect, edits_of_input, effects_of_input, effects_of_line, is_patch_tool
 
 __all__ = ["Call", "PlaceKind"]
 
@@ -43,6 +43,11 @@ class Call:
         return (*found, *effects_of_input(self.tool, self.input, self.cwd))
 
     @cached_property
+    def edits(self) -> tuple[Edit, ...]:
+        """What a tool for files writes, as far as its input says."""
+        return edits_of_input(self.tool, self.input)
+
+    @cached_property
     def unreadable(self) -> tuple[str, ...]:
         """Why a line of it cannot be read, or not all of it."""
         return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
@@ -70,6 +75,8 @@ class Call:
         return "outside"
 
     def _texts(self) -> Iterator[str]:
+        if is_patch_tool(self.tool):  # whose command is a patch
+            return
         try:
             for key, value, _ in limited_values(self.input):
                 if kind_of_key(key) == "command" and isinstance(value, str):

@@ -176,6 +176,8 @@ def _uses(path: str, given: dict[str, Any], wrong: Wrong, project: str) -> list[
     name = hook.pop("name", policy.name)
     functions = {**({"PreToolUse": None} if policy.judge is not None else {}), **policy.hooks}
     options: dict[str, Any] = {"on_error": "abort"} if policy.guard else {}
+    if policy.locked:
+        options["locked"] = True
     if policy.timeout is not None:
         options["timeout"] = policy.timeout
     return [

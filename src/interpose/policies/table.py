@@ -14,6 +14,16 @@ RECOMMENDED = "recommended"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Machine": ("disks-and-devices",),
+    "Files": (
+        "outside-project",
+        "protected-files",
+        "large-writes",
+        "case-renames",
+    ),
+    "Guards": (
+        "persistence",
+        "self-protection",
+    ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
 

@@ -2,6 +2,16 @@
 
 from .effect import KINDS, Effect, say, shown
 from .lines import effects_of_line
-from .tools import effects_of_input
+from .tools import Edit, edits_of_input, effects_of_input, is_patch_tool
 
-__all__ = ["KINDS", "Effect", "effects_of_input", "effects_of_line", "say", "shown"]
+__all__ = [
+    "KINDS",
+    "Edit",
+    "Effect",
+    "edits_of_input",
+    "effects_of_input",
+    "effects_of_line",
+    "is_patch_tool",
+    "say",
+    "shown",
+]

@@ -40,6 +40,12 @@ KINDS: dict[str, str] = {
     "delete-files-for-good": "deletes {target} for good",
     "empty-files": "empties {target}",
     "move-files": "moves {target} away",
+    "rename-files": "gives {target} another name",
+    "link-files": "makes another name for {target}",
+    "write-into": "writes {target}",
+    "make-folder": "creates the folder {target}",
+    "change-files": "changes {target}",
+    "fill-disk": "writes so much to {target} that it may fill the disk",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",
     "open-permissions": "lets everybody write to {target}",
@@ -120,8 +126,10 @@ KINDS: dict[str, str] = {
     "listen": "waits for connections",
     # What runs later, and the guards.
     "persist": "has {target} run later",
+    "persist-service": "has the service {target} start by itself",
     "persist-command": "makes git run a command later: {target}",
     "guard": "changes what guards the agent: {target}",
+    "guard-process": "ends a process that guards the agent: {target}",
     "agent-config": "changes the configuration of an agent: {target}",
     "agent-unguarded": "starts an agent without guards",
 }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from ...matching.shell import Command, Line
-from ...matching.shell.words import ONE, is_known
 from .effect import Effect
+from .guards import guard_effects
+from .directories import absolute, directories_of
 from .rows import Found, apply_rows
+from .sizes import size_effects
 from .tables import find_programs
 
 __all__ = ["effects_of_line"]
@@ -17,10 +18,14 @@ __all__ = ["effects_of_line"]
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
     "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "link-files", "write-into", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = ()
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    guard_effects,
+    size_effects,
+)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
@@ -35,9 +40,9 @@ def effects_of_line(line: Line, cwd: str, home: str) -> tuple[Effect, ...]:
 
 def _effects(command: Command, cwd: str, home: str) -> Iterator[Effect]:
     text = " ".join(command.parts)
-    for directory in _directories(command, cwd, home):
+    for directory in directories_of(command, cwd, home):
         for one in _found(command):
-            target = _absolute(one.target, directory, home) if one.kind in FILE_KINDS and one.target else one.target
+            target = absolute(one.target, directory, home) if one.kind in FILE_KINDS and one.target else one.target
             yield Effect(one.kind, target, text, command.name, command.grade, one.values, directory)
 
 
@@ -49,17 +54,3 @@ def _found(command: Command) -> Iterator[Found]:
             yield Found("read-files", redirection.target)
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command)
-
-
-def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
-    places = [_absolute(place, cwd, home) if is_known(place) else None for place in command.directories]
-    return tuple(dict.fromkeys(places)) or (None,)
-
-
-def _absolute(path: str, directory: str | None, home: str) -> str:
-    """Return a path with the directory that it is relative to; one that is not known is marked."""
-    if path == "~" or path.startswith("~/"):
-        path = home + path[1:]
-    if os.path.isabs(path) or path.startswith("~"):
-        return path
-    return f"{ONE}/{path}" if directory is None else os.path.join(directory, path)

@@ -1,0 +1,55 @@
+"""The files that a call changes, each by all its names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..matching.paths import names_of
+from ..matching.shell.words import is_known
+from .call import Call
+from .effects import Effect
+from .file_table import FileTable
+
+__all__ = ["WHOLE", "Change", "changes_of", "label_of"]
+
+_WRITES = frozenset({"write-files", "write-into", "empty-files", "fill-disk"})
+WHOLE = frozenset({"delete-files", "delete-files-for-good", "move-files", "change-tree", "lock-out", "lose-untracked"})
+"""Kinds that change a folder with everything in it."""
+_CHANGES = (*_WRITES, *WHOLE, "change-files", "link-files", "open-permissions", "setuid", "lose-changes")
+
+_HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/proc/self/fd/")
+
+
+class Change(NamedTuple):
+    """A file that a call changes."""
+
+    effect: Effect
+    path: str
+    names: tuple[str, ...]
+    """The absolute paths that it has: as written, and with links followed. Empty if a part of it is unknown."""
+    whole: bool
+    """Whether the content of a folder is changed with it."""
+
+
+def changes_of(call: Call, *kinds: str) -> Iterator[Change]:
+    """Yield the files that a call changes, or those that effects of the given kinds have as their targets."""
+    for effect in call.of(*(kinds or _CHANGES)):
+        path = effect.target
+        if not path or path.startswith(_HARMLESS):
+            continue
+        names = names_of(path, call.cwd) if is_known(path) else ()
+        if effect.kind == "write-into" and names and not os.path.isdir(os.path.dirname(names[0])):
+            continue  # the last word is a file, not a folder
+        yield Change(effect, path, names, effect.kind in WHOLE)
+
+
+def label_of(change: Change, table: FileTable, call: Call) -> str:
+    """Return the label that a table has for a changed file; an empty text if it has none."""
+    if not change.names:
+        return table.may_mean(change.path, call.home, whole=change.whole)
+    for name in change.names:
+        if label := table.label_of(name, call.home):
+            return label
+    return ""
