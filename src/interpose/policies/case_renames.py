@@ -23,7 +23,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if target and _differ_in_case(change.path, target):
             reason = f"`{change.effect.command}` changes only the case of {change.path} ({_INSTEAD})"
             yield Objection("ask", reason, change.effect.grade)
-    for change in changes_of(call, "write-files", "write-into", "make-folder", "rename-files"):
+    for change in changes_of(call, "write-files", "make-folder", "rename-files"):
         path = _target(change, call) if change.effect.kind == "rename-files" else change.path
         if path and change.names and (other := _other_case(path, options["existing"])):
             reason = f"{say(change.effect)}, and there is {other} already ({_INSTEAD})"

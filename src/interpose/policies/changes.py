@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,10 +13,10 @@ from .file_table import FileTable
 
 __all__ = ["WHOLE", "Change", "changes_of", "label_of"]
 
-_WRITES = frozenset({"write-files", "write-into", "empty-files", "fill-disk"})
+_WRITES = frozenset({"write-files", "empty-files", "fill-disk"})
 WHOLE = frozenset({"delete-files", "delete-files-for-good", "move-files", "change-tree", "lock-out", "lose-untracked"})
 """Kinds that change a folder with everything in it."""
-_CHANGES = (*_WRITES, *WHOLE, "change-files", "link-files", "open-permissions", "setuid", "lose-changes")
+_CHANGES = (*_WRITES, *WHOLE, "change-files", "change-mode", "link-files", "open-permissions", "setuid", "lose-changes")
 
 _HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/proc/self/fd/")
 
@@ -40,8 +39,6 @@ def changes_of(call: Call, *kinds: str) -> Iterator[Change]:
         if not path or path.startswith(_HARMLESS):
             continue
         names = names_of(path, call.cwd) if is_known(path) else ()
-        if effect.kind == "write-into" and names and not os.path.isdir(os.path.dirname(names[0])):
-            continue  # the last word is a file, not a folder
         yield Change(effect, path, names, effect.kind in WHOLE)
 
 

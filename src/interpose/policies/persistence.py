@@ -51,7 +51,7 @@ _FILES = FileTable({
         .dir-locals.el ~/.config/code/user/settings.json ~/.config/code/user/tasks.json ~/.config/direnv/
     """,
 })  # fmt: skip
-_KINDS = ("write-files", "write-into", "change-files", "open-permissions", "setuid")
+_KINDS = ("write-files", "change-files", "change-mode", "open-permissions", "setuid")
 _INSTEAD = {
     "cron": "it runs without the agent's guards",
     "sshKeys": "a person has to give access to this account",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from ...matching.shell import Command, Line
+from ...matching.shell.words import ONE, is_known
 from .effect import Effect
 from .guards import guard_effects
-from .directories import absolute, directories_of
-from .rows import Found, apply_rows
+from .rows import Found, apply_rows, written
 from .sizes import size_effects
 from .tables import find_programs
 
@@ -17,8 +18,8 @@ __all__ = ["effects_of_line"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
-    "rename-files", "link-files", "write-into", "make-folder", "change-files", "fill-disk",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
@@ -39,18 +40,43 @@ def effects_of_line(line: Line, cwd: str, home: str) -> tuple[Effect, ...]:
 
 
 def _effects(command: Command, cwd: str, home: str) -> Iterator[Effect]:
-    text = " ".join(command.parts)
-    for directory in directories_of(command, cwd, home):
-        for one in _found(command):
-            target = absolute(one.target, directory, home) if one.kind in FILE_KINDS and one.target else one.target
-            yield Effect(one.kind, target, text, command.name, command.grade, one.values, directory)
+    text = " ".join(map(written, command.parts))
+    found = tuple(_found(command))
+    if not found:
+        return
+    for directory in _directories(command, cwd, home):
+        for one in found:
+            place = _known(_absolute(one.directory, directory, home)) if one.directory else directory
+            is_file = one.kind in FILE_KINDS and one.target
+            target = _absolute(one.target, place, home) if is_file else one.target
+            yield Effect(one.kind, target, text, command.name, command.grade, one.values, place)
 
 
 def _found(command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
         if redirection.is_output:
-            yield Found("write-files", redirection.target)
+            yield Found("write-files", written(redirection.target))
         elif redirection.is_input and not redirection.text:
-            yield Found("read-files", redirection.target)
+            yield Found("read-files", written(redirection.target))
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command)
+
+
+def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
+    places = [_absolute(place, cwd, home) if is_known(place) else None for place in command.directories]
+    return tuple(dict.fromkeys(places)) or (None,)
+
+
+def _known(path: str) -> str | None:
+    return path if is_known(path) else None
+
+
+def _absolute(path: str, directory: str | None, home: str) -> str:
+    """Return a path with the directory that it is relative to; one that is not known is marked."""
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:]
+    if os.path.isabs(path) or path.startswith("~"):
+        return path
+    if directory is None:
+        return f"{ONE}/{path}"
+    return os.path.join(directory, path) if path else directory

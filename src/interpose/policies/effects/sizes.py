@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from ...matching.shell import Command, Line
 from .effect import Effect
-from .directories import absolute, directories_of
 from .tables.sizes import ENDLESS, is_endless
 
 __all__ = ["size_effects"]
@@ -24,10 +24,8 @@ def size_effects(line: Line, cwd: str, home: str) -> Iterator[Effect]:
             continue
         for reader in _readers(line, command.place):
             for target in _written(reader):
-                for directory in directories_of(reader, cwd, home):
-                    path = absolute(target, directory, home)
-                    text = " ".join(reader.parts)
-                    yield Effect("fill-disk", path, text, reader.name, reader.grade, (ENDLESS,), directory)
+                text = " ".join(reader.parts)
+                yield Effect("fill-disk", os.path.join(cwd, target), text, reader.name, reader.grade, (ENDLESS,))
 
 
 def _readers(line: Line, place: int) -> Iterator[Command]:

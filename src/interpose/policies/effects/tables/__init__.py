@@ -15,6 +15,9 @@ Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
     "disks",
+    "files",
+    "git",
+    "machine",
     "changes",
     "guards",
     "persistence",
