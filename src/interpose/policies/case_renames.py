@@ -20,7 +20,7 @@ _MOST_NAMES = 10_000
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for change in changes_of(call, "rename-files"):
         target = _target(change, call)
-        if target and _differ_in_case(change.path, target):
+        if target and any(_differ_in_case(change.path, one) for one in (target, os.path.dirname(target))):
             reason = f"`{change.effect.command}` changes only the case of {change.path} ({_INSTEAD})"
             yield Objection("ask", reason, change.effect.grade)
     for change in changes_of(call, "write-files", "make-folder", "rename-files"):

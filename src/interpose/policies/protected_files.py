@@ -48,10 +48,11 @@ _TESTS = FileTable({
     """
 })  # fmt: skip
 _NAMED_TESTS = FileTable({
-    "tests": """
-        test_*.py *_test.py *.test.* *.spec.* *_test.go *_test.rs *_spec.rb *_test.rb *test.java *tests.java *test.kt *tests.cs
-        *test.php *test.swift *tests.swift *_test.exs *_test.dart *_test.cc *_test.cpp
-    """
+    "tests": " ".join(
+        ("test_*.py *_test.py *_test.go *_test.rs *_spec.rb *_test.rb *test.java *tests.java *test.kt *tests.cs *test.php",
+         "*test.swift *tests.swift *_test.exs *_test.dart *_test.cc *_test.cpp",
+         *(f"*.{kind}.{ending}" for kind in ("test", "spec", "cy") for ending in ("js", "ts", "jsx", "tsx", "mjs", "mts")))
+    )
 })  # fmt: skip
 _INSTEAD = {
     "locks": "let the package manager write it",
