@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from .call import Call
 from .effects import Effect
 from .file_table import FileTable
 
-__all__ = ["WHOLE", "Change", "changes_of", "label_of"]
+__all__ = ["WHOLE", "Change", "changes_of", "in_project", "label_of"]
 
 _WRITES = frozenset({"write-files", "empty-files", "fill-disk"})
 WHOLE = frozenset({"delete-files", "delete-files-for-good", "move-files", "change-tree", "lock-out", "lose-untracked"})
@@ -46,7 +47,12 @@ def label_of(change: Change, table: FileTable, call: Call) -> str:
     """Return the label that a table has for a changed file; an empty text if it has none."""
     if not change.names:
         return table.may_mean(change.path, call.home, whole=change.whole)
-    for name in change.names:
-        if label := table.label_of(name, call.home):
-            return label
-    return ""
+    return next((label for name in change.names if (label := table.label_of(name, call.home))), "")
+
+
+def in_project(path: str, call: Call) -> str:
+    """Return a path as if the project were the root, so that only names inside it count; others stay as they are."""
+    for project in (call.project, os.path.realpath(call.project)):
+        if path.startswith(project.rstrip("/") + "/"):
+            return path[len(project.rstrip("/")) :]
+    return path

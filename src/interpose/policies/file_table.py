@@ -51,7 +51,7 @@ class FileTable:
         if text.count(ONE) + text.count(MANY) > _MOST_MARKS:
             text = text[: min(at for at in (text.find(ONE), text.find(MANY)) if at >= 0) + 1]
         for tail in _tails(text, home.casefold()):
-            known = [len(_MARKS.sub("", part)) for part in tail.removeprefix("~/").strip("/").split("/")]
+            known = [_known(part) for part in tail.removeprefix("~/").strip("/").split("/")]
             expression = re.compile(".*".join(map(re.escape, _MARKS.split(tail))), re.DOTALL)
             for label, pattern in self._entries:
                 if _is_near(pattern, known, whole) and any(map(expression.fullmatch, _samples(pattern, tail))):
@@ -94,7 +94,7 @@ def _tails(path: str, home: str) -> Iterator[str]:
     """Yield the ends of a path that may be what a pattern says, with ``~/`` or ``/`` where the beginning is known."""
     if path.startswith(home + "/"):
         yield "~" + path[len(home) :]
-    elif path.startswith(("~/", ONE + "/")):
+    elif path.startswith(("~/", ONE + "/", MANY + "/")):
         yield "~" + path[1:]
     if path.startswith("/"):
         yield path
@@ -102,6 +102,11 @@ def _tails(path: str, home: str) -> Iterator[str]:
     for at in range(max(1, len(parts) - _DEEPEST), len(parts)):
         if not _is_wholly_unknown(parts[at]):
             yield "/".join(parts[at:])
+
+
+def _known(part: str) -> int:
+    """Return how many characters of a name are known; the ending of one with unknown parts says nothing."""
+    return len(part) if _MARKS.search(part) is None else len(_MARKS.sub("", re.sub(r"(?<=.)\.[^.]*\Z", "", part)))
 
 
 def _is_wholly_unknown(part: str) -> bool:

@@ -22,7 +22,7 @@ _FILES = FileTable({
     "/etc/ssh/sshd_config /etc/ssh/sshd_config.d/",
     "startFiles": """
         ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
-        ~/.zlogin ~/.zlogout ~/.oh-my-zsh/custom/ ~/.config/fish/ ~/.kshrc ~/.mkshrc ~/.cshrc ~/.tcshrc ~/.login ~/.logout
+        ~/.zlogin ~/.zlogout ~/.oh-my-zsh/custom/ ~/.config/fish/config.fish ~/.config/fish/conf.d/ ~/.kshrc ~/.mkshrc ~/.cshrc ~/.tcshrc ~/.login ~/.logout
         ~/.config/nushell/ ~/.elvish/ ~/.xonshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.xsession ~/.xsessionrc ~/.pam_environment
         ~/.ssh/config /etc/profile /etc/profile.d/ /etc/bash.bashrc /etc/bashrc /etc/zsh/ /etc/zshrc /etc/zshenv
         /etc/environment ~/.config/environment.d/ ~/.vimrc ~/.config/nvim/init.* ~/.emacs ~/.emacs.d/init.el ~/.tmux.conf
@@ -32,12 +32,12 @@ _FILES = FileTable({
         /etc/systemd/ /lib/systemd/ /usr/lib/systemd/ ~/.config/systemd/ ~/.local/share/systemd/ /etc/init.d/ /etc/init/
         /etc/rc.local /etc/rc.d/ /etc/inittab ~/library/launchagents/ /library/launchagents/ /library/launchdaemons/
         /system/library/launchdaemons/ ~/.config/autostart/ ~/.config/autostart-scripts/ /etc/xdg/autostart/
-        /library/startupitems/ /etc/supervisor/ /etc/sv/ /etc/local.d/
+        /library/startupitems/ /etc/modules-load.d/ /etc/modules /etc/supervisor/ /etc/sv/ /etc/local.d/
     """,
     "loaders": """
         /etc/ld.so.preload /etc/ld.so.conf /etc/ld.so.conf.d/ /etc/pam.d/ /etc/udev/ /lib/udev/rules.d/ /usr/lib/udev/rules.d/
         sitecustomize.py usercustomize.py site-packages/*.pth dist-packages/*.pth ~/.pythonrc ~/.pythonrc.py ~/.pythonstartup
-        ~/.npmrc ~/.irbrc ~/.pryrc ~/.ipython/profile_default/startup/ ~/.config/pip/ /etc/modules-load.d/ /etc/modules
+        ~/.npmrc ~/.irbrc ~/.pryrc ~/.ipython/profile_default/startup/ ~/.config/pip/
         /etc/apt/apt.conf.d/ ~/.m2/settings.xml ~/.gradle/init.gradle ~/.gradle/init.d/ ~/.cargo/config.toml ~/.cargo/config
         ~/.gdbinit ~/.lldbinit ~/.rprofile ~/.local/bin/sudo ~/.sqliterc ~/.psqlrc ~/.wgetrc ~/.curlrc ~/.terraformrc
         /etc/nsswitch.conf /etc/sudoers /etc/sudoers.d/
@@ -73,6 +73,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if change.effect.program == "git" and change.effect.kind == "change-files":
             continue  # a version that was committed
         label = label_of(change, _FILES, call)
+        if change.effect.kind == "change-mode" and label != "gitHooks":
+            continue
         if label == "startFiles" and change.effect.command in added:
             label = "additions"
         if label:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from ..matching.paths import PathPattern, names_of
 from .call import Call
-from .changes import WHOLE, Change, changes_of, label_of
+from .changes import WHOLE, Change, changes_of, in_project, label_of
 from .effects import Edit, say
 from .file_table import FileTable
 from .parameters import action, actions_by_path
-from .policy import Objection, Options, Policy
+from .policy import Action, Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
@@ -93,29 +93,24 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         yield from _weakened_tests(call, options)
 
 
-def _label(change: Change, call: Call, options: Options, own: list[tuple[PathPattern, str]]) -> tuple[str, str]:
+def _label(change: Change, call: Call, options: Options, own: list[tuple[PathPattern, Action]]) -> tuple[str, Action]:
     """Return why a file is protected, and what is done; the paths of the configuration come first."""
     if change.names:
         for pattern, action in own:
             if pattern.grade(change.path, call.cwd):
                 return "paths", action
-    if _is_temporary(change, call):
+    if change.names and all(call.place_of(name) == "temporary" for name in change.names):
         return "", "allow"
+    seen = change._replace(names=tuple(in_project(name, call) for name in change.names))
+    label = label_of(seen, _FILES, call)
     deletes = change.effect.kind in _DELETES
-    label = label_of(change, _FILES, call)
-    if label == "generated" and deletes:  # it can be generated again
-        label = ""
-    if label and options[label] != "allow":
+    if label and not (label == "generated" and deletes) and options[label] != "allow":  # it can be generated again
         return label, options[label]
-    if deletes and options["tests"] != "allow" and label_of(change, _TESTS, call):
+    if deletes and options["tests"] != "allow" and label_of(seen, _TESTS, call):
         return "tests", options["tests"]
     if options["generated"] != "allow" and not change.whole and change.names and _has_marker(change.names[-1]):
         return "generated", options["generated"]
     return "", "allow"
-
-
-def _is_temporary(change: Change, call: Call) -> bool:
-    return bool(change.names) and all(call.place_of(name) == "temporary" for name in change.names)
 
 
 def _has_marker(path: str) -> bool:
@@ -149,7 +144,7 @@ def _weakened_tests(call: Call, options: Options) -> Iterator[Objection]:
     """Yield an objection to each edit that skips tests, or removes some."""
     for edit in call.edits:
         names = names_of(os.path.expanduser(edit.path), call.cwd)
-        if not edit.path or not _TESTS.label_of(names[-1], call.home):
+        if not edit.path or not _TESTS.label_of(in_project(names[-1], call), call.home):
             continue
         before = _before(edit, names[-1])
         if before is None:

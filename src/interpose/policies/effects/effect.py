@@ -130,7 +130,7 @@ KINDS: dict[str, str] = {
     "persist-command": "makes git run a command later: {target}",
     "guard": "changes what guards the agent: {target}",
     "guard-process": "ends a process that guards the agent: {target}",
-    "agent-config": "changes the configuration of an agent: {target}",
+    "agent-config": "changes the configuration of an agent",
     "agent-unguarded": "starts an agent without guards",
 }
 """The kinds of effects. The phrase completes "`COMMAND` …", with the target in place of ``{target}``."""
