@@ -103,7 +103,9 @@ KINDS: dict[str, str] = {
     "db-schema": "changes the schema {target}",
     # Code, packages, sources.
     "run-downloaded": "runs what it downloads from {target}",
+    "run-extracted": "runs a program of an archive that it downloads from {target}",
     "run-decoded": "runs a text that it decodes",
+    "apply-downloaded": "applies what it downloads from {target}",
     "network-shell": "gives a shell to the network",
     "tunnel": "opens a tunnel to {target}",
     "foreign-package": "installs a package from {target}",

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line
 from ...matching.shell.words import ONE, is_known
+from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
 from .rows import Found, apply_rows, written
@@ -24,6 +25,7 @@ FILE_KINDS = frozenset({
 """Kinds whose target is a file: it is made absolute."""
 
 LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    downloads_that_run,
     guard_effects,
     size_effects,
 )

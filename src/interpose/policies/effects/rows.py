@@ -29,7 +29,10 @@ from typing import NamedTuple
 from ...matching.shell import Command
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+
+RUNS = "run-line"
+"""The kind of a target that is a command line which is run: its effects are read in turn."""
 
 
 class Found(NamedTuple):
@@ -54,6 +57,8 @@ class Arguments(NamedTuple):
     dashes: int | None
     """How many operands stand before ``--``; None if there is none."""
     command: Command
+    texts: tuple[str, ...] = ()
+    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -159,8 +164,8 @@ def written(word: str) -> str:
     return found if isinstance(found, str) else word
 
 
-def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]:
-    """Yield what the rows of a program, and its function, say of a command."""
+def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, ...] = ()) -> Iterator[Found]:
+    """Yield what the rows of a program, and its function, say of a command that reads these texts."""
     words = tuple(written(word) for word in command.parts[1:])
     if program.dashed and command.name.lower().startswith(f"{name}-"):
         words = (command.name[len(name) + 1 :], *words)
@@ -185,7 +190,7 @@ def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]
         spec = f"{program.options} {program.globals}"
         arguments = _with_globals(parse(name, rest, spec, command), before)
         if not _asks_for_help(arguments, spec):
-            yield from program.effects(arguments)
+            yield from program.effects(arguments._replace(texts=texts))
 
 
 def _with_globals(arguments: Arguments, before: Arguments) -> Arguments:

@@ -22,6 +22,7 @@ FAMILIES: tuple[str, ...] = (
     "guards",
     "persistence",
     "sizes",
+    "network",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
