@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..matching.globs import has_wildcards
 from ..matching.paths import names_of
-from ..matching.shell.words import is_known
+from ..matching.shell.words import MANY, is_known
 from .call import Call
 from .effects import Effect
 from .file_table import FileTable
@@ -19,6 +21,7 @@ WHOLE = frozenset({"delete-files", "delete-files-for-good", "move-files", "chang
 """Kinds that change a folder with everything in it."""
 _CHANGES = (*_WRITES, *WHOLE, "change-files", "change-mode", "link-files", "open-permissions", "setuid", "lose-changes")
 
+_WILDCARDS = re.compile(r"\*+|\?|\[[^/\]]*\]|\{[^/}]*\}")
 _HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -45,9 +48,10 @@ def changes_of(call: Call, *kinds: str) -> Iterator[Change]:
 
 def label_of(change: Change, table: FileTable, call: Call) -> str:
     """Return the label that a table has for a changed file; an empty text if it has none."""
-    if not change.names:
-        return table.may_mean(change.path, call.home, whole=change.whole)
-    return next((label for name in change.names if (label := table.label_of(name, call.home))), "")
+    found = next((label for name in change.names if (label := table.label_of(name, call.home))), "")
+    if found or (change.names and (change.effect.command == call.tool or not has_wildcards(change.path))):
+        return found
+    return table.may_mean(_WILDCARDS.sub(MANY, change.path), call.home, whole=change.whole)
 
 
 def in_project(path: str, call: Call) -> str:
