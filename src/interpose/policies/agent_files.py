@@ -6,7 +6,7 @@ import os
 
 from .file_table import FileTable
 
-__all__ = ["AGENT_FILES", "INSTRUCTIONS", "own_folders", "OWN_FILES"]
+__all__ = ["AGENT_FILES", "INSTRUCTIONS", "MOVED_HOMES", "OWN_FILES", "own_folders"]
 
 OWN_FILES = FileTable({
     "Interpose": """
@@ -36,9 +36,10 @@ AGENT_FILES = FileTable({
     "windsurf": ".windsurf/hooks.json .codeium/windsurf/hooks.json .codeium/windsurf/mcp_config.json /etc/windsurf/",
     "kiro": ".kiro/hooks/ .kiro/agents/ .kiro/settings/",
     "cline": ".cline/hooks/ .clinerules/hooks/ cline/hooks/ .cline/plugins/ .cline/data/settings/",
-    "opencode": ".opencode/plugins/ .opencode/plugin/ .config/opencode/ opencode.json opencode.jsonc .opencode/opencode.json",
-    "factory": ".factory/hooks.json .factory/settings.json .factory/settings.local.json .factory/hooks/ .factory/plugins/ "
-    ".factory/mcp.json",
+    "opencode": ".opencode/plugins/ .opencode/plugin/ .config/opencode/ opencode.json opencode.jsonc "
+    ".opencode/opencode.json",
+    "factory": ".factory/hooks.json .factory/settings.json .factory/settings.local.json .factory/hooks/ "
+    ".factory/plugins/ .factory/mcp.json",
     "augment": ".augment/settings.json .augment/settings.local.json .augment/hooks/ .augment/plugins/ /etc/augment/",
     "amp": ".amp/plugins/ .amp/settings.json .config/amp/",
     "goose": ".agents/plugins/ .config/goose/",
@@ -52,20 +53,29 @@ AGENT_FILES = FileTable({
     "junie": ".junie/config.json .junie/mcp/",
     "vibe": ".vibe/hooks.toml .vibe/config.toml",
     "pi": ".pi/extensions/ .pi/settings.json .pi/agent/",
-    "others": ".muse/hooks.json .rulesync/hooks.jsonc .continue/config.* .continue/permissions.yaml .config/crush/ crush.json "
-    ".crush.json .qoder/settings.json .letta/settings.json .tabnine/agent/settings.json .openclaw/openclaw.json",
+    "others": ".muse/hooks.json .rulesync/hooks.jsonc .continue/config.* .continue/permissions.yaml .config/crush/ "
+    "crush.json .crush.json .qoder/settings.json .letta/settings.json .tabnine/agent/settings.json "
+    ".openclaw/openclaw.json",
 })  # fmt: skip
 """The files by agent."""
 
 INSTRUCTIONS = FileTable({
     "instructions": """
-        claude.md claude.local.md agents.md agents.override.md gemini.md qwen.md .cursorrules .cursor/rules/ .windsurfrules
-        .windsurf/rules/ .github/copilot-instructions.md .github/instructions/ .clinerules .goosehints .kiro/steering/
-        .claude/agents/ .claude/commands/ .claude/skills/ .claude/rules/ .claude/output-styles/ .codex/prompts/
-        .codex/skills/ .agents/skills/ .gemini/commands/ .opencode/agent/ .opencode/command/ .factory/droids/ .junie/guidelines.md
+        claude.md claude.local.md agents.md agents.override.md gemini.md qwen.md .cursorrules .cursor/rules/
+        .windsurfrules .windsurf/rules/ .github/copilot-instructions.md .github/instructions/ .clinerules .goosehints
+        .kiro/steering/ .claude/agents/ .claude/commands/ .claude/skills/ .claude/rules/ .claude/output-styles/
+        .codex/prompts/ .codex/skills/ .agents/skills/ .gemini/commands/ .opencode/agent/ .opencode/command/
+        .factory/droids/ .junie/guidelines.md
     """,
 })  # fmt: skip
 """What agents are told: texts, not settings."""
+
+
+MOVED_HOMES = {
+    "CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "COPILOT_HOME": ".copilot", "KIRO_HOME": ".kiro",
+    "CURSOR_CONFIG_DIR": ".cursor", "HERMES_HOME": ".hermes", "OPENCODE_CONFIG_DIR": ".config/opencode",
+}  # fmt: skip
+"""Variables that name the folder of an agent, and the folder that it is without them."""
 
 
 def own_folders(home: str) -> tuple[str, ...]:

@@ -14,12 +14,13 @@ from .call import Call
 from .effects import Effect
 from .file_table import FileTable
 
-__all__ = ["WHOLE", "Change", "changes_of", "in_project", "label_of"]
+__all__ = ["CHANGES", "WHOLE", "Change", "changes_of", "in_project", "label_of"]
 
 _WRITES = frozenset({"write-files", "empty-files", "fill-disk"})
 WHOLE = frozenset({"delete-files", "delete-files-for-good", "move-files", "change-tree", "lock-out", "lose-untracked"})
 """Kinds that change a folder with everything in it."""
-_CHANGES = (*_WRITES, *WHOLE, "change-files", "change-mode", "link-files", "open-permissions", "setuid", "lose-changes")
+CHANGES = (*_WRITES, *WHOLE, "change-files", "change-mode", "link-files", "open-permissions", "setuid", "lose-changes")
+"""Kinds whose target is a file that is changed."""
 
 _WILDCARDS = re.compile(r"\*+|\?|\[[^/\]]*\]|\{[^/}]*\}")
 _HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/proc/self/fd/")
@@ -38,7 +39,7 @@ class Change(NamedTuple):
 
 def changes_of(call: Call, *kinds: str) -> Iterator[Change]:
     """Yield the files that a call changes, or those that effects of the given kinds have as their targets."""
-    for effect in call.of(*(kinds or _CHANGES)):
+    for effect in call.of(*(kinds or CHANGES)):
         path = effect.target
         if not path or path.startswith(_HARMLESS):
             continue

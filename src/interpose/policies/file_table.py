@@ -127,5 +127,3 @@ def _samples(pattern: str, tail: str) -> tuple[str, ...]:
         return ()
     plain = pattern.rstrip("/").replace("*", "x").replace("?", "x")
     return (plain, f"{plain}/x") if pattern.endswith("/") else (plain,)
-
-

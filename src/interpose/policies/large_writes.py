@@ -21,7 +21,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             length = len(edit.new) if len(edit.new) > options["size"] else len(edit.new.encode("utf-8", "replace"))
             if length > options["size"]:
                 what = f"`{call.tool}` writes {_shown(length)} to {edit.path or 'a file'}"
-                yield Objection(options["writes"], f"{what}, more than {_shown(options['size'])} (write less, or in parts)")
+                yield Objection(
+                    options["writes"], f"{what}, more than {_shown(options['size'])} (write less, or in parts)"
+                )
     if options["edits"] is not None and len(edits) > options["edits"]:
         reason = f"`{call.tool}` makes {len(edits)} edits at once, more than {options['edits']} (make fewer)"
         yield Objection(options["writes"], reason)

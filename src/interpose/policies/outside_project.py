@@ -17,8 +17,9 @@ __all__ = ["POLICY"]
 
 _NOTES = FileTable({
     "agents": """
-        ~/.claude/plans/ ~/.claude/projects/ ~/.claude/todos/ ~/.claude/tasks/ ~/.codex/memories/ ~/.gemini/tmp/ ~/.qwen/tmp/
-        ~/.cursor/plans/ ~/.cursor/projects/ ~/.copilot/session-state/ ~/.claude/jobs/ ~/.claude/scratchpad/
+        ~/.claude/plans/ ~/.claude/projects/ ~/.claude/todos/ ~/.claude/tasks/ ~/.codex/memories/ ~/.gemini/tmp/
+        ~/.qwen/tmp/ ~/.cursor/plans/ ~/.cursor/projects/ ~/.copilot/session-state/ ~/.claude/jobs/
+        ~/.claude/scratchpad/
     """
 })  # fmt: skip
 """Folders in which agents keep their own plans and notes."""
@@ -72,7 +73,7 @@ POLICY = Policy(
     ),
     recommended={"commands": "allow"},
     notes="""
-A file whose path is only known while the command runs counts as inside. Agents' own folders for plans and notes below the
-home are free.
+A file whose path is only known while the command runs counts as inside. Agents' own folders for plans and notes below
+the home are free.
 """,
 )

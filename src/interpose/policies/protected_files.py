@@ -19,39 +19,42 @@ __all__ = ["POLICY"]
 
 _FILES = FileTable({
     "locks": """
-        package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock poetry.lock pipfile.lock
-        pdm.lock uv.lock pixi.lock conda-lock.yml gemfile.lock cargo.lock go.sum go.work.sum composer.lock packages.lock.json
-        project.assets.json package.resolved podfile.lock cartfile.resolved mix.lock pubspec.lock flake.lock gradle.lockfile
-        buildscript-gradle.lockfile stack.yaml.lock cabal.project.freeze rebar.lock shard.lock .terraform.lock.hcl chart.lock
-        module.bazel.lock paket.lock pylock.toml elm-stuff/ .pnp.cjs .pnp.loader.mjs berksfile.lock puppetfile.lock
+        package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock poetry.lock
+        pipfile.lock pdm.lock uv.lock pixi.lock conda-lock.yml gemfile.lock cargo.lock go.sum go.work.sum
+        composer.lock packages.lock.json project.assets.json package.resolved podfile.lock cartfile.resolved mix.lock
+        pubspec.lock flake.lock gradle.lockfile buildscript-gradle.lockfile stack.yaml.lock cabal.project.freeze
+        rebar.lock shard.lock .terraform.lock.hcl chart.lock module.bazel.lock paket.lock pylock.toml elm-stuff/
+        .pnp.cjs .pnp.loader.mjs berksfile.lock puppetfile.lock
     """,
     "ci": """
-        .github/workflows/ .github/actions/ .github/dependabot.yml .github/codeowners codeowners .gitlab-ci.yml .gitlab-ci/
-        .gitlab/ci/ jenkinsfile .circleci/ .travis.yml azure-pipelines.yml .azure-pipelines/ bitbucket-pipelines.yml
-        .buildkite/ .drone.yml .woodpecker.yml .woodpecker/ appveyor.yml .appveyor.yml .cirrus.yml cloudbuild.yaml
-        buildspec.yml .teamcity/ .semaphore/ .tekton/ .forgejo/workflows/ .gitea/workflows/ .pre-commit-config.yaml
-        codefresh.yml .harness/ concourse.yml
+        .github/workflows/ .github/actions/ .github/dependabot.yml .github/codeowners codeowners .gitlab-ci.yml
+        .gitlab-ci/ .gitlab/ci/ jenkinsfile .circleci/ .travis.yml azure-pipelines.yml .azure-pipelines/
+        bitbucket-pipelines.yml .buildkite/ .drone.yml .woodpecker.yml .woodpecker/ appveyor.yml .appveyor.yml
+        .cirrus.yml cloudbuild.yaml buildspec.yml .teamcity/ .semaphore/ .tekton/ .forgejo/workflows/
+        .gitea/workflows/ .pre-commit-config.yaml codefresh.yml .harness/ concourse.yml
     """,
     "licence": "license license.* license-* licence licence.* copying copying.* notice notice.txt notice.md copyright "
     "patents unlicense",
     "generated": """
-        *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.gw.go *.pb.h *.pb.cc *_pb.js *_pb.d.ts *.g.dart *.freezed.dart *.mocks.dart
-        *.min.js *.min.css *.js.map *.css.map *.generated.* *_generated.* *.gen.go *.gen.ts zz_generated.* *.designer.cs
-        *.g.cs *.g.i.cs bindata.go *_string.go *_templ.go wire_gen.go *.auto.tfvars.json r.java buildconfig.java
+        *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.gw.go *.pb.h *.pb.cc *_pb.js *_pb.d.ts *.g.dart *.freezed.dart
+        *.mocks.dart *.min.js *.min.css *.js.map *.css.map *.generated.* *_generated.* *.gen.go *.gen.ts
+        zz_generated.* *.designer.cs *.g.cs *.g.i.cs bindata.go *_string.go *_templ.go wire_gen.go *.auto.tfvars.json
+        r.java buildconfig.java
     """,
 })  # fmt: skip
 _TESTS = FileTable({
     "tests": """
-        test_*.py *_test.py *_tests.py conftest.py *.test.* *.spec.* *_test.go *_test.rs *_spec.rb *_test.rb *_test.exs *_test.dart
-        *test.java *tests.java *test.kt *tests.cs *test.cs *test.php *test.swift *tests.swift *spec.scala *test.scala
-        tests/ test/ __tests__/ spec/ specs/ testing/ *.cy.ts *.cy.js test_*.c *_test.cc *_test.cpp *_unittest.cc
+        test_*.py *_test.py *_tests.py conftest.py *.test.* *.spec.* *_test.go *_test.rs *_spec.rb *_test.rb
+        *_test.exs *_test.dart *test.java *tests.java *test.kt *tests.cs *test.cs *test.php *test.swift *tests.swift
+        *spec.scala *test.scala tests/ test/ __tests__/ spec/ specs/ testing/ *.cy.ts *.cy.js test_*.c *_test.cc
+        *_test.cpp *_unittest.cc
     """
 })  # fmt: skip
 _NAMED_TESTS = FileTable({
     "tests": " ".join(
-        ("test_*.py *_test.py *_test.go *_test.rs *_spec.rb *_test.rb *test.java *tests.java *test.kt *tests.cs *test.php",
-         "*test.swift *tests.swift *_test.exs *_test.dart *_test.cc *_test.cpp",
-         *(f"*.{kind}.{ending}" for kind in ("test", "spec", "cy") for ending in ("js", "ts", "jsx", "tsx", "mjs", "mts")))
+        ("test_*.py *_test.py *_test.go *_test.rs *_spec.rb *_test.rb *test.java *tests.java *test.kt *tests.cs",
+         "*test.php *test.swift *tests.swift *_test.exs *_test.dart *_test.cc *_test.cpp",
+         *(f"*.{kind}.{ending}" for kind in ("test", "spec", "cy") for ending in ("js", "ts", "jsx", "tsx", "mjs")))
     )
 })  # fmt: skip
 _INSTEAD = {
@@ -180,7 +183,9 @@ POLICY = Policy(
     parameters=(
         action("locks", "ask", "lock files of package managers"),
         action("ci", "ask", "files that say what CI runs, and who reviews"),
-        action("generated", "ask", "generated files, by their name or by a line such as DO NOT EDIT at their beginning"),
+        action(
+            "generated", "ask", "generated files, by their name or by a line such as DO NOT EDIT at their beginning"
+        ),
         action("licence", "ask", "licences"),
         action("tests", "ask", "deleting, renaming and skipping tests"),
         actions_by_path("paths", "further files, and exceptions"),

@@ -35,7 +35,7 @@ def _variables(line: Line) -> Iterator[Effect]:
     starts_agent = any(command.name in AGENTS or command.name == "interpose" for command in line.commands)
     for command in line.commands:
         for name in _assigned(command):
-            if name.startswith(_OWN) and name not in _FREE or (name in _MOVES_FILES and starts_agent):
+            if (name.startswith(_OWN) and name not in _FREE) or (name in _MOVES_FILES and starts_agent):
                 yield _effect("guard", f"the variable {name}", command)
 
 
@@ -43,9 +43,7 @@ def _assigned(command: Command) -> Iterator[str]:
     yield from (name.removesuffix("+") for name, _ in command.assigned)
     if command.name in _SETTERS:
         for word in command.parts[1:]:
-            name, equals, _ = word.partition("=")
-            if equals or command.name in ("unset", "setenv", "setx"):
-                yield name
+            yield word.partition("=")[0]
     elif command.name in ("systemctl", "launchctl") and {"set-environment", "setenv"} & set(command.parts):
         yield from (word.partition("=")[0] for word in command.parts[1:])
 

@@ -23,7 +23,9 @@ _READS = frozenset({
 _DELETES = frozenset({"delete", "remove", "rm", "unlink", "rmdir", "trash", "erase"})
 _MOVES = frozenset({"move", "rename", "mv"})
 _COPIES = frozenset({"copy", "cp", "duplicate"})
-_WRITES = frozenset({"write", "edit", "create", "append", "replace", "insert", "update", "modify", "save", "put", "set"})
+_WRITES = frozenset(
+    {"write", "edit", "create", "append", "replace", "insert", "update", "modify", "save", "put", "set"}
+)
 _TARGETS = frozenset({"destination", "dest", "target", "targetpath", "targetfile", "newpath", "to", "newname"})
 _SOURCES = frozenset({"source", "sourcepath", "oldpath", "from", "src"})
 _FOLDERS = frozenset({"directory", "dir", "folder", "cwd", "workdir", "workingdirectory"})
@@ -127,7 +129,6 @@ def files_of_patch(text: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of effect and the path of each file that a patch changes, deletes or creates."""
     before = ""
     for line in text.splitlines():
-        line = line.strip("\r")
         header = next((one for one in _HEADERS if line.strip().startswith(one.strip())), None)
         if header is not None:
             yield _HEADERS[header], line.strip().removeprefix(header.strip()).strip()

@@ -1,8 +1,9 @@
-"""What the table of files does not say: the pairs of names of mv, further names, patches, and files that git changes."""
+"""What the table of files does not say: the pairs of names of mv, links, patches, downloads, files that git changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ..rows import Arguments, Found, Program, Row
 from ..tools import files_of_patch
@@ -41,7 +42,20 @@ def _git(arguments: Arguments) -> Iterator[Found]:
     """Yield the files that git takes from a commit, removes or renames."""
     sub, *words = arguments.operands or [""]
     directory = arguments.value("C") or ""
-    if sub in ("checkout", "restore", "rm", "mv", "clean", "apply", "stash", "update-index", "reset", "init"):
+    if sub in (
+        "checkout",
+        "restore",
+        "rm",
+        "mv",
+        "clean",
+        "apply",
+        "stash",
+        "update-index",
+        "reset",
+        "init",
+        "clone",
+        "worktree",
+    ):
         yield from (Found("change-files", word, (), directory) for word in words[sub == "stash" :])
         yield from _patched(arguments)
     if sub in ("clean", "restore", "checkout", "init") and (not words or sub == "clean"):
@@ -66,12 +80,55 @@ def _apply_patch(arguments: Arguments) -> Iterator[Found]:
             yield from (Found(kind, path) for kind, path in files_of_patch(word))
 
 
+def _find(arguments: Arguments) -> Iterator[Found]:
+    """Yield what find changes by name: ``find . -name .mcp.json -delete``."""
+    words = arguments.words
+    runs = {program for option, program in pairwise(words) if option in ("-exec", "-execdir", "-ok", "-okdir")}
+    if "-delete" not in words and not {_base(one) for one in runs} & _CHANGERS:
+        return
+    end = next((at for at, word in enumerate(words) if word.startswith(("-", "(", "!"))), len(words))
+    for option, value in pairwise(words):
+        if option in ("-name", "-iname", "-path", "-ipath", "-wholename"):
+            for root in words[:end] or (".",):
+                yield Found("change-files", f"{root.rstrip('/') or '/'}/{value.lstrip('./')}")
+                yield Found("change-files", f"{root.rstrip('/') or '/'}/{value}")
+
+
+def _saved(arguments: Arguments) -> Iterator[Found]:
+    """Yield the files to which curl and wget save what they download."""
+    folder = arguments.value("P") or arguments.value("output-dir") or ""
+    given = [value for name in ("o", "output-document") for value in arguments.options.get(name, ())]
+    if arguments.has("O") and arguments.program == "curl":
+        given += [_base(word.partition("?")[0]) for word in arguments.operands]
+    elif arguments.program == "wget" and not given:
+        given += [_base(word.partition("?")[0]) for word in arguments.operands if "/" in word]
+    for name in given:
+        if name not in ("", "-"):
+            yield Found("write-files", f"{folder.rstrip('/')}/{name}" if folder else name)
+
+
+_CHANGERS = frozenset(
+    {"rm", "unlink", "shred", "mv", "sed", "perl", "chmod", "chown", "truncate", "tee", "cp", "sh", "bash"}
+)
 _COPY = "t=,target-directory= T,no-target-directory S=,suffix= f,force n,no-clobber s,symbolic"
 _EDITED = Row("change-files:all")
 
 PROGRAMS = {
     "mv": Program(effects=_moves, options=_COPY, aka="gmv"),
     "ln": Program(effects=_links, options=_COPY, aka="gln link"),
+    "find": Program(effects=_find, aka="gfind bfs"),
+    "curl": Program(
+        effects=_saved,
+        options="o=,output= O,remote-name J,remote-header-name output-dir= X=,request= H=,header= d=,data= data-raw="
+        " u=,user= A= e= b= c= E= F= x= m= T= w= K= cacert= cert= key= retry= connect-timeout= max-time="
+        " url= L f s S k i I v",
+        aka="curlie",
+    ),
+    "wget": Program(
+        effects=_saved,
+        options="output-document=,O= P=,directory-prefix= output-file= a= e= U= t= T= w= header= user= password= q nv"
+        " i= B= Q= l= A= R= D= X=",
+    ),
     "mkdir": Program((Row("make-folder:all"),), options="m=,mode= p,parents v Z"),
     "mkfifo": Program((Row("write-files:all"),), options="m=,mode=", aka="mknod"),
     "chflags": Program((Row("change-files:notfirst"),), options="R h v H L P"),

@@ -19,7 +19,7 @@ def _interpose(arguments: Arguments) -> Iterator[Found]:
     words = [word for word in arguments.words if not word.startswith("-")]
     if not words or arguments.has("help", "h"):
         return
-    if words[0] not in _READS or words[1:2] and words[1] in _CHANGES:
+    if words[0] not in _READS or (words[1:2] and words[1] in _CHANGES):
         yield Found("guard", f"interpose {words[0]}")
 
 
@@ -84,7 +84,8 @@ _UNGUARDED = {
     ),
     "codex": (
         "--yolo", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
-        "-s=danger-full-access", "-c=*hooks*|sandbox_mode*danger*|approval_policy*never*|features.*", "--disable=*hook*",
+        "-s=danger-full-access", "-c=*hooks*|sandbox_mode*danger*|approval_policy*never*|features.*",
+        "--disable=*hook*",
     ),
     "gemini": ("--yolo", "--approval-mode=yolo"),
     "cursor-agent": ("--force", "--yolo", "--trust"),

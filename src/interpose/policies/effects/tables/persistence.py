@@ -16,18 +16,20 @@ _COMMANDS = (
 _ENDINGS = {
     "filter": ("clean", "smudge", "process"), "diff": ("command", "textconv"), "merge": ("driver",),
     "difftool": ("cmd", "path"), "mergetool": ("cmd", "path"), "alias": None, "pager": None, "includeif": ("path",),
-    "credential": ("helper",), "gpg": ("program",), "man": ("cmd",), "browser": ("cmd",), "remote": ("vcs", "uploadpack"),
+    "credential": ("helper",), "gpg": ("program",), "man": ("cmd",), "browser": ("cmd",),
+    "remote": ("vcs", "uploadpack"),
     "hook": ("command",), "trailer": ("cmd", "command"), "sendemail": ("smtpserver",),
 }  # fmt: skip
 _ORDINARY = frozenset({
-    "vim", "vi", "nvim", "nano", "emacs", "emacsclient", "code", "code-insiders", "codium", "subl", "atom", "mate", "gvim",
-    "mvim", "micro", "helix", "hx", "kak", "pico", "joe", "notepad", "notepad++", "idea", "pycharm", "zed", "cursor",
-    "less", "more", "most", "cat", "bat", "delta", "diff-so-fancy", "diff-highlight", "true", "false", "store", "cache",
-    "osxkeychain", "manager", "manager-core", "libsecret", "wincred", "gnome-keyring", "git-lfs", "gpg", "gpg2", "ssh",
-    "meld", "kdiff3", "opendiff", "p4merge", "bc3", "bcompare", "vimdiff", "nvimdiff", "difft", "difftastic", "nbdime",
-    "git-nbdiffdriver", "git-nbmergedriver", "git-crypt", "nbstripout", "gh", "glab", "oauth", "aws", "gcloud.sh", "gcloud",
-    "always", "never", "user", "auth", "ghostty", "wl-copy", "tig", "column", "exiftool", "pdftotext", "hexdump", "sops",
-    "npx", "jupytext", "mergiraf", "git-merge-driver", "npm-merge-driver", "docx2txt", "pandoc", "odt2txt", "openssl",
+    "vim", "vi", "nvim", "nano", "emacs", "emacsclient", "code", "code-insiders", "codium", "subl", "atom", "mate",
+    "gvim", "mvim", "micro", "helix", "hx", "kak", "pico", "joe", "notepad", "notepad++", "idea", "pycharm", "zed",
+    "cursor", "less", "more", "most", "cat", "bat", "delta", "diff-so-fancy", "diff-highlight", "true", "false",
+    "store", "cache", "osxkeychain", "manager", "manager-core", "libsecret", "wincred", "gnome-keyring", "git-lfs",
+    "gpg", "gpg2", "ssh", "meld", "kdiff3", "opendiff", "p4merge", "bc3", "bcompare", "vimdiff", "nvimdiff", "difft",
+    "difftastic", "nbdime", "git-nbdiffdriver", "git-nbmergedriver", "git-crypt", "nbstripout", "gh", "glab", "oauth",
+    "aws", "gcloud.sh", "gcloud", "always", "never", "user", "auth", "ghostty", "wl-copy", "tig", "column",
+    "exiftool", "pdftotext", "hexdump", "sops", "npx", "jupytext", "mergiraf", "git-merge-driver", "npm-merge-driver",
+    "docx2txt", "pandoc", "odt2txt", "openssl",
 })  # fmt: skip
 """Programs that are usual as values: editors, pagers, stores of passwords, tools for comparing."""
 _SHELL = frozenset("|;&$`<>(){}\n")
@@ -58,7 +60,7 @@ def _is_command(key: str, value: str) -> bool:
     if key in ("core.hookspath", "init.templatedir", "include.path") or section == "includeif":
         return value not in ("", "/dev/null")
     if key in ("http.proxy", "protocol.ext.allow"):
-        return key == "protocol.ext.allow" and value not in ("never",)
+        return key == "protocol.ext.allow" and value != "never"
     return not _is_ordinary(value)
 
 
@@ -107,14 +109,15 @@ PROGRAMS = {
     "git": Program(
         effects=_git,
         globals="C= c= git-dir= work-tree= namespace= exec-path= p,paginate P,no-pager bare",
-        options=f"{_WRITES} get get-all get-regexp list,l show-origin show-scope name-only remove-section rename-section",
+        options=f"{_WRITES} get get-all get-regexp list,l show-origin show-scope name-only"
+        " remove-section rename-section",
     ),
     "crontab": Program(effects=_crontab, options="l r e i V T u="),
     "at": Program(effects=_at, options="f= q= t= m M l r d c V v b", aka="batch"),
     "systemd-run": Program((Row("persist-service:all", ("--on-calendar", "--on-boot", "--on-active", "--timer-property",
                                                         "--on-startup", "--on-unit-active")),),
-                           options="on-calendar= on-boot= on-active= on-startup= on-unit-active= timer-property= unit=,u="
-                           " user scope p=,property= wait t,pty d= G"),
+                           options="on-calendar= on-boot= on-active= on-startup= on-unit-active= timer-property="
+                           " unit=,u= user scope p=,property= wait t,pty d= G"),
     "systemctl": Program((Row("persist-service:all", sub=_SERVICES),),
                          globals="user system q,quiet no-pager now force H= M= t= p= all root= global runtime"),
     "loginctl": Program((Row("persist-service:all", sub="enable-linger"),)),
