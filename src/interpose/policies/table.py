@@ -46,6 +46,15 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "infrastructure",
         "containers",
         "databases",
+    "Files": (
+        "outside-project",
+        "protected-files",
+        "large-writes",
+        "case-renames",
+    ),
+    "Guards": (
+        "persistence",
+        "self-protection",
     ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""

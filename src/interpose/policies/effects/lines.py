@@ -16,6 +16,9 @@ from .effect import Effect
 from .network_code import network_in_code
 from .rows import Found, apply_rows, written
 from .secret_reads import read_secrets
+from .guards import guard_effects
+from .rows import Found, apply_rows, written
+from .sizes import size_effects
 from .tables import find_programs
 from .tables.network import is_check_off
 from .inline_code import code_of, read_code
@@ -28,6 +31,8 @@ __all__ = ["effects_of_line", "unread"]
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
     "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
@@ -42,6 +47,8 @@ LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     _fork_bombs,
     network_in_code,
     read_secrets,
+    guard_effects,
+    size_effects,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
