@@ -13,7 +13,7 @@ from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
 from .effects import Effect, effects_of_input, effects_of_line
 
-__all__ = ["Call", "PlaceKind"]
+__all__ = ["Call", "PlaceKind", "project_of", "temporary_directories"]
 
 PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
 """``root`` is ``/``, the home, the project or a directory above one of them. ``inside`` is below the project."""
@@ -86,6 +86,14 @@ class Call:
                 ]
                 if all(isinstance(one, str) for one in given):
                     yield shlex.join(given)
+
+
+def project_of(event: Mapping[str, Any], configured: str = "") -> str:
+    """Return the project: that of the configuration, or that which the host names, or the event's directory."""
+    for given in (configured, os.environ.get("CLAUDE_PROJECT_DIR", ""), event.get("cwd")):
+        if isinstance(given, str) and os.path.isabs(given) and "\0" not in given:
+            return given
+    return ""
 
 
 def temporary_directories() -> tuple[str, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..matching import Condition
 from ..model import STRICTNESS
-from ..records import Record
+from ..records import Record, replace
 from ..replies import Reply, ask, deny
-from .call import Call
+from .call import Call, project_of
 from .effects import shown
 from .policy import Action, Objection, Options, Policy
 
@@ -18,6 +17,7 @@ __all__ = ["PolicyHook"]
 
 _MOST_REASONS = 3
 _LONGEST_REASON = 1_000
+_CALLS = "PreToolUse"
 
 
 class PolicyHook(Record):
@@ -41,8 +41,15 @@ class PolicyHook(Record):
         if any(rule.covers(event) for rule in self.allowed):
             return None
         if self.function is not None:
-            return self.function(event, self.options)
-        return self.answer(Call(event, self.project or _project_of(event)))
+            return self.completed(self.function(event, self.options))
+        return self.answer(Call(event, project_of(event, self.project)))
+
+    def completed(self, reply: Any) -> Any:
+        """Return the reply of a function with the name of the policy, the hint, and the action that was chosen."""
+        if not isinstance(reply, Reply) or reply.decision not in ("deny", "ask"):
+            return reply
+        decision = self.on_match if self.on_match and self.event == _CALLS else reply.decision
+        return replace(reply, decision=decision, reason=self._said(reply.reason))
 
     def answer(self, call: Call) -> Reply | None:
         """Answer a call: the strictest of the objections, with its reasons."""
@@ -54,7 +61,7 @@ class PolicyHook(Record):
         said = "; ".join(reasons[:_MOST_REASONS])
         if len(reasons) > _MOST_REASONS:
             said += f"; and {len(reasons) - _MOST_REASONS} more"
-        text = f"{self.name}: {shown(said)[:_LONGEST_REASON]}" + (f". {self.hint}" if self.hint else "")
+        text = self._said(shown(said)[:_LONGEST_REASON])
         return deny(text) if strictest == "deny" else ask(text)
 
     def objections(self, call: Call) -> Iterator[Objection]:
@@ -67,8 +74,5 @@ class PolicyHook(Record):
             for reason in call.unreadable:
                 yield Objection("ask", f"the command line cannot be read: {reason}", "opaque")
 
-
-def _project_of(event: Any) -> str:
-    """Return the project that the host names; the directory of the event if it names none."""
-    given = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    return given if os.path.isabs(given) else ""
+    def _said(self, reason: str) -> str:
+        return f"{self.name}: {reason}" + (f". {self.hint}" if self.hint else "")

@@ -173,6 +173,7 @@ def _uses(path: str, given: dict[str, Any], wrong: Wrong, project: str) -> list[
     for one in policy.parameters:
         if values[one.name] is one.default:
             values[one.name] = one.read(one.default) if one.default is not None else None
+    values["project"] = project
     name = hook.pop("name", policy.name)
     functions = {**({"PreToolUse": None} if policy.judge is not None else {}), **policy.hooks}
     options: dict[str, Any] = {"on_error": "abort"} if policy.guard else {}

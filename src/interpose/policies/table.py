@@ -14,6 +14,12 @@ RECOMMENDED = "recommended"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Machine": ("disks-and-devices",),
+    "Sessions": (
+        "budgets",
+        "repeated-calls",
+        "checks-before-stop",
+        "mcp-tools",
+    ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
 
