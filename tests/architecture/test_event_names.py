@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "interpose"
 # so a new one is looked at without being listed.
 MAY_NAME_EVENTS = {
     "events", "session", "agent", "dialects", "compat", "adapters",
-    "cli", "audit", "telemetry", "scripts", "testing", "replay", "models",
+    "cli", "audit", "telemetry", "scripts", "testing", "replay", "models", "policies",
 }  # fmt: skip
 
 ENGINE_HALF = [

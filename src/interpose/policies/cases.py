@@ -94,7 +94,9 @@ def _earlier(entry: Any, number: str) -> tuple[list[tuple[str, Mapping[str, Any]
         said += f" failed with {given['error']!r}"
     elif "event" not in given:
         events.append(("PostToolUse", {**fields, "tool_response": given.get("response", "")}))
-    made = [(event, {"tool_use_id": f"{number}-{n}", **given}) for n in range(times) for event, given in events]
+    made: list[tuple[str, Mapping[str, Any]]] = [
+        (event, {"tool_use_id": f"{number}-{n}", **given}) for n in range(times) for event, given in events
+    ]
     return made, said + (f", {times} times" if times > 1 else "")
 
 
