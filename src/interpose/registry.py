@@ -211,7 +211,7 @@ def _key(hook: Hook) -> object:
 
 
 def _check_limit(hook: Hook, others: Iterable[Hook], limit: int) -> None:
-    if sum(other.scope == hook.scope for other in others) >= limit:
+    if sum((other.scope, other.layer) == (hook.scope, hook.layer) for other in others) >= limit:
         raise TooManyHooks(
             f"{hook.event} has {limit} hooks already",
             where=hook.source if hook.layer != "code" or hook.source.count(":") == 1 else "",

@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).parents[2] / "src" / "interpose"
 # The table itself, and the parts that speak with hosts, wires and people. All other modules are the engine's half,
 # so a new one is looked at without being listed.
 MAY_NAME_EVENTS = {
-    "events", "session", "agent", "dialects", "compat", "adapters",
-    "cli", "audit", "telemetry", "scripts", "testing", "replay", "models", "policies",
+    "events", "session", "agent", "dialects", "compat", "adapters", "policies",
+    "cli", "audit", "telemetry", "scripts", "testing", "replay", "models",
 }  # fmt: skip
 
 ENGINE_HALF = [

@@ -11,7 +11,7 @@ import pytest
 from tests.faults.hosts import within
 
 from interpose import Hooks
-from interpose.config.projects import project_directory
+from interpose.handlers.projects import project_directory
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 SAY = 'printf %s "$CLAUDE_PROJECT_DIR" >&2; exit 2'

@@ -28,7 +28,7 @@ def examples():
             of_claude_code = (
                 path.stem == "coming-from-claude-code" and language == "json"
             )  # settings of another program
-            if isinstance(given, dict) and "hooks" in given and not of_claude_code:
+            if isinstance(given, dict) and {"hooks", "policies"} & set(given) and not of_claude_code:
                 yield pytest.param(given, id=f"{path.name}:{text.splitlines()[1].strip()[:30]}")
     yield pytest.param(yaml.safe_load(FILES["hooks.yaml"][0]()), id="init")
 

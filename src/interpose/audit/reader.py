@@ -133,6 +133,8 @@ class HookStats(Record):
     skipped: int = 0
     denies: int = 0
     asks: int = 0
+    observed: int = 0
+    """How many of the denies and asks were recorded and not enforced."""
     failures: int = 0
     timeouts: int = 0
     p50: float = 0.0

@@ -39,7 +39,7 @@ def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first:
     counts: dict[str, int] = defaultdict(int)
     ran: list[int] = []
     for what, took in times.items():
-        status, decision, _, _ = run_of(what)
+        status, decision, _, enforced = run_of(what)
         if status == "skipped":
             counts["skipped"] += len(took)
             continue
@@ -48,6 +48,7 @@ def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first:
         counts["timeouts"] += len(took) if status == "timeout" else 0
         counts["denies"] += len(took) if decision == "deny" else 0
         counts["asks"] += len(took) if decision == "ask" else 0
+        counts["observed"] += len(took) if decision in ("deny", "ask") and not enforced else 0
     ran.sort()
     last = base.execute(
         "SELECT time FROM records WHERE id = "

@@ -32,6 +32,7 @@ COMMANDS = (
     Command("run", BEGIN, "Run a small coding agent whose every action goes through your hooks.", "run"),
     Command("check", LOOK, "Report everything that is wrong or doubtful in a configuration.", "check"),
     Command("list", LOOK, "List the hooks: where each comes from, on or off.", "list_hooks"),
+    Command("policies", LOOK, "List the policies: on or off, and what each has stopped.", "policies:app"),
     Command("events", LOOK, "Show the events, and what a hook may do at each.", "events"),
     Command("schema", LOOK, "Print the JSON Schema of the configuration, for editors.", "schema"),
     Command("log", LOOK, "Show what was decided and why, from the audit store.", "log:app"),

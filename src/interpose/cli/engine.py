@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from dataclasses import replace as replace_fact
 from typing import Any
 
 from ..errors import BadEvent
@@ -16,6 +17,7 @@ from ..events import EventSpec
 from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..model import Health, Hook
+from ..policies import PolicyHook
 from ..records import replace
 from ..registry import Snapshot
 from ..routes import DEFAULT_TIMEOUT, deadline, error_policy, in_order, is_guard, total_time
@@ -74,6 +76,8 @@ class HookFacts:
     scope: str | None
     source: str
     description: str
+    answer: str = ""
+    """What a policy that judges calls would answer: it is asked, since that changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,10 @@ def explain(hooks: Hooks, row: EventSpec, fields: Mapping[str, Any]) -> Explanat
     order = order_of(running, subject)
     # The total deadline counts all hooks whose matcher matches, also those whose `if` does not hold.
     called = snapshot.for_firing(row.name, scope)
-    facts = [_facts(hooks, hook, predicates, order.get(hook.sequence)) for hook, predicates in looked_at]
+    facts = [
+        replace_fact(_facts(hooks, hook, predicates, order.get(hook.sequence)), answer=_answer(hook, whole))
+        for hook, predicates in looked_at
+    ]
     return Explanation(
         event=row.name,
         subject=subject,
@@ -206,6 +213,14 @@ def _facts(hooks: Hooks, hook: Hook, predicates: tuple[Predicate, ...], order: i
         source=hook.source,
         description=hook.description,
     )
+
+
+def _answer(hook: Hook, fields: Mapping[str, Any]) -> str:
+    """Return the decision and the reason of a policy; nothing for other hooks, which are not run."""
+    if not isinstance(hook.handler, PolicyHook) or hook.handler.function is not None:
+        return ""
+    reply = hook.handler(fields)
+    return "nothing: it does not object" if reply is None else f"{reply.decision}: {reply.reason}"
 
 
 def _deadline_from(hooks: Hooks, hook: Hook) -> str:

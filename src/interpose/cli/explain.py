@@ -27,18 +27,21 @@ def run(
     dialect: options.Dialect = None,
     cwd: options.Cwd = None,
     line: options.Line = None,
+    policies: options.Policies = False,
     as_json: options.AsJson = False,
 ) -> int:
     """Takes the options of `interpose fire`. Each condition of each hook is evaluated on the input as given; in a
     firing an earlier hook may change that input, or deny and so end the firing. With --line, shows how a command line
-    is read instead, and which rules match it.
+    is read instead, what it does, which rules match it, and what the policies say.
 
     Example: interpose explain PreToolUse --tool Bash --tool-input '{"command": "git push"}'
 
     Example: interpose explain --line 'sudo sh -c "git push"'
     """
     if line is not None:
-        return _explain_line(line, event, config, dialect, cwd, as_json=as_json)
+        return _explain_line(line, event, config, dialect, cwd, policies=policies, as_json=as_json)
+    if policies:
+        raise UsageError("--policies is about a command line", hint="add --line, or leave it out")
     event_options = EventOptions(event, input, tool, tool_input, agent, field, config, dialect, cwd)
     row, fields = read_event(event_options)
     for problem in unknown_fields(event_options, row):
@@ -55,7 +58,14 @@ def run(
 
 
 def _explain_line(
-    line: str, event: str | None, config: list[str] | None, dialect: str | None, cwd: str | None, *, as_json: bool
+    line: str,
+    event: str | None,
+    config: list[str] | None,
+    dialect: str | None,
+    cwd: str | None,
+    *,
+    policies: bool,
+    as_json: bool,
 ) -> int:
     from .explain_line import explain_line
 
@@ -65,7 +75,7 @@ def _explain_line(
     if not as_json:
         for warning in hooks.warnings:
             print_problem(warning, "explain")
-    explain_line(line, hooks, as_json=as_json)
+    explain_line(line, hooks, policies=policies, as_json=as_json)
     return 0
 
 
@@ -97,6 +107,8 @@ def _print_hook(fact: HookFacts) -> None:
         print(f"     {'deadline':<8} {_seconds(fact.deadline)} ({fact.deadline_from})")
         print(f"     {'failure':<8} {_failure(fact)}")
         print(f"     {'runs in':<8} {fact.isolation}")
+        if fact.answer:
+            print(f"     {'answers':<8} {clean(fact.answer)}")
         if not fact.enforced:
             print(f"     {'enforce':<8} {paint('off: its decisions are only recorded', 'yellow')}")
 

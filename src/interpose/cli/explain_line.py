@@ -1,8 +1,12 @@
-"""``interpose explain --line``: how a command line was read, and which rules match it at which grade. Runs nothing."""
+"""``interpose explain --line``: how a command line was read, what it does, which rules match it, what policies say.
+
+Runs nothing.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import textwrap
@@ -13,9 +17,12 @@ from ..hooks import Hooks
 from ..matching import compile_matcher
 from ..matching.grades import Grade
 from ..matching.shell import Command, CommandPattern, Line, Suspect, read_line
+from ..model import Hook
+from ..policies import POLICIES, Call, Effect, PolicyHook, read_policy
+from ..policies.effects import KINDS, shown
 from .render import cut, escape, paint, short_path
 
-__all__ = ["RuleMatch", "explain_line", "print_line", "rules_of"]
+__all__ = ["PolicySays", "RuleMatch", "explain_line", "policies_on", "print_line", "rules_of"]
 
 _WIDTH = 80
 _LONGEST = 200
@@ -33,13 +40,78 @@ class RuleMatch:
     grade: Grade | None
 
 
-def explain_line(text: str, hooks: Hooks, *, as_json: bool) -> None:
-    """Print how a line was read, and the rules of the hooks and permissions."""
+@dataclass(frozen=True, slots=True)
+class PolicySays:
+    """What one policy says about a line."""
+
+    policy: str
+    name: str
+    """The name of its hook."""
+    state: str
+    """``on``, ``observed`` or ``off``: not switched on, judged with its defaults."""
+    decision: str
+    """``deny``, ``ask`` or ``none``."""
+    reason: str
+
+
+def explain_line(text: str, hooks: Hooks, *, policies: bool = False, as_json: bool) -> None:
+    """Print how a line was read, what it does, the rules of the hooks and permissions, and what policies say.
+
+    The policies are those of the configuration; all of them if there is no configuration, or if that is asked for.
+    """
     line, matches = read_line(text), rules_of(hooks, text)
+    call = Call(_event(text))
+    said = policies_on(text, hooks, every=policies or not any(one.trusted for one in hooks.origins))
     if as_json:
-        print(json.dumps({**line.to_dict(), "rules": [asdict(match) for match in matches]}))
-    else:
-        print_line(line, matches)
+        effects = [{"kind": one.kind, "target": shown(one.target), "command": shown(one.command), "grade": one.grade}
+                   for one in call.effects]  # fmt: skip
+        rules = [asdict(match) for match in matches]
+        print(json.dumps({
+            **line.to_dict(), "effects": effects, "rules": rules, "policies": [asdict(one) for one in said],
+        }))  # fmt: skip
+        return
+    print_line(line, matches)
+    for effect in call.effects:
+        _print_effect(effect)
+    _print_said(said)
+
+
+def _event(text: str) -> dict[str, object]:
+    return {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": os.getcwd()}
+
+
+def policies_on(text: str, hooks: Hooks, *, every: bool) -> list[PolicySays]:
+    """Return what the policies of the configuration say about a line, and with ``every`` those that are off too."""
+    event = _event(text)
+    said = []
+    configured = set()
+    for hook in hooks:
+        policy_hook = hook.handler
+        if not isinstance(policy_hook, PolicyHook):
+            continue
+        configured.add(policy_hook.policy.name)
+        if _judges(policy_hook) and _would_run(hook, event):
+            state = "on" if hook.enforce and hooks.settings.enforce else "observed"
+            said.append(_says(policy_hook, state, event))
+    if every:
+        uses = [use for name in POLICIES if name not in configured for use in read_policy(name, {})]
+        said += [_says(use.hook, "off", event) for use in uses if _judges(use.hook)]
+    return said
+
+
+def _judges(hook: PolicyHook) -> bool:
+    return hook.function is None
+
+
+def _would_run(hook: Hook, event: dict[str, object]) -> bool:
+    matches = hook.matches is None or hook.matches("Bash")
+    return hook.enabled and matches and (hook.judge is None or hook.judge(event) is not None)
+
+
+def _says(hook: PolicyHook, state: str, event: dict[str, object]) -> PolicySays:
+    reply = hook(event)
+    decision, reason = ("none", "") if reply is None else (reply.decision, reply.reason)
+    return PolicySays(hook.policy.name, hook.name, state, decision, reason.removeprefix(f"{hook.name}: "))
 
 
 def rules_of(hooks: Hooks, text: str) -> list[RuleMatch]:
@@ -91,6 +163,35 @@ def _print_match(match: RuleMatch) -> None:
     print(f"{mark} {rule}: {paint(grade, _COLOURS[grade])}" + (f"  {paint(where, 'dim')}" if fits else ""))
     if not fits:
         print(f"    {paint(where, 'dim')}")
+
+
+_DECISIONS = {"deny": "red", "ask": "yellow"}
+_STATES = {"on": "", "observed": ", only recorded", "off": ", not switched on"}
+
+
+def _print_effect(effect: Effect) -> None:
+    phrase = KINDS[effect.kind].replace("{target}", shown(effect.target) or "…").removesuffix(" …")
+    text = f"{shown(effect.command)}: {phrase}" if effect.command else phrase
+    first, *more = textwrap.wrap(_shown(text), _WIDTH - 11, break_on_hyphens=False) or [""]
+    print(f"  {paint('effect  ', 'blue')} {first}")
+    for part in more:
+        print(" " * 11 + part)
+
+
+def _print_said(said: list[PolicySays]) -> None:
+    """Print the policies that object, each with its reason, and the number of the others."""
+    objecting = [one for one in said if one.decision != "none"]
+    for one in objecting:
+        mark = paint(one.decision, _DECISIONS.get(one.decision, ""))
+        print(f"{mark} {paint(one.name, 'bold')}{paint(_STATES[one.state], 'dim')}")
+        print(textwrap.fill(_shown(one.reason), _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4,
+                            break_on_hyphens=False))  # fmt: skip
+    if said:
+        others = len(said) - len(objecting)
+        more = "other " if objecting else ""
+        what = "policy has" if others == 1 else "policies have"
+        if others:
+            print(paint(f"{others} {more}{what} nothing against it", "dim"))
 
 
 def _print_entry(grade: Grade, text: str, notes: Iterable[str]) -> None:

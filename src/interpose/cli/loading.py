@@ -34,7 +34,7 @@ def load_hooks_of_event(dialect: str | None, event_cwd: object) -> Hooks:
     agent can change to a directory in which nothing is found.
     """
     from ..config.load import find_sources
-    from ..config.projects import VARIABLE, can_be_directory
+    from ..handlers.projects import VARIABLE, can_be_directory
 
     if dialect not in (None, *DIALECTS):
         raise UsageError(f"--dialect: there is no dialect {dialect}", hint=" or ".join(DIALECTS))

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Input", "Line", "Tool", "ToolInput",
+    "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Input", "Line", "Policies", "Tool",
+    "ToolInput",
 ]  # fmt: skip
 
 _WHERE = "Which configuration"
@@ -76,5 +77,12 @@ Line = Annotated[
     typer.Option(
         "--line", metavar="TEXT", rich_help_panel=_WHAT,
         help="Show how this command line is read: each command, its grade and why.",
+    ),
+]  # fmt: skip
+Policies = Annotated[
+    bool,
+    typer.Option(
+        "--policies", rich_help_panel=_WHAT,
+        help="With --line: show what every policy says, also those that are not switched on.",
     ),
 ]  # fmt: skip

@@ -17,8 +17,8 @@ from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
 from ..event import Event
 from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_interpreter
+from ..handlers.projects import VARIABLE, project_directory
 from ..replies import HookFailed
-from .projects import VARIABLE, project_directory
 
 __all__ = ["COMMAND_OPTIONS", "PLACEHOLDER", "PLUGIN_VARIABLE", "imports_from_cwd", "make_command"]
 

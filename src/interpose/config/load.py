@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
+from ..handlers.projects import own_project
 from ..model import Hook, Settings, strictest
 from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
@@ -23,7 +24,6 @@ from .files import FileRead, check_owner, sha256
 from .files import read as read_file
 from .integrity import sealed
 from .mapping import Configuration, read_mapping
-from .projects import own_project
 from .references import references_of
 from .replaced import find_refused, find_replaced
 from .state import user_directory

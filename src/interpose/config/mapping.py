@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
+from ..handlers.projects import own_project
 from ..matching import compile_rule
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
-from .projects import own_project
 from .script_hooks import PRIORITY, ScriptReader
 
 if TYPE_CHECKING:
@@ -139,12 +139,15 @@ class _ConfigurationReader:
             return
         from ..policies import read_policies
 
+        before = len(self.problems)
         for use in read_policies(given, self.wrong, project=self.project):
             options = dict(use.options)
             scope = options.pop("scope", None)
             made = self.declared(use.event, use.hook, use.path, scope, options)
             if made is not None:
                 self.add(made, f"{use.path}.matcher")
+        # A policy has several hooks, and what is wrong with one is wrong with all.
+        self.problems[before:] = dict.fromkeys(self.problems[before:])
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -382,7 +385,7 @@ class SettingOptions(TypedDict, total=False):
     total_timeout: float
     """Seconds that a firing has as a whole; 0 means 120, or the longest deadline in it."""
     max_hooks_per_point: int
-    """How many hooks one event may have; 0 means no limit."""
+    """How many hooks one layer may have at an event; 0 means no limit."""
     enforce: bool
     """False records what would have been decided and applies nothing."""
     redirect_output: bool

@@ -13,6 +13,8 @@ from typing import Any
 from ..dialects import NAMES as DIALECTS
 from ..events import TABLE, EventSpec, Table
 from ..handlers.command import ISOLATIONS
+from ..policies import POLICIES, RECOMMENDED, Policy, find_policy
+from ..policies.reading import COMMON, HOOK_OPTIONS, WORDS
 from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS
 from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL, UNITS
@@ -72,7 +74,8 @@ SETTING_SCHEMAS: dict[str, dict[str, Any]] = {
     "timeout": {"type": "number", "minimum": 100, "description": "A ceiling over all hooks, in milliseconds."},
     "defaultTimeout": {**_DURATION, "description": "For hooks without a timeout, such as 5s or 250ms."},
     "totalTimeout": {**_DURATION, "description": "For all hooks of one event together, such as 2m."},
-    "maxHooksPerPoint": {"type": "integer", "minimum": 0, "default": 50, "description": "0 means no limit."},
+    "maxHooksPerPoint": {"type": "integer", "minimum": 0, "default": 50,
+                         "description": "How many hooks one layer may have at an event; 0 means no limit."},
     "enforce": {**_FLAG, "default": True, "description": "false only records what would have been decided."},
 }  # fmt: skip
 _GROUP: dict[str, dict[str, Any]] = {
@@ -106,6 +109,7 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
     """Return the schema of a configuration for these events."""
     top: dict[str, dict[str, Any]] = {
         "hooks": {"$ref": "#/$defs/hooks"},
+        "policies": {"$ref": "#/$defs/policies"},
         "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
         "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},
@@ -127,6 +131,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
             ),
             "group": _closed(_all_of(GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
             "list": {"type": "array", "items": _hook_or_group()},
+            "policies": _policies(),
+            "policyOptions": {"properties": _options_of_all()},
             "hooks": _section(table, shared=True),
             "agentHooks": _section(table, shared=False),
             "agent": {
@@ -138,6 +144,71 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
             },
         },
     }
+
+
+_RULES: dict[str, Any] = {"anyOf": [_TEXT, _TEXTS]}
+_COMMON: dict[str, dict[str, Any]] = {
+    "onMatch": {"enum": ["deny", "ask"]},
+    "allow": _RULES,
+    "hint": _TEXT,
+    "unreadable": {"enum": ["ask", "allow"]},
+}
+
+
+def _policies() -> dict[str, Any]:
+    """Return the schema of ``policies:``: the name of the set or a list of names, each with its parameters."""
+    policies = [find_policy(name) for name in POLICIES]
+    named = {
+        RECOMMENDED: _policy_value(_same_options(), "The policies that are recommended."),
+        **{policy.name: _policy_value(_parameters_of(policy), policy.prevents) for policy in policies},
+    }
+    names = {"anyOf": [{"const": name, "description": about["description"]} for name, about in named.items()]}
+    entry = {
+        "type": "object", "properties": named, "additionalProperties": False, "minProperties": 1, "maxProperties": 1,
+    }  # fmt: skip
+    return {
+        "anyOf": [names, {"type": "array", "items": {"anyOf": [names, entry]}}, {"type": "null"}],
+        "description": "Rules that come with Interpose: recommended, or a list of names, some with parameters. "
+                       "`interpose policies` lists them.",
+    }  # fmt: skip
+
+
+def _policy_value(options: dict[str, Any], about: str) -> dict[str, Any]:
+    words = {"enum": [*WORDS, False], "description": "observe only records what it would decide; off switches it off."}
+    return {"anyOf": [words, _closed(options), {"type": "null"}], "description": about}
+
+
+def _options_of_all() -> dict[str, Any]:
+    """Return the options that every policy has; the others refer to these."""
+    described = _all_of(COMMON, _COMMON)
+    common = {name: {**about, "description": _sentence(COMMON[name])} for name, about in described.items()}
+    of_hooks = {name: _HOOK.get(name, _TEXT) for name in HOOK_OPTIONS}
+    of_hooks["scope"] = {**_TEXT, "description": "The agent that it holds for."}
+    return {**common, **of_hooks}
+
+
+def _parameters_of(policy: Policy) -> dict[str, Any]:
+    own = {
+        one.name: {
+            **one.schema,
+            "description": _sentence(f"{one.purpose} ({one.expects})" if one.expects else one.purpose),
+            **({} if one.default is None else {"default": _plain(one.default)}),
+        }
+        for one in policy.parameters
+    }
+    return {**_same_options(), **own}
+
+
+def _same_options() -> dict[str, Any]:
+    return {name: {"$ref": f"#/$defs/policyOptions/properties/{name}"} for name in (*COMMON, *HOOK_OPTIONS)}
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else value
 
 
 def _hook_or_group() -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from ..errors import BadHook, as_written
 from ..replies import Reply, ask, context
 from ..state.locked import session_state
-from .call import Call, project_of
+from .call import Call
 from .model_usage import PRICES, Usage, read_transcript, usage_of_event
 from .parameters import Parameter, count, duration
 from .policy import Options, Policy
-from .session_calls import session_of, written
+from .session_calls import project_of, session_of, written
 
 __all__ = ["POLICY"]
 
@@ -40,7 +40,7 @@ class _Limit(NamedTuple):
 
 def _before_call(event: Any, options: Options) -> Reply | None:
     """Count a call; ask if a limit is reached, and tell the model once if one is near."""
-    call = Call(event, project_of(event, options["project"]))
+    call = Call(event, project_of(event, options))
     number = str(call.fields.get("tool_use_id") or "")
     with _counts(event, options, needed=True) as state:
         counted = state.setdefault("counted", [])
@@ -49,19 +49,19 @@ def _before_call(event: Any, options: Options) -> Reply | None:
             asked = state.setdefault("asked", {})
             for one in over:
                 asked[one.name] = [*asked.get(one.name, []), number][-_MOST_IDS:]
-            return ask("; ".join(one.said for one in over) + f". A yes adds {_MORE:.0%} to the limit")
+            return ask(f"{_PART}: {'; '.join(one.said for one in over)}. A yes adds {_MORE:.0%} to the limit")
         if not number or number not in counted:
             state["calls"] = state.get("calls", 0) + 1
             state["counted"] = [*counted, *([number] if number else [])][-_MOST_IDS:]
         warned = state.setdefault("warned", [])
         near = [one for one in limits if one.used >= one.most * _WARNED_AT and one.name not in warned]
         warned += [one.name for one in near]
-        return context("; ".join(one.said for one in near) + ". Finish with what is left") if near else None
+        return context(f"{_PART}: {'; '.join(one.said for one in near)}. Finish with what is left.") if near else None
 
 
 def _after_call(event: Any, options: Options) -> None:
     """Count what a call has done; one that was asked about and then ran was granted."""
-    call = Call(event, project_of(event, options["project"]))
+    call = Call(event, project_of(event, options))
     number = str(call.fields.get("tool_use_id") or "")
     with _counts(event, options) as state:
         asked = state.get("asked", {})
@@ -189,8 +189,8 @@ POLICY = Policy(
         "yes and the call runs, the limit is raised by a fifth. With `onMatch: deny` the limit is final.\n\n"
         "Counts are kept per session, over all its processes and subagents, and when a session is resumed. Tokens are "
         "read from the transcripts of Claude Code, and from `usage` and `cost_usd` of `post:message`; a host that "
-        "gives neither is estimated by the length of its messages, and a host without `post:message` has no tokens. A model "
-        "without a price costs nothing: set `tokens` too. The answer that exceeds a limit has been paid for.\n\n"
+        "gives neither is estimated by the length of its messages, and a host without `post:message` has no tokens. A "
+        "model without a price costs nothing: set `tokens` too. The answer that exceeds a limit has been paid for.\n\n"
         "An event without a `session_id` is not counted."
     ),
 )  # fmt: skip

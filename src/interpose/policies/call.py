@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from ..matching.shell import Line, read_line
+from ..matching.shell import Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
 from .effects import Effect, effects_of_input, effects_of_line
 
-__all__ = ["Call", "PlaceKind", "project_of", "temporary_directories"]
+__all__ = ["Call", "PlaceKind"]
 
 PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
 """``root`` is ``/``, the home, the project or a directory above one of them. ``inside`` is below the project."""
@@ -43,8 +43,8 @@ class Call:
         return (*found, *effects_of_input(self.tool, self.input, self.cwd))
 
     @cached_property
-    def unreadable(self) -> tuple[str, ...]:
-        """Why a line of it cannot be read, or not all of it."""
+    def unreadable(self) -> tuple[Unread, ...]:
+        """Why a line of it cannot be read, or not all of it; each reason has a kind."""
         return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
@@ -86,14 +86,6 @@ class Call:
                 ]
                 if all(isinstance(one, str) for one in given):
                     yield shlex.join(given)
-
-
-def project_of(event: Mapping[str, Any], configured: str = "") -> str:
-    """Return the project: that of the configuration, or that which the host names, or the event's directory."""
-    for given in (configured, os.environ.get("CLAUDE_PROJECT_DIR", ""), event.get("cwd")):
-        if isinstance(given, str) and os.path.isabs(given) and "\0" not in given:
-            return given
-    return ""
 
 
 def temporary_directories() -> tuple[str, ...]:

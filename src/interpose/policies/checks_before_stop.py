@@ -11,11 +11,11 @@ from typing import Any
 from ..errors import BadHook, as_written
 from ..replies import Reply, clean, deny
 from ..state.locked import DRY_RUNS, session_state
-from .call import Call, project_of
+from .call import Call
 from .check_commands import Checked, git, run_check
 from .parameters import Parameter, count, duration, flag, names, text
 from .policy import Options, Policy
-from .session_calls import agent_of, looks_only, session_of, written
+from .session_calls import agent_of, looks_only, project_of, session_of, written
 
 __all__ = ["POLICY"]
 
@@ -29,12 +29,12 @@ _ALL = "*"
 def _begin(event: Any, options: Options) -> None:
     """Remember when the session began, and at which commit."""
     with session_state(session_of(event), _PART, needed=False) as state:
-        _begun(state, project_of(event, options["project"]))
+        _begun(state, project_of(event, options))
 
 
 def _after_call(event: Any, options: Options) -> None:
     """Remember the files that a call has changed."""
-    project = project_of(event, options["project"])
+    project = project_of(event, options)
     call = Call(event, project)
     paths, unseen = written(call), bool(call.lines) and not looks_only(call)
     if not paths and not unseen:
@@ -51,6 +51,7 @@ def _after_call(event: Any, options: Options) -> None:
 def _begun(state: dict[str, Any], project: str) -> None:
     if "began" not in state:
         state["began"] = time.time() - 1  # times of files are coarse
+        state["project"] = project
         state["head"] = git(project, "rev-parse", "HEAD")
 
 
@@ -62,8 +63,8 @@ def _before_stop(event: Any, options: Options) -> Reply | None:
     if is_subagent and not options["subagents"]:
         return None
     session, agent = session_of(event), agent_of(event) if is_subagent else _ALL
-    project = project_of(event, options["project"])
     state = _read(session)
+    project = state.get("project") or project_of(event, options)
     if options["onlyAfterChanges"] and session and not _changed(state, agent, project, options["paths"]):
         return None
     kept = state.get("kept", {}).get(agent, 0) if event.get("stop_hook_active") is True else 0
@@ -77,7 +78,7 @@ def _before_stop(event: Any, options: Options) -> Reply | None:
         _note(session, agent, kept=0, passed=project)
         return None
     _note(session, agent, kept=kept + 1)
-    return deny("\n".join(failed))
+    return deny(f"{_PART}: " + "\n".join(failed))
 
 
 def _read(session: str) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..events import TABLE
+from ..handlers.projects import project_directory
 from ..matching import Condition
 from ..model import STRICTNESS
 from ..records import Record, replace
 from ..replies import Reply, ask, deny
-from .call import Call, project_of
+from .call import Call
 from .effects import shown
 from .policy import Action, Objection, Options, Policy
 
@@ -17,7 +19,6 @@ __all__ = ["PolicyHook"]
 
 _MOST_REASONS = 3
 _LONGEST_REASON = 1_000
-_CALLS = "PreToolUse"
 
 
 class PolicyHook(Record):
@@ -35,21 +36,22 @@ class PolicyHook(Record):
     hint: str = ""
     unreadable: str = "ask"
     project: str = ""
+    """The project of the configuration that the policy stands in; nothing if it is a person's."""
+
+    def __str__(self) -> str:
+        changed = [f"{one.name}: {self.options[one.name]}" for one in self.policy.parameters
+                   if self.options[one.name] != (None if one.default is None else one.read(one.default))]  # fmt: skip
+        changed += [f"onMatch: {self.on_match}"] if self.on_match is not None else []
+        changed += [f"allow: {', '.join(rule.text for rule in self.allowed)}"] if self.allowed else []
+        return f"the policy {self.policy.name}" + (f" with {'; '.join(changed)}" if changed else "")
 
     def __call__(self, event: Any) -> Any:
         """Answer an event."""
         if any(rule.covers(event) for rule in self.allowed):
             return None
         if self.function is not None:
-            return self.completed(self.function(event, self.options))
-        return self.answer(Call(event, project_of(event, self.project)))
-
-    def completed(self, reply: Any) -> Any:
-        """Return the reply of a function with the name of the policy, the hint, and the action that was chosen."""
-        if not isinstance(reply, Reply) or reply.decision not in ("deny", "ask"):
-            return reply
-        decision = self.on_match if self.on_match and self.event == _CALLS else reply.decision
-        return replace(reply, decision=decision, reason=self._said(reply.reason))
+            return self._adjusted(self.function(event, self.options))
+        return self.answer(Call(event, project_directory(self.project, event.get("cwd"))))
 
     def answer(self, call: Call) -> Reply | None:
         """Answer a call: the strictest of the objections, with its reasons."""
@@ -61,8 +63,16 @@ class PolicyHook(Record):
         said = "; ".join(reasons[:_MOST_REASONS])
         if len(reasons) > _MOST_REASONS:
             said += f"; and {len(reasons) - _MOST_REASONS} more"
-        text = self._said(shown(said)[:_LONGEST_REASON])
+        text = f"{self.name}: {shown(said)[:_LONGEST_REASON]}" + (f". {self.hint}" if self.hint else "")
         return deny(text) if strictest == "deny" else ask(text)
+
+    def _adjusted(self, reply: Any) -> Any:
+        """Return the reply of the policy's own function with the decision of ``onMatch`` and the hint."""
+        if not isinstance(reply, Reply) or reply.decision not in ("deny", "ask"):
+            return reply
+        may = self.on_match if self.on_match in TABLE.find(self.event)[0].can else None
+        reason = f"{reply.reason}. {self.hint}" if self.hint else reply.reason
+        return replace(reply, decision=may or reply.decision, reason=reason)
 
     def objections(self, call: Call) -> Iterator[Objection]:
         """Yield what the policy has against a call, as its parameters say."""
@@ -73,6 +83,3 @@ class PolicyHook(Record):
         if self.policy.reads_lines and self.unreadable != "allow":
             for reason in call.unreadable:
                 yield Objection("ask", f"the command line cannot be read: {reason}", "opaque")
-
-    def _said(self, reason: str) -> str:
-        return f"{self.name}: {reason}" + (f". {self.hint}" if self.hint else "")

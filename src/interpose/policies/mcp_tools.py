@@ -9,11 +9,12 @@ from typing import Any
 
 from ..replies import Reply, context
 from ..state.locked import locked_json
-from .call import Call, project_of
+from .call import Call
 from .mcp_pins import accept_tool, definition_of, difference, is_same, server_definition, server_difference
 from .mcp_text import look_alike, skeleton, suspicions
 from .parameters import action, names
 from .policy import Objection, Options, Policy
+from .session_calls import project_of
 
 __all__ = ["POLICY"]
 
@@ -101,7 +102,7 @@ def _after_call(event: Any, options: Options) -> None:
     server, _ = _names(event)
     if not server:
         return
-    with _pins(project_of(event, options["project"])) as state:
+    with _pins(project_of(event, options)) as state:
         name = state.get("asked", {}).pop(str(event.get("tool_use_id") or ""), None)
         if name is not None and name == event.get("tool_name"):
             accept_tool(state, name, server)
@@ -114,7 +115,7 @@ def _at_start(event: Any, options: Options) -> Reply | None:
     if not found:
         return None
     told = []
-    with _pins(project_of(event, options["project"])) as state:
+    with _pins(project_of(event, options)) as state:
         tools, changed = state.setdefault("tools", {}), state.setdefault("changed", {})
         suspicious = state.setdefault("suspicious", {})
         listed = {str(one.get("name")): one for one in found}

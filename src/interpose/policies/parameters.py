@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import BadHook, as_written, nearest
-from ..records import Record
+from ..records import Record, made_by
 
 __all__ = [
     "Parameter",
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
+_BY_NAME = {"type": "object", "additionalProperties": {"type": "string"}}
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -38,6 +39,8 @@ class Parameter(Record, kw_only=False):
     """What it decides, in a few words."""
     expects: str = ""
     """What can be written, for the page and the schema."""
+    schema: Mapping[str, Any] = made_by(factory=dict)
+    """The JSON Schema of what can be written; empty for anything."""
 
 
 def action(name: str, default: str, purpose: str) -> Parameter:
@@ -56,7 +59,7 @@ def one_of(name: str, choices: tuple[str, ...], default: str, purpose: str) -> P
             hint=nearest(str(value), choices) or f"choose {', '.join(choices)}",
         )
 
-    return Parameter(name, read, default, purpose, ", ".join(choices))
+    return Parameter(name, read, default, purpose, ", ".join(choices), {"enum": list(choices)})
 
 
 def names(
@@ -70,7 +73,8 @@ def names(
             raise BadHook(f"{as_written(value)} where a list of texts is expected", hint=expects)
         return tuple(given)
 
-    return Parameter(name, read, default, purpose, expects)
+    texts = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    return Parameter(name, read, default, purpose, expects, {"anyOf": [{"type": "string"}, texts]})
 
 
 def text(name: str, default: str, purpose: str) -> Parameter:
@@ -81,7 +85,7 @@ def text(name: str, default: str, purpose: str) -> Parameter:
             raise BadHook(f"{as_written(value)} where text is expected")
         return value
 
-    return Parameter(name, read, default, purpose, "text")
+    return Parameter(name, read, default, purpose, "text", {"type": "string"})
 
 
 def flag(name: str, default: bool, purpose: str) -> Parameter:
@@ -92,7 +96,7 @@ def flag(name: str, default: bool, purpose: str) -> Parameter:
             raise BadHook(f"{as_written(value)} where true or false is expected")
         return value
 
-    return Parameter(name, read, default, purpose, "true or false")
+    return Parameter(name, read, default, purpose, "true or false", {"type": "boolean"})
 
 
 def count(name: str, default: int | None, purpose: str, *, fraction: bool = False) -> Parameter:
@@ -106,7 +110,9 @@ def count(name: str, default: int | None, purpose: str, *, fraction: bool = Fals
             raise BadHook(f"{as_written(value)} is not a number above 0", hint="null means no limit")
         return value
 
-    return Parameter(name, read, default, purpose, "a number above 0")
+    kind = "number" if fraction else "integer"
+    limit = {"type": [kind, "null"], "exclusiveMinimum": 0}
+    return Parameter(name, read, default, purpose, "a number above 0", limit)
 
 
 def size(name: str, default: str | None, purpose: str) -> Parameter:
@@ -120,7 +126,7 @@ def size(name: str, default: str | None, purpose: str) -> Parameter:
             raise BadHook(f"{as_written(value)} is not a size", hint="write 1MiB, 500kB or a number of bytes")
         return int(float(found[1]) * _UNITS[found[2].lower()])
 
-    return Parameter(name, read, default, purpose, "a size such as 1MiB")
+    return Parameter(name, read, default, purpose, "a size such as 1MiB", {"type": ["string", "number", "null"]})
 
 
 def duration(name: str, default: str | None, purpose: str) -> Parameter:
@@ -134,7 +140,7 @@ def duration(name: str, default: str | None, purpose: str) -> Parameter:
             raise BadHook(f"{as_written(value)} is not a duration", hint="write 90s, 15m or 2h")
         return float(found[1]) * _SECONDS[found[2] or "s"]
 
-    return Parameter(name, read, default, purpose, "a time such as 15m")
+    return Parameter(name, read, default, purpose, "a time such as 15m", {"type": ["string", "number", "null"]})
 
 
 def patterns(name: str, purpose: str) -> Parameter:
@@ -149,12 +155,12 @@ def patterns(name: str, purpose: str) -> Parameter:
                 raise BadHook(f"{key}: {expression!r} is not a regular expression: {error}") from None
         return found
 
-    return Parameter(name, read, {}, purpose, "names and regular expressions")
+    return Parameter(name, read, {}, purpose, "names and regular expressions", _BY_NAME)
 
 
 def texts_by_name(name: str, purpose: str, expects: str) -> Parameter:
     """Return a parameter that maps names to texts."""
-    return Parameter(name, _texts, {}, purpose, expects)
+    return Parameter(name, _texts, {}, purpose, expects, _BY_NAME)
 
 
 def _texts(value: Any) -> Mapping[str, str]:

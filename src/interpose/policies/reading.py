@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..errors import BadHook, InterposeError, as_written, nearest
-from ..matching import Condition, compile_rule
+from ..matching import compile_rule
 from ..records import replace
 from .hook import PolicyHook
 from .policy import Policy
 from .table import POLICIES, RECOMMENDED, find_policy
 
-__all__ = ["COMMON", "HOOK_OPTIONS", "PolicyUse", "read_policies", "read_policy"]
+__all__ = ["COMMON", "HOOK_OPTIONS", "WORDS", "PolicyUse", "read_policies", "read_policy"]
 
 HOOK_OPTIONS = {
     "name": "name", "enabled": "enabled", "enforce": "enforce", "locked": "locked", "scope": "scope",
@@ -29,8 +29,12 @@ COMMON = {
 }
 """The parameters that every policy has."""
 
-_WORDS: dict[object, dict[str, Any]] = {"enforce": {}, "observe": {"enforce": False}}
-_OFF = (False, "off")
+WORDS: dict[str, dict[str, Any] | None] = {"enforce": {"enforce": True}, "observe": {"enforce": False}, "off": None}
+"""What can stand in the place of parameters, with the options that each word means; ``off`` switches off."""
+
+_ONLY_OF_A_POLICY = ("name", "description", "matcher", "if")
+_SPELLINGS = {python: written for written, python in HOOK_OPTIONS.items()}
+_VOICE = "unreadable-commands"
 
 Wrong = Callable[[str, str, str], None]
 
@@ -46,40 +50,57 @@ class PolicyUse(NamedTuple):
     """The options of the hook."""
 
 
+class _Entry(NamedTuple):
+    """A policy that is switched on, with what was written about it."""
+
+    path: str
+    policy: Policy
+    given: dict[str, Any]
+
+
 def read_policies(given: Any, wrong: Wrong, *, project: str = "") -> list[PolicyUse]:
-    """Read the value of ``policies:``; ``wrong`` is told of each problem with its path, its text and a hint."""
-    entries: dict[str, tuple[str, dict[str, Any]]] = {}
-    by_set: set[str] = set()
-    for path, name, value in _entries(given, wrong):
-        if name == RECOMMENDED:
-            _read_set(path, value, entries, by_set, wrong)
+    """Read the value of ``policies:``; ``wrong`` is told of each problem with its path, its text and a hint.
+
+    A policy that is named beside ``recommended`` has the parameters that it has there, except those that are given.
+    """
+    written = list(_entries(given, wrong))
+    recommended = _recommended(written, wrong)
+    found = dict(recommended)
+    seen: set[str] = set()
+    for path, name, value in written:
+        if name == RECOMMENDED or not _is_known(path, name, wrong):
             continue
-        policy = _known(path, name, wrong)
-        options = _options(path, value, wrong)
-        if policy is None or (options is None and value not in _OFF):
+        is_right, options = _options(path, value, wrong)
+        label = name if options is None else options.get("name", name)
+        if not is_right:
             continue
-        label = options.get("name", name) if options else name
-        if not isinstance(label, str) or (label in entries and label not in by_set):
+        if not isinstance(label, str) or not label:
+            wrong(f"{path}.name", f"name: {as_written(label)} where text is expected", "")
+        elif label in seen:
             wrong(path, f"there are two policies {label}", "give one of them a name: of its own")
-            continue
-        by_set.discard(label)
-        if options is None:
-            entries.pop(label, None)
+        elif options is None:
+            found.pop(label, None)
         else:
-            entries[label] = (path, {**options, "policy": name})
-    uses = [use for label, (path, options) in entries.items() for use in _uses(path, options, wrong, project)]
-    return _with_one_voice(uses)
+            before = recommended[name].given if name in recommended and label == name else {}
+            found[label] = _Entry(path, find_policy(name), {**before, **options})
+        seen.add(str(label))
+    return _with_one_voice([use for entry in found.values() for use in _uses(entry, wrong, project)])
 
 
 def read_policy(name: str, options: Mapping[str, Any]) -> list[PolicyUse]:
-    """Return the hooks of one policy, or of the set ``recommended``; raise BadHook if something is wrong."""
+    """Return the hooks of one policy, or of the set ``recommended``; raise BadHook if something is wrong.
+
+    The options of a hook can be spelt as in Python: ``if_``, ``on_error``.
+    """
+    if not isinstance(name, str):
+        raise BadHook(f"{as_written(name)} where the name of a policy is expected")
     problems: list[BadHook] = []
 
     def wrong(path: str, what: str, hint: str) -> None:
-        at = path.rpartition(".")[2]
-        problems.append(BadHook(what if at == name or name not in path else f"{at}: {what}", hint=hint))
+        problems.append(BadHook(what, hint=hint))
 
-    uses = read_policies([{name: dict(options)}] if options else [name], wrong)
+    given = {_SPELLINGS.get(key, key): value for key, value in options.items()}
+    uses = read_policies([{name: given}], wrong)
     if problems:
         raise problems[0]
     return uses
@@ -103,58 +124,68 @@ def _entries(given: Any, wrong: Wrong) -> Iterator[tuple[str, str, Any]]:
         elif isinstance(entry, Mapping) and len(entry) == 1 and all(isinstance(name, str) for name in entry):
             ((name, value),) = entry.items()
             yield f"{path}.{name}", name, {} if value is None else value
+        elif isinstance(entry, Mapping) and entry and all(isinstance(name, str) for name in entry):
+            name = next(iter(entry))
+            hint = f"set the parameters of {name} in by two more spaces, or begin each policy with -"
+            wrong(path, f"an entry with {len(entry)} keys: {', '.join(list(entry)[:3])}", hint)
         else:
             wrong(path, f"{as_written(entry)} where a policy is expected", "a name, or a name: with its parameters")
 
 
-def _read_set(
-    path: str, value: Any, entries: dict[str, tuple[str, dict[str, Any]]], by_set: set[str], wrong: Wrong
-) -> None:
-    """Add the recommended policies; those that are named themselves stay as they are."""
-    options = _options(path, value, wrong)
-    for key in [key for key in options or () if key not in HOOK_OPTIONS or key == "name"]:
-        wrong(f"{path}.{key}", f"{key} is not an option of a set", "name the policy itself to give it parameters")
-        return
-    for name in POLICIES:
-        policy = find_policy(name)
-        if policy.recommended is not None and name not in entries and options is not None:
-            entries[name] = (path, {**policy.recommended, **options, "policy": name})
-            by_set.add(name)
+def _recommended(written: list[tuple[str, str, Any]], wrong: Wrong) -> dict[str, _Entry]:
+    """Return the policies of the set ``recommended`` by name, if it is among the entries."""
+    sets = [(path, value) for path, name, value in written if name == RECOMMENDED]
+    if not sets:
+        return {}
+    if len(sets) > 1:
+        wrong(sets[1][0], f"{RECOMMENDED} is there twice", "leave one out")
+    path, value = sets[0]
+    is_right, options = _options(path, value, wrong)
+    if not is_right or options is None:
+        return {}
+    known = [key for key in (*COMMON, *HOOK_OPTIONS) if key not in _ONLY_OF_A_POLICY]
+    for key in options:
+        if key not in known and not str(key).startswith("x-"):
+            hint = "" if key in _ONLY_OF_A_POLICY else nearest(str(key), known)
+            hint = hint or "name the policy itself, beside the set, to give it parameters"
+            wrong(f"{path}.{key}", f"{key} is not an option of a set", hint)
+            return {}
+    policies = [find_policy(name) for name in POLICIES]
+    return {
+        policy.name: _Entry(path, policy, {**policy.recommended, **options})
+        for policy in policies
+        if policy.recommended is not None
+    }
 
 
-def _known(path: str, name: str, wrong: Wrong) -> Policy | None:
+def _is_known(path: str, name: str, wrong: Wrong) -> bool:
     if name in POLICIES:
-        return find_policy(name)
-    hint = nearest(name, [*POLICIES, RECOMMENDED]) or "interpose policies lists them"
+        return True
+    hint = nearest(name.replace("_", "-"), [*POLICIES, RECOMMENDED]) or "`interpose policies` lists them"
     wrong(path, f"there is no policy {name}", hint)
-    return None
+    return False
 
 
-def _options(path: str, value: Any, wrong: Wrong) -> dict[str, Any] | None:
-    """Return the options of an entry; None if it is switched off, or wrong."""
+def _options(path: str, value: Any, wrong: Wrong) -> tuple[bool, dict[str, Any] | None]:
+    """Return whether the value of an entry is right, and the options that it means; None if it is switched off."""
     if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, str) and value in _WORDS:
-        return dict(_WORDS[value])
-    if value not in _OFF:
-        hint = nearest(str(value), ["enforce", "observe", "off"]) or "enforce, observe, off, or parameters"
-        wrong(path, f"{as_written(value)} is not what a policy can be", hint)
-    return None
+        return True, dict(value)
+    if isinstance(value, str) and value in WORDS:
+        return True, WORDS[value]
+    if value is False:
+        return True, None
+    hint = "" if not isinstance(value, str) else nearest(value, WORDS)
+    wrong(path, f"{as_written(value)} is not what a policy can be", hint or f"{', '.join(WORDS)}, or its parameters")
+    return False, None
 
 
-def _uses(path: str, given: dict[str, Any], wrong: Wrong, project: str) -> list[PolicyUse]:
-    policy = find_policy(given.pop("policy"))
-    values: dict[str, Any] = {one.name: one.default for one in policy.parameters}
+def _uses(entry: _Entry, wrong: Wrong, project: str) -> list[PolicyUse]:
+    path, policy, given = entry
     known = {one.name: one for one in policy.parameters}
+    values: dict[str, Any] = {}
     common: dict[str, Any] = {}
     hook: dict[str, Any] = {}
     is_right = True
-
-    def refuse(key: str, what: str, hint: str = "") -> None:
-        nonlocal is_right
-        is_right = False
-        wrong(f"{path}.{key}", what, hint)
-
     for key, value in given.items():
         try:
             if key in known:
@@ -163,32 +194,36 @@ def _uses(path: str, given: dict[str, Any], wrong: Wrong, project: str) -> list[
                 common[key] = _common(key, value)
             elif key in HOOK_OPTIONS:
                 hook[HOOK_OPTIONS[key]] = value
-            else:
-                hint = nearest(str(key), [*known, *COMMON, *HOOK_OPTIONS])
-                refuse(str(key), f"{key} is not a parameter of {policy.name}", hint or _parameters(policy))
+            elif not str(key).startswith("x-"):
+                hint = nearest(str(key), [*known, *COMMON, *HOOK_OPTIONS]) or _parameters(policy)
+                wrong(f"{path}.{key}", f"{key} is not a parameter of {policy.name}", hint)
+                is_right = False
         except InterposeError as error:
-            refuse(str(key), f"{key}: {error.problem.what}", error.problem.hint)
+            wrong(f"{path}.{key}", f"{key}: {error.problem.what}", error.problem.hint)
+            is_right = False
     if not is_right:
         return []
     for one in policy.parameters:
-        if values[one.name] is one.default:
-            values[one.name] = one.read(one.default) if one.default is not None else None
+        if one.name not in values:
+            values[one.name] = None if one.default is None else one.read(one.default)
     values["project"] = project
-    name = hook.pop("name", policy.name)
-    functions = {**({"PreToolUse": None} if policy.judge is not None else {}), **policy.hooks}
-    options: dict[str, Any] = {"on_error": "abort"} if policy.guard else {}
+    name = str(hook.pop("name", policy.name))
+    options: dict[str, Any] = {"name": name, "description": policy.prevents}
+    if policy.guard:
+        options["on_error"] = "abort"
     if policy.timeout is not None:
         options["timeout"] = policy.timeout
+    functions = {**({} if policy.judge is None else {"PreToolUse": None}), **policy.hooks}
     return [
         PolicyUse(
             path,
             event,
             PolicyHook(
-                policy=policy, name=str(name), options=values, event=event, function=function,
+                policy=policy, name=name, options=values, event=event, function=function,
                 allowed=common.get("allow", ()), on_match=common.get("onMatch"), hint=common.get("hint", ""),
                 unreadable=common.get("unreadable", "ask"), project=project,
             ),
-            {"name": name, "description": policy.prevents, **options, **hook},
+            {**options, **hook},
         )
         for event, function in functions.items()
     ]  # fmt: skip
@@ -200,10 +235,7 @@ def _parameters(policy: Policy) -> str:
 
 def _common(key: str, value: Any) -> Any:
     if key == "allow":
-        rules: tuple[Condition, ...] = tuple(
-            compile_rule(rule) for rule in (value if isinstance(value, (list, tuple)) else [value])
-        )
-        return rules
+        return tuple(compile_rule(rule) for rule in (value if isinstance(value, (list, tuple)) else [value]))
     if key == "hint":
         if not isinstance(value, str):
             raise BadHook(f"{as_written(value)} where text is expected")
@@ -215,13 +247,12 @@ def _common(key: str, value: Any) -> Any:
 
 
 def _with_one_voice(uses: list[PolicyUse]) -> list[PolicyUse]:
-    """Leave lines that cannot be read to the policy that is about them, if it is switched on."""
-    voice = [use for use in uses if use.hook.policy.name == "unreadable-commands"]
+    """Leave lines that cannot be read to the policy that is about them, if it is switched on for every call."""
+    voice = [use for use in uses if use.hook.policy.name == _VOICE]
     speaks = any(
         use.options.get("enforce", True) is True and use.options.get("enabled", True) is True
         and not {"if_", "matcher", "scope"} & use.options.keys() for use in voice
     )  # fmt: skip
     if not speaks:
         return uses
-
     return [use if use in voice else use._replace(hook=replace(use.hook, unreadable="allow")) for use in uses]

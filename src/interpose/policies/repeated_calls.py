@@ -9,10 +9,10 @@ from typing import Any
 
 from ..replies import Reply, context, deny
 from ..state.locked import session_state
-from .call import Call, project_of
+from .call import Call
 from .parameters import count, names
 from .policy import Options, Policy
-from .session_calls import agent_of, failure_of, fingerprint, looks_only, same_call, session_of
+from .session_calls import agent_of, failure_of, fingerprint, looks_only, project_of, same_call, session_of
 
 __all__ = ["POLICY"]
 
@@ -33,7 +33,7 @@ _POLLING = (
 
 def _before_call(event: Any, options: Options) -> Reply | None:
     """Count a call; object if it is the same as others before it."""
-    call = Call(event, project_of(event, options["project"]))
+    call = Call(event, project_of(event, options))
     with session_state(session_of(event), _PART, needed=False) as state:
         calls = _calls_of(state, agent_of(event))
         if _is_polling(call, options["polling"]):
@@ -56,7 +56,7 @@ def _after_call(event: Any, options: Options) -> None:
     with session_state(session_of(event), _PART, needed=False) as state:
         calls = _calls_of(state, agent_of(event))
         number = event.get("tool_use_id") or ""
-        key = "" if number else same_call(Call(event, project_of(event, options["project"])))
+        key = "" if number else same_call(Call(event, project_of(event, options)))
         for one in reversed(calls):
             if one["id"] == number if number else one["key"] == key:
                 one["result"] = fingerprint(result, without_digits=True)
@@ -96,9 +96,9 @@ def _objection(calls: list[dict[str, Any]], options: Options) -> Reply | None:
     remark = None
     for times, most, what, instead in _repetitions(calls, options):
         if most is not None and times >= most:
-            return deny(f"{what}: {instead}")
+            return deny(f"{_PART}: {what}: {instead}")
         if most is not None and times == most - 1 and times > 1:
-            remark = remark or context(f"{what}. One more time is denied: {instead}.")
+            remark = remark or context(f"{_PART}: {what}. One more time is denied: {instead}.")
     return remark
 
 

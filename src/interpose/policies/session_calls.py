@@ -8,12 +8,24 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..handlers.projects import project_directory
 from ..matching.shell import Command
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import kind_of_key
 from .call import Call
+from .policy import Options
 
-__all__ = ["CHANGES_FILES", "agent_of", "failure_of", "fingerprint", "looks_only", "same_call", "session_of", "written"]
+__all__ = [
+    "CHANGES_FILES",
+    "agent_of",
+    "failure_of",
+    "fingerprint",
+    "looks_only",
+    "project_of",
+    "same_call",
+    "session_of",
+    "written",
+]
 
 CHANGES_FILES = frozenset({
     "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "lose-changes",
@@ -30,10 +42,10 @@ _LOOKING_VERBS = frozenset({
 })  # fmt: skip
 _LOOKING_PROGRAMS = frozenset({
     "ls", "cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "find", "fd", "tree", "wc",
-    "pwd", "echo", "printf", "which", "type", "command", "whereis", "file", "stat", "du", "df", "sort", "uniq", "cut", "tr",
-    "diff", "cmp", "jq", "yq", "ps", "top", "env", "printenv", "date", "uname", "whoami", "id", "hostname", "cd",
-    "true", "false", "test", "[", "[[", "basename", "dirname", "realpath", "readlink", "nl", "od", "xxd", "column", "set",
-    "export", "sleep", "wait", "history", "man", "sed", "awk",
+    "pwd", "echo", "printf", "which", "type", "command", "whereis", "file", "stat", "du", "df", "sort", "uniq",
+    "cut", "tr", "diff", "cmp", "jq", "yq", "ps", "top", "env", "printenv", "date", "uname", "whoami", "id",
+    "hostname", "cd", "true", "false", "test", "[", "[[", "basename", "dirname", "realpath", "readlink", "nl", "od",
+    "xxd", "column", "set", "export", "sleep", "wait", "history", "man", "sed", "awk",
 })  # fmt: skip
 _LOOKING_GIT = frozenset({
     "status", "log", "diff", "show", "branch", "remote", "rev-parse", "ls-files", "blame", "describe", "grep",
@@ -56,6 +68,11 @@ def agent_of(event: Mapping[str, Any]) -> str:
     """Return the id of the agent in its session; empty for the main agent of a host that names only the others."""
     found = event.get("agent_id")
     return found if isinstance(found, str) else ""
+
+
+def project_of(event: Mapping[str, Any], options: Options) -> str:
+    """Return the directory of the project in which an event happens."""
+    return project_directory(options["project"], event.get("cwd"))
 
 
 def same_call(call: Call) -> str:

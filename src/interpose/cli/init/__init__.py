@@ -1,4 +1,4 @@
-"""``interpose init``: write a starter configuration, or add examples to a configuration. Overwrites no file."""
+"""``interpose init``: write a starter configuration, or add policies and examples to one. Overwrites no file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..render import print_problem
 from ..render.table import Column, print_table
 from .examples import Choice, add_examples, choose_examples, configuration_in, examples, new_configuration
 from .merge_yaml import CannotMerge
+from .policies import choose_policies, policies_yaml
 from .starter import CASES, FILES
 from .write_files import FileToWrite, write_files
 
@@ -30,12 +31,23 @@ With = Annotated[
         help="Add examples, also to an existing configuration; NAME:node is the variant for Node. May be repeated.",
     ),
 ]  # fmt: skip
+WithPolicies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy", metavar="NAME[,NAME]…",
+        help="Switch on policies, also in an existing configuration; a new one has the recommended ones otherwise. May "
+             "be repeated.",
+    ),
+]  # fmt: skip
 List = Annotated[bool, typer.Option("--list", help="List the examples.")]
 Dir = Annotated[str, typer.Option("--dir", metavar="DIR", help="The project. Default: the current directory.")]
 
 
-def run(dir: Dir = ".", with_: With = None, list_: List = False, as_json: AsJson = False) -> int:
-    """Writes a folder `.interpose`. No file is overwritten, and either all files are written or none.
+def run(
+    dir: Dir = ".", with_: With = None, policy: WithPolicies = None, list_: List = False, as_json: AsJson = False
+) -> int:
+    """Writes a folder `.interpose`. No file is overwritten, and either all files are written or none. The configuration
+    switches on the recommended policies (`interpose policies show recommended`) and has a guard of your own.
 
     `--with` adds examples: their hooks to the configuration, which is created if there is none, the files that they run
     beside it, and their cases to the cases. Added hooks are armed after `interpose trust`, as all hooks.
@@ -44,21 +56,22 @@ def run(dir: Dir = ".", with_: With = None, list_: List = False, as_json: AsJson
     Examples:
       interpose init
       interpose init --list
-      interpose init --with destructive-commands,secrets-in-results
+      interpose init --policy protected-branches,secrets
+      interpose init --with tests-before-stop
     """  # noqa: D301 - \b keeps the lines below it apart in the help
     if list_:
         _list(as_json)
         return 0
-    choices = choose_examples(with_ or [])
+    choices, policies = choose_examples(with_ or []), choose_policies(policy or [])
     if not os.path.isdir(dir):
         what, hint = ("a file", "name a directory") if os.path.exists(dir) else ("no such directory", "create it first")
         raise UsageError(f"--dir {dir}: {what}", hint=hint)
     folder = os.path.normpath(os.path.join(dir, FOLDER))
-    present = configuration_in(folder) if choices else None
+    present = configuration_in(folder) if choices or policies else None
     try:
-        files = add_examples(folder, present, choices) if present else new_configuration(choices)
+        files = add_examples(folder, present, choices, policies) if present else new_configuration(choices, policies)
     except CannotMerge as why:
-        _print_manual_steps(folder, why, choices, as_json)
+        _print_manual_steps(folder, why, choices, policies, as_json)
         return 1
     write_files(folder, files)
     if as_json:
@@ -97,19 +110,28 @@ Next:
   interpose fire PreToolUse --tool Bash --tool-input '{{"command": "rm -rf /"}}'"""
 
 
-def _print_manual_steps(folder: str, why: CannotMerge, choices: Sequence[Choice], as_json: bool) -> None:
-    """Print how to add the examples by hand."""
+def _print_manual_steps(
+    folder: str, why: CannotMerge, choices: Sequence[Choice], policies: Sequence[str], as_json: bool
+) -> None:
+    """Print how to add the examples and policies by hand."""
     print_problem(Problem(f"{why.text}; nothing was written", where=why.where, hint="add it by hand, as shown"), "init")
     scripts = [str(path) for choice in choices for path in choice.files()]
     hooks = [choice.hooks() for choice in choices]
     cases = [str(choice.example.folder / CASES) for choice in choices]
     if as_json:
-        print(json.dumps({"files": [], "by_hand": {"copy": scripts, "hooks": hooks, "cases": cases}}))
+        by_hand = {"copy": scripts, "hooks": hooks, "cases": cases, "policies": list(policies)}
+        print(json.dumps({"files": [], "by_hand": by_hand}))
         return
-    print(f"1. Copy into {clean(folder)}:\n")
-    print("".join(f"  {clean(path)}\n" for path in scripts))
-    print("2. Add to the configuration, each hook to those of its event:\n")
-    for text in hooks:
-        print("\n".join(f"  {line}".rstrip() for line in text.splitlines()) + "\n")
-    print("3. Add to the cases those of:\n")
-    print("\n".join(f"  {clean(path)}" for path in cases))
+    steps = []
+    if scripts:
+        steps.append(f"Copy into {clean(folder)}:\n\n" + "".join(f"  {clean(path)}\n" for path in scripts))
+    if hooks:
+        texts = ("\n".join(f"  {line}".rstrip() for line in text.splitlines()) + "\n" for text in hooks)
+        steps.append("Add to the configuration, each hook to those of its event:\n\n" + "\n".join(texts))
+    if policies:
+        lines = "".join(f"  {line}\n" for line in policies_yaml(policies).splitlines())
+        steps.append("Add to the configuration, to the policies that it has:\n\n" + lines)
+    if cases:
+        steps.append("Add to the cases those of:\n\n" + "\n".join(f"  {clean(path)}" for path in cases))
+    for number, step in enumerate(steps, 1):
+        print(f"{number}. {step}")

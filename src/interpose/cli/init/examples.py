@@ -12,6 +12,7 @@ from ...config.files import read
 from ...config.text import parse
 from ...errors import ConfigError, UsageError, nearest
 from .merge_yaml import CannotMerge, merge_yaml
+from .policies import add_policies, only_policies
 from .starter import CASES, CONFIGURATION, FILES
 from .write_files import FileToWrite
 
@@ -109,25 +110,35 @@ def configuration_in(folder: str) -> str | None:
     return next((name for name in _CONFIGURATIONS if os.path.lexists(os.path.join(folder, name))), None)
 
 
-def new_configuration(choices: Sequence[Choice]) -> list[FileToWrite]:
-    """Return the files of a new configuration: the starter, with the examples added."""
+def new_configuration(choices: Sequence[Choice], policies: Sequence[str] = ()) -> list[FileToWrite]:
+    """Return the files of a new configuration: the starter, with the examples added, and with the chosen policies."""
     files = {name: FileToWrite(name, text(), purpose) for name, (text, purpose) in FILES.items()}
+    if policies:
+        files[CONFIGURATION] = replace(files[CONFIGURATION], text=only_policies(files[CONFIGURATION].text, policies))
     for name, added in ((CONFIGURATION, Choice.hooks), (CASES, Choice.cases)):
         files[name] = replace(files[name], text=_merged(files[name].text, added, choices, name))
     return [*files.values(), *_files_of(choices)]
 
 
-def add_examples(folder: str, name: str, choices: Sequence[Choice]) -> list[FileToWrite]:
-    """Return the files that adding examples to a folder writes; raise CannotMerge if it has to be done by hand."""
+def add_examples(folder: str, name: str, choices: Sequence[Choice], policies: Sequence[str] = ()) -> list[FileToWrite]:
+    """Return the files that adding examples and policies to a folder writes.
+
+    Raises CannotMerge if it has to be done by hand.
+    """
     path = os.path.join(folder, name)
     if name.endswith(".json"):
-        raise CannotMerge("it is JSON, and examples are added to YAML only", where=path)
+        what = "examples are" if choices else "policies are"
+        raise CannotMerge(f"it is JSON, and {what} added to YAML only", where=path)
     before = _text_of(path)
     _refuse_duplicates(before, path, choices)
     hooks = _merged(before, Choice.hooks, choices, path)
-    cases = _cases_with(os.path.join(folder, CASES), choices)
+    if policies:
+        hooks = add_policies(hooks, policies, path)
+    added = [f"the hooks of {_listed(choices)}"] if choices else []
+    added += [f"the {'policies' if len(policies) > 1 else 'policy'} {', '.join(policies)}"] if policies else []
+    cases = [_cases_with(os.path.join(folder, CASES), choices)] if choices else []
     scripts = [file for file in _files_of(choices) if not _is_unchanged(folder, file)]
-    return [FileToWrite(name, hooks, f"with the hooks of {_listed(choices)}", before), cases, *scripts]
+    return [FileToWrite(name, hooks, f"with {' and '.join(added)}", before), *cases, *scripts]
 
 
 def _text_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The files of a starter configuration: the configuration, a guard, its cases, and the JSON Schema."""
+"""The files of a starter configuration: policies and hooks, a guard, its cases, and the JSON Schema."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ CONFIGURATION, CASES = "hooks.yaml", "cases.yaml"
 _HOOKS = """\
 # yaml-language-server: $schema=./hooks.schema.json
 #
-# Hooks of this project. `interpose events` lists the events, `interpose check` finds mistakes here, and
-# `interpose explain PreToolUse --tool Bash` shows which hooks would run. After every change: `interpose trust`.
+# Policies and hooks of this project. `interpose check` finds mistakes here, and `interpose explain PreToolUse --tool
+# Bash` shows which hooks would run. After every change: `interpose trust`.
 
+# Rules that come with Interpose: `interpose policies` lists them, `interpose policies show NAME` explains one. A list
+# can change some of them, or switch them off:
+#   - recommended
+#   - protected-branches: {branches: [main, "release/*"]}
+#   - publishing: observe     # only record what it would decide
+policies: recommended
+
+# Your own hooks. `interpose events` lists the events.
 hooks:
   defaultTimeout: 10s           # for hooks without a timeout: of their own
 
   PreToolUse:                   # before a tool runs
     # A guard: if it fails, hangs or is missing, the tool does not run.
-    - name: no-destruction
-      description: Deny commands that delete everything.
+    - name: no-long-sleep
+      description: Deny commands that wait for more than a minute.
       matcher: Bash             # the tool's name; names and globs, such as "Write|Edit" or "mcp__*"
       type: command
       handler: ./guard.py       # reads the event on standard input; exit status 2 denies
@@ -41,7 +49,7 @@ hooks:
 
 _GUARD = '''\
 #!/usr/bin/env python3
-"""Deny shell commands that delete everything. A hook reads its event as JSON; exit status 2 denies."""
+"""Deny shell commands that wait for more than a minute. A hook reads its event as JSON; exit status 2 denies."""
 
 import json
 import re
@@ -50,24 +58,29 @@ import sys
 event = json.load(sys.stdin)
 command = event["tool_input"].get("command", "")
 
-if re.search(r"\\brm\\s+(-\\w+\\s+)*-\\w*[rR]\\w*\\s+(-\\w+\\s+)*(/|~|\\$HOME|\\*)(\\s|$)", command):
-    print(f"Destructive command blocked: {command}", file=sys.stderr)
-    sys.exit(2)
+for seconds in re.findall(r"\\bsleep\\s+(\\d+)", command):
+    if int(seconds) > 60:
+        print(f"{seconds} seconds are too long to wait: run it in the background and look again", file=sys.stderr)
+        sys.exit(2)
 '''
 
 _CASES = """\
 # The expected outcomes. `interpose test` runs these cases through the real hooks.
 
-- name: deleting everything is denied
+- name: a long sleep is denied
+  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: make; sleep 600}}
+  expect: {decision: deny, reason: "600 seconds are too long to wait: run it in the background and look again"}
+
+- name: a policy denies deleting everything
   given: {event: PreToolUse, tool_name: Bash, tool_input: {command: rm -rf /}}
-  expect: {decision: deny, reason: "Destructive command blocked: rm -rf /"}
+  expect: {decision: deny}
 
 - name: other commands go on
   given: {event: PreToolUse, tool_name: Bash, tool_input: {command: ls -l}}
   expect: {decision: none}
 
 - name: a push is asked for, also at the end of a list
-  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: "make test && git push origin main"}}
+  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: "make test && git push origin docs"}}
   expect: {decision: ask, reason: "Push to a remote?"}
 """
 

@@ -26,6 +26,8 @@ _TRACE_LINE = re.compile(r'^  File "(.+?)", line (\d+)', re.MULTILINE)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _LONGEST = 2_000
 _MOST_LINES = 12
+_MANY = 12
+"""With more hooks than that, those that had nothing to say are counted and not listed."""
 
 
 def print_outcome(outcome: Outcome, before: Mapping[str, Any]) -> None:
@@ -123,8 +125,10 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
     if not results:
         yield paint("  no hook ran", "dim")
         return
-    width = min(40, max(len(_name(result)) for result in results))
-    for result in results:
+    quiet = [result for result in results if len(results) > _MANY and _is_quiet(result)]
+    shown = [result for result in results if result not in quiet]
+    width = min(40, max((len(_name(result)) for result in shown), default=0))
+    for result in shown:
         colour = STATUS_COLOURS[result.status]
         said: str = result.decision if result.decision != "none" else "-"
         if not result.enforced and said != "-":
@@ -132,6 +136,17 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
         line = f"  {_name(result):<{width}}  {paint(f'{result.status:<7}', colour)}  {said:<6}  {_time(result)}"
         yield f"{line}  {_explain(result)}".rstrip()
         yield from _traces(result, outcome)
+    for status, what in (("ok", "no objection"), ("skipped", "not reached")):
+        if said_nothing := [result for result in quiet if result.status == status]:
+            took = f" in {sum(result.duration for result in quiet) * 1000:.1f} ms" if status == "ok" else ""
+            yield paint(f"  {len(said_nothing)} more: {what}{took}", "dim")
+
+
+def _is_quiet(result: Result) -> bool:
+    """Return whether a hook had nothing to say, or was not reached."""
+    if result.status == "skipped":
+        return not result.evidence
+    return result.status == "ok" and result.reply is None and not result.evidence
 
 
 def _traces(result: Result, outcome: Outcome) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..handlers.command import can_be_passed
+from .command import can_be_passed
 
 __all__ = ["VARIABLE", "can_be_directory", "own_project", "project_directory"]
 
