@@ -106,6 +106,8 @@ def _changed(state: Mapping[str, Any], agent: str, project: str, patterns: tuple
         return True
     if agent not in state.get("unseen", []):
         return False
+    if not git(project, "rev-parse", "--git-dir"):
+        return True  # without git, only running the checks can tell
     return any(_fits(path, project, patterns) for path in _found_by_git(state, project))
 
 
@@ -252,7 +254,8 @@ POLICY = Policy(
         "them. All of them run, and the agent reads the end of the output of each that fails. A command that is "
         "missing or takes too long fails.\n\n"
         "They run only if the session has changed files since it began or since they last passed: files that its tools "
-        "and commands name, and, after a command that may have changed others, those that git finds.\n\n"
+        "and commands name, and, after a command that may have changed others, those that git finds; "
+        "without git, they run after any such command.\n\n"
         "It does not keep the agent from deleting or changing tests."
     ),
 )

@@ -23,14 +23,16 @@ _ORDERS = (
     "do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify",
     "do not reveal", "without telling", "without informing", "without the user's knowledge", "keep this secret",
     "hide this from", "ignore previous instructions", "ignore all previous", "ignore prior instructions",
-    "ignore the above", "disregard previous", "disregard all", "override all", "<important>", "<system>", "[system]",
-    "<secret>", "system prompt", "you must always call", "before using any other tool", "before calling any other tool",
-    "before any other tool", "instead of the other tool", "never use any other",
+    "ignore the above", "disregard previous", "disregard all", "<important>", "<system>", "[system]",
+    "<secret>", "you must always call", "before using any other tool", "before calling any other tool",
+    "before any other tool",
 )  # fmt: skip
 _FILES = (
-    "~/.ssh", ".ssh/", "id_rsa", "id_ed25519", "~/.aws", ".aws/credentials", "/etc/passwd", "/etc/shadow", "mcp.json",
+    "~/.ssh", ".ssh/", "id_rsa", "id_ed25519", "~/.aws", ".aws/credentials", "/etc/passwd", "/etc/shadow", "/mcp.json",
     ".claude/settings", ".claude.json", ".git-credentials", ".netrc", "~/.kube", "~/.gnupg",
 )  # fmt: skip
+_TAKING = ("read", "content", "pass ", "include", "send", "provide", "attach", "append")
+"""Words that ask for what is in a file; a description may name a file that a tool uses."""
 
 
 def skeleton(name: str) -> str:
@@ -56,10 +58,13 @@ def suspicions(tool: Mapping[str, Any], others: Iterable[str]) -> str:
         if any(_is_hidden(letter) for letter in text):
             return "has characters that are not visible"
         folded = " ".join(text.lower().split())
-        for kind, words in (("gives the model orders", _ORDERS), ("names files with secrets", _FILES)):
-            for word in words:
+        for word in _ORDERS:
+            if word in folded:
+                return f"gives the model orders ({word!r})"
+        if any(word in folded for word in _TAKING):
+            for word in _FILES:
                 if word in folded:
-                    return f"{kind} ({word!r})"
+                    return f"asks for files with secrets ({word!r})"
         for name in names:
             if name in text and name.rpartition("__")[0] != own:
                 return f"tells the model about the tool {name} of another server"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..handlers.projects import project_directory
@@ -110,7 +110,7 @@ def looks_only(call: Call) -> bool:
         return all(
             not line.opaque and line.is_whole and not line.suspects and all(map(_shows_only, line.commands))
             for line in call.lines
-        ) and not any(call.of(*CHANGES_FILES))
+        ) and not list(_changed_files(call))
     if call.tool in _LOOKING_TOOLS:
         return True
     verb = call.tool.rpartition("__")[2].replace("-", "_").partition("_")[0].lower()
@@ -132,5 +132,9 @@ def written(call: Call) -> list[str]:
     """Return the files that a call changes, as far as it tells; those of devices and unknown ones are left out."""
     if not call.lines and looks_only(call):
         return []
-    found = (os.path.normpath(effect.target) for effect in call.of(*CHANGES_FILES) if is_known(effect.target))
-    return [path for path in dict.fromkeys(found) if os.path.isabs(path) and not path.startswith("/dev/")]
+    found = (os.path.normpath(path) for path in _changed_files(call) if is_known(path))
+    return [path for path in dict.fromkeys(found) if os.path.isabs(path)]
+
+
+def _changed_files(call: Call) -> Iterator[str]:
+    return (effect.target for effect in call.of(*CHANGES_FILES) if not effect.target.startswith("/dev/"))
