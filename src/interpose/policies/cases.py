@@ -102,7 +102,7 @@ def _earlier(entry: Any, number: str) -> tuple[list[tuple[str, Mapping[str, Any]
 
 def _said(event: str, fields: Mapping[str, Any]) -> str:
     given = fields.get("tool_input", {})
-    if "tool_name" in fields and list(given) == ["command"]:
+    if fields.get("tool_name") == "Bash" and list(given) == ["command"]:
         return str(given["command"])
     shown = given or {key: value for key, value in fields.items() if key not in ("cwd", "tool_name", "tool_input")}
     said = ", ".join(f"{key}: {value}" for key, value in shown.items())
