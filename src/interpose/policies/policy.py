@@ -15,7 +15,7 @@ __all__ = ["Action", "Judge", "Objection", "Options", "Policy"]
 
 Action = Literal["deny", "ask", "allow"]
 Options = Mapping[str, Any]
-"""The values of a policy's parameters, all of them, by name."""
+"""The values of a policy's parameters, all of them, by name; ``project`` is the directory that is configured."""
 
 
 class Objection(NamedTuple):

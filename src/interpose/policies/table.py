@@ -55,6 +55,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Guards": (
         "persistence",
         "self-protection",
+    "Sessions": (
+        "budgets",
+        "repeated-calls",
+        "checks-before-stop",
+        "mcp-tools",
     ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
