@@ -1,5 +1,6 @@
 """How certain it is that a line runs a command: certain, possible, opaque, or not at all."""
 
+import pickle
 import shutil
 import sys
 from pathlib import Path
@@ -200,3 +201,35 @@ def steps_of(part: str, size: int) -> int:
     finally:
         sys.setprofile(None)
     return steps
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('eval "$x"', "computed"),
+        ("$x push", "computed"),
+        ("source <(make_settings)", "computed"),
+        ("curl x | sh", "input"),
+        (". /dev/stdin", "input"),
+        ("echo ls > f.sh; sh f.sh", "written"),
+        ("echo ls > f.sh; . f.sh", "written"),
+        ("source ./settings.sh", "file"),
+        ("source ~/settings.sh", "file"),
+        ("perl -e 'f()'", "code"),
+        ("LD_PRELOAD=./x.so ls", "variable"),
+        ("PATH=./bin ls", "variable"),
+        ("git -c core.hooksPath=./h commit", "variable"),
+        ("echo 'a", "broken"),
+        ("ls\x07", "control"),
+    ],
+)
+def test_what_cannot_be_read_has_a_kind(line: str, kind: str) -> None:
+    assert {reason.kind for reason in read_line(line).opaque} == {kind}
+
+
+def test_a_reason_can_be_pickled() -> None:
+    reason = read_line("curl x | sh").opaque[0]
+
+    again = pickle.loads(pickle.dumps(reason))  # noqa: S301 - our own bytes
+
+    assert (again, again.kind) == (reason, "input")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from ..matching.shell import Line, read_line
+from ..matching.shell import Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
 from .effects import Effect, effects_of_input, effects_of_line
@@ -43,8 +43,8 @@ class Call:
         return (*found, *effects_of_input(self.tool, self.input, self.cwd))
 
     @cached_property
-    def unreadable(self) -> tuple[str, ...]:
-        """Why a line of it cannot be read, or not all of it."""
+    def unreadable(self) -> tuple[Unread, ...]:
+        """Why a line of it cannot be read, or not all of it; each reason has a kind."""
         return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
 
     def of(self, *kinds: str) -> Iterator[Effect]:

@@ -8,9 +8,9 @@ What is known about programs is in ``matching.programs``.
 from .line import Command, Line, Pipe, Suspect
 from .pattern import CommandPattern
 from .read import read_line, shell_commands
-from .words import Redirection, SimpleCommand, Word
+from .words import Redirection, SimpleCommand, Unread, UnreadKind, Word
 
 __all__ = [
-    "Command", "CommandPattern", "Line", "Pipe", "Redirection", "SimpleCommand", "Suspect", "Word", "read_line",
-    "shell_commands",
+    "Command", "CommandPattern", "Line", "Pipe", "Redirection", "SimpleCommand", "Suspect", "Unread", "UnreadKind",
+    "Word", "read_line", "shell_commands",
 ]  # fmt: skip

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..grades import Grade
-from .words import Redirection, SimpleCommand, base_name, is_known, word_of
+from .words import Redirection, SimpleCommand, Unread, base_name, is_known, word_of
 
 __all__ = ["Command", "Line", "Pipe", "Suspect"]
 
 
 class Command(NamedTuple):
-    """A simple command that a line runs, or may run."""
+    """A simple command that a line runs, or may run; one of redirections alone has no words."""
 
     parts: tuple[str, ...]
-    """Its words, in which ``ONE`` and ``MANY`` stand for what is unknown."""
+    """Its words, in which ``ONE`` and ``MANY`` stand for what is unknown; ``written_of`` tells more of such a word."""
     grade: Grade = "certain"
     via: tuple[str, ...] = ()
     """The programs that run it, the outermost first: ``("sudo", "sh -c")``."""
@@ -22,13 +22,15 @@ class Command(NamedTuple):
     """Why it is not certain."""
     redirections: tuple[Redirection, ...] = ()
     assigned: tuple[tuple[str, str], ...] = ()
-    """The variables that are set for it."""
+    """The variables that are set for it, by the line or by a program such as ``env``."""
     place: int = 0
     """The number of the command in the line that it stands in; see ``Line.pipes``."""
     directories: tuple[str, ...] = ("",)
     """The directories in which it may run, relative to that of the line; ``ONE`` stands for an unknown one."""
     variables: tuple[str, ...] = ()
-    """The names of the variables whose values its words contain."""
+    """The names of the variables whose values its words and redirections contain."""
+    substituted: tuple[tuple[int, int], ...] = ()
+    """The ranges of the places of the commands in its substitutions."""
 
     @property
     def words(self) -> SimpleCommand:
@@ -67,7 +69,7 @@ class Line(NamedTuple):
     commands: tuple[Command, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     pipes: tuple[Pipe, ...] = ()
-    opaque: tuple[str, ...] = ()
+    opaque: tuple[Unread, ...] = ()
     """What the line runs that cannot be read, or why it cannot be read."""
     is_whole: bool = True
     """Whether the line was read to its end; else there may be more commands."""

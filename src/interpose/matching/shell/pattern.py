@@ -59,7 +59,7 @@ class CommandPattern:
         line = read_line(text)
         possible = False
         for command in line.commands:
-            grade = self._grade(command.parts)
+            grade = self._grade(command.parts) if command.parts else None
             if grade == "certain" and command.grade == "certain":
                 return "certain"
             possible = possible or grade is not None
@@ -188,7 +188,7 @@ class CommandPattern:
         if self._occurs(text):
             return True
         line = _read_suspect(text)
-        named = (command.parts for command in line.commands if _MARK.sub("", command.parts[0]))
+        named = (command.parts for command in line.commands if _MARK.sub("", "".join(command.parts[:1])))
         return any(map(self._grade, named)) or self._suspects_any(line.suspects, depth + 1)
 
     def _occurs(self, text: str) -> bool:

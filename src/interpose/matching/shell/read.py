@@ -8,7 +8,7 @@ from functools import lru_cache
 from .line import Line
 from .resolver import LONGEST, Resolver
 from .runners import READERS
-from .words import SimpleCommand, Unsure
+from .words import SimpleCommand, Unread, Unsure
 
 __all__ = ["read_line", "shell_commands"]
 
@@ -19,19 +19,19 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 def read_line(text: str) -> Line:
     """Return every command that a command line runs or may run, and what in it cannot be read."""
     if len(text) > LONGEST:
-        return Line(text, opaque=("longer than 100,000 characters",), is_whole=False)
+        return Line(text, opaque=(Unread("longer than 100,000 characters", "broken"),), is_whole=False)
     control = _CONTROL.search(text)
     if control:
-        return Line(text, opaque=(f"a control character, {control.group()!a}",), is_whole=False)
+        return Line(text, opaque=(Unread(f"a control character, {control.group()!a}", "control"),), is_whole=False)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return Line(text, opaque=("text that is no Unicode",), is_whole=False)
+        return Line(text, opaque=(Unread("text that is no Unicode", "broken"),), is_whole=False)
     resolver = Resolver(READERS)
     try:
         resolver.read(text, None)
     except Unsure as error:
-        reasons = dict.fromkeys([str(error), *resolver.opaque])
+        reasons = dict.fromkeys([Unread(str(error), "broken"), *resolver.opaque])
         return Line(
             text,
             tuple(resolver.commands),
@@ -58,4 +58,4 @@ def shell_commands(text: str) -> tuple[SimpleCommand, ...] | None:
     None if that is unknown: the text is too long or too deep, is not a shell's, or is computed while the line runs.
     """
     line = read_line(text)
-    return None if line.opaque else tuple(command.words for command in line.commands)
+    return None if line.opaque else tuple(command.words for command in line.commands if command.parts)

@@ -11,7 +11,21 @@ import re
 from typing import NamedTuple
 
 from ..programs import DIRECTORY_VARIABLES
-from .words import MANY, ONE, RawCommand, Redirection, TildeWord, Unsure, is_known
+from .words import (
+    MANY,
+    ONE,
+    Expansion,
+    MarkedWord,
+    RawCommand,
+    Redirection,
+    Unread,
+    Unsure,
+    expanded,
+    is_known,
+    join,
+    pieces_of,
+    value_of,
+)
 
 __all__ = ["Parsed", "parse"]
 
@@ -66,7 +80,7 @@ class Parsed:
         self.commands: list[RawCommand] = []
         self.pipes: list[tuple[int, int, int]] = []
         """Commands first … middle feed the commands middle … last."""
-        self.opaque: list[str] = []
+        self.opaque: list[Unread] = []
         self.functions: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set()
@@ -216,7 +230,8 @@ class _Reader:
         return ended
 
     def _end_line(self, line: _List, mark: str, is_awaited: bool) -> None:
-        if not (line.levels[-1].piped and line.begins):  # a pipe may go on on the next line
+        goes_on = line.levels[-1].piped and line.begins and line.group[0] >= line.group[1]
+        if not goes_on:  # after a pipe, the next line goes on with it
             line.separate()
         if mark:
             if is_awaited:
@@ -479,7 +494,7 @@ class _Reader:
         if subscript and not subscript[1:-1].isdigit():
             self.parsed.counted.update(_NAME.findall(subscript))
         self.parsed.assigned.add(name)
-        line.command.assigned.append((name, word.partition("=")[2]))
+        line.command.assigned.append((name, value_of(word)))
 
     def _source(self, began: int) -> str:
         """Return the source of a word, without line continuations."""
@@ -501,8 +516,7 @@ class _Reader:
             mark = self.text[self.at]
             if mark in "<>" and self._is_process_substitution() and (self.at == began or is_target):
                 self.at += 2
-                self._read_substitution()
-                pieces.append(ONE)
+                pieces.append(expanded(self._read_substitution(ONE)))
             elif mark in " \t\n;&|)<>":
                 break
             elif mark == "(":
@@ -517,17 +531,9 @@ class _Reader:
                 pieces.append(MANY if piece is None else piece)
         if unreadable:  # braces: what stands in them is no part of the word as it is written
             word = "".join(pieces)
-            return word[: word.index(MANY) + 1]
-        word = pieces[0] if len(pieces) == 1 else "".join(pieces)
-        if word[:1] == ONE and self.text[began] == "~" and is_known(word[1:]):
-            tilde = TildeWord(word)
-            tilde.written = self._source(began)[: self._tilde_end(began)] + word[1:]
-            return tilde
-        return word
-
-    def _tilde_end(self, began: int) -> int:
-        tilde = _TILDE.match(self.text, began)
-        return tilde.end() - began if tilde else 0
+            unknown = tuple(one for piece in pieces for one in pieces_of(piece) if not isinstance(one, str))
+            return MarkedWord(word[: word.index(MANY) + 1], unknown, word[: word.index(MANY) + 1])
+        return join(pieces) if pieces else ""
 
     def _read_part(self, mark: str, began: int) -> str | None:
         """Read a special part of a word; None if nothing after it is as it is written."""
@@ -549,8 +555,7 @@ class _Reader:
         if mark == "$":
             return self._read_dollar(quoted=False, begins=self.at == began)
         if mark == "`":
-            self._read_backticks(quoted=False)
-            return MANY
+            return expanded(self._read_backticks(MANY))
         return self._read_wildcard(mark, began)
 
     def _read_wildcard(self, mark: str, began: int) -> str | None:
@@ -558,7 +563,7 @@ class _Reader:
         if mark == "~" and (at == began or text[at - 1] in "=:"):
             tilde = _TILDE.match(text, at)
             self.at = tilde.end() if tilde else at + 1
-            return ONE if tilde else mark
+            return expanded(Expansion(ONE, "~", tilde.group())) if tilde else mark
         if mark == "[":
             return self._read_bracket(began)
         if mark == "{":
@@ -569,7 +574,7 @@ class _Reader:
             return literal.group() if literal else mark if alone else None
         self.at += 1
         if mark in "*?":
-            return MANY
+            return expanded(Expansion(MANY, written=mark))
         if mark == "=" and at == began and text[at + 1 : at + 2].isalpha():  # zsh: =git is the path of git
             return ONE
         return mark
@@ -579,14 +584,14 @@ class _Reader:
         brackets = _BRACKETS.match(text, at)
         if brackets:
             self.at = brackets.end()
-            return MANY
+            return expanded(Expansion(MANY, written=brackets.group()))
         self.at += 1
         if at == began and text[at + 1 : at + 2] == "[" and text[at + 2 : at + 3] in ("", " ", "\t", "\n"):
             self.at += 1
             return "[["
         return "[" if text[self.at : self.at + 1] in ("", " ", "\t", "\n", ";") else None
 
-    def _read_substitution(self) -> None:
+    def _read_substitution(self, mark: str) -> Expansion:
         first = len(self.parsed.commands)
         arithmetic, self.arithmetic = self.arithmetic, 0
         outer, self.substituted = self.substituted, []
@@ -595,7 +600,9 @@ class _Reader:
         if len(self.waiting) > waiting:
             raise Unsure("a here-document whose text is outside its substitution")
         self.arithmetic = arithmetic
-        self.substituted = [*outer, (first, len(self.parsed.commands))]
+        found = (first, len(self.parsed.commands))
+        self.substituted = [*outer, found]
+        return Expansion(mark, commands=found)
 
     def _read_dollar(self, *, quoted: bool, begins: bool = False) -> str:
         """Read an expansion: only the commands in it are known."""
@@ -608,8 +615,7 @@ class _Reader:
             return ONE if text[self.at - 2 : self.at] == "))" else unknown
         if text.startswith("(", self.at):
             self.at += 1
-            self._read_substitution()
-            return unknown
+            return expanded(self._read_substitution(unknown))
         if text.startswith("{", self.at):
             self.at += 1
             return self._read_braces(quoted)
@@ -631,8 +637,8 @@ class _Reader:
             return MANY
         if name in DIRECTORY_VARIABLES:
             self.parsed.used.add(name)
-            return ONE
-        return ONE if quoted or name in "#?$!" else MANY
+            return expanded(Expansion(ONE, name))
+        return expanded(Expansion(ONE if quoted or name in "#?$!" else MANY, name))
 
     def _read_ansi_c(self) -> str:
         string = _ANSI_C.match(self.text, self.at + 1)
@@ -666,14 +672,13 @@ class _Reader:
             elif mark == "$":
                 pieces.append(self._read_dollar(quoted=True))
             elif mark == "`":
-                self._read_backticks(quoted=True)
-                pieces.append(ONE)
+                pieces.append(expanded(self._read_backticks(ONE)))
             else:
                 self.at += 1
                 pieces.append(mark)
         self.at += len(closer)
         self.depth -= 1
-        return "".join(pieces)
+        return join(pieces) if pieces else ""
 
     def _read_braces(self, quoted: bool) -> str:
         """Read ``${…}`` for the commands in its default or pattern."""
@@ -682,6 +687,7 @@ class _Reader:
         if text[self.at : self.at + 1] in (" ", "\t", "\n", "|"):
             raise Unsure("a ${ that some shells run")
         value = self._read_parameter(quoted)
+        inner: list[str] = [value]
         while not text.startswith("}", self.at):
             plain = _IN_BRACES.match(text, self.at)
             mark = text[self.at : self.at + 1]
@@ -692,47 +698,55 @@ class _Reader:
             elif mark in "<>":
                 self.at += 1
             else:
-                self._read_part(mark, -1)
+                inner.append(self._read_part(mark, -1) or "")
             value = ONE if quoted and value != MANY else MANY
         self.at += 1
         self.depth -= 1
-        return value
+        if type(value) is not str:
+            return value
+        names = [one for piece in inner for one in pieces_of(piece) if not isinstance(one, str) and one.name]
+        return MarkedWord(value, tuple(one._replace(is_plain=False) for one in names), value) if names else value
 
     def _read_parameter(self, quoted: bool) -> str:
         """Read the name in ``${…}``, and note if what follows is evaluated."""
         text = self.text
         indirect = _INDIRECT.match(text, self.at)
         if indirect and indirect.group().endswith("}") and indirect.group()[-2] not in "@*]":
-            self.parsed.opaque.append("${!name} evaluates what a variable holds")
-        self.at += text[self.at : self.at + 1] in ("!", "#") and text[self.at + 1 : self.at + 2] not in ("}", "")
+            self.parsed.opaque.append(Unread("${!name} evaluates what a variable holds"))
+        changed = text[self.at : self.at + 1] in ("!", "#") and text[self.at + 1 : self.at + 2] not in ("}", "")
+        self.at += changed
         name = _PARAMETER.match(text, self.at)
         if name is None:
             return ONE if quoted else MANY
         self.at = name.end()
         value = self._value(name.group(), quoted)
+        value = str(value) if changed else value
         if text.startswith("[", self.at):
+            value = str(value)
             subscript = _SUBSCRIPT.match(text, self.at)
             if subscript is None:
                 self.parsed.counted.add("")
             elif "@" in subscript.group() or "*" in subscript.group():
                 value = MANY
         if text.startswith(("@P", "@E", "@A"), self.at):
-            self.parsed.opaque.append("${x@P} evaluates what a variable holds")
+            self.parsed.opaque.append(Unread("${x@P} evaluates what a variable holds"))
         part = _SLICE.match(text, self.at)
         if part and not _NUMBERS.match(part.group()):
             self.parsed.counted.update(_NAME.findall(part.group()) or [""])
         return value
 
-    def _read_backticks(self, *, quoted: bool) -> None:
+    def _read_backticks(self, mark: str) -> Expansion:
         """Read a substitution whose own backticks, dollars and backslashes have a backslash before them."""
         inside = _IN_BACKTICKS.match(self.text, self.at + 1)
-        if inside is None or (quoted and '\\"' in inside.group(1)):
+        if inside is None or (mark == ONE and '\\"' in inside.group(1)):
             raise Unsure("a backtick that is not closed, or that shells read differently")
         self.at = inside.end()
         first = len(self.parsed.commands)
         inner = _Reader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.parsed)
         inner.read_list("")
-        self.substituted.append((first, len(self.parsed.commands)))
+        found = (first, len(self.parsed.commands))
+        self.substituted.append(found)
+        return Expansion(mark, commands=found)
 
 
 def _unescape(escape: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ from ..programs import (
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
 from .reader import Parsed, parse
-from .words import MANY, ONE, RawCommand, Unsure, base_name, is_known
+from .words import MANY, ONE, RawCommand, Unread, UnreadKind, Unsure, base_name, is_known, names_in, value_of
 
 __all__ = [
     "DEEPEST",
@@ -46,6 +46,7 @@ LONGEST = 100_000
 DEEPEST = 10
 _MOST_COMMANDS = 3_000
 _MOST_FED = 100
+_MOST_SETTINGS = 50
 
 # What a command does with what it reads.
 INPUT_IGNORED, INPUT_SUSPECT, INPUT_RUN = 0, 1, 2
@@ -85,6 +86,8 @@ class Context(NamedTuple):
     raw: RawCommand
     parsed: Parsed
     elsewhere: bool = False
+    settings: tuple[tuple[str, str], ...] = ()
+    """The variables that programs such as ``env`` set for it."""
 
     def inside(self, program: str, why: str = "") -> Context:
         """Return the context of a command that another one runs."""
@@ -104,9 +107,11 @@ class Resolver:
         self.commands: list[Command] = []
         self.suspects: list[Suspect] = []
         self.pipes: list[Pipe] = []
-        self.opaque: list[str] = []
+        self.opaque: list[Unread] = []
         self.unread = 2 * LONGEST  # eval eval eval … reads the same text again and again
         self.values: list[str] = []
+        self.whole: Parsed | None = None
+        self.settings: tuple[tuple[str, str], ...] = ()  # the variables that the line has set so far
         self.functions: set[str] = set()
         self.written: set[str] = set()
         self.ran: list[tuple[str, str]] = []
@@ -122,6 +127,10 @@ class Resolver:
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
 
+    def cannot_read(self, what: str, kind: UnreadKind = "computed") -> None:
+        """Note something that the line runs and that cannot be read."""
+        self.opaque.append(Unread(what, kind))
+
     # Texts.
 
     def read(self, text: str, outer: Context | None) -> int:
@@ -133,9 +142,9 @@ class Resolver:
         parsed = parse(text)
         self.is_fed |= _FEEDS.search(text) is not None
         if "[" in text and _COUNTING.search(text):
-            self.opaque.append("a variable of the shell evaluates what it is set to")
+            self.cannot_read("a variable of the shell evaluates what it is set to")
         if _EVALUATED.search(text):
-            self.opaque.append("${x@P} evaluates what a variable holds")
+            self.cannot_read("${x@P} evaluates what a variable holds")
         self.opaque += parsed.opaque
         self.functions |= parsed.functions
         self.is_simple &= parsed.is_simple
@@ -143,8 +152,9 @@ class Resolver:
         self.counts |= bool(parsed.counted)
         self.holds_text |= bool(parsed.functions or "$(" in parsed.counted)
         if parsed.assigned & parsed.used:
-            self.opaque.append(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
+            self.cannot_read(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
         if outer is None:
+            self.whole = parsed
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
         roles = [self._read_command(raw, parsed, outer) for raw in parsed.commands]
         self._follow_pipes(parsed, roles)
@@ -160,7 +170,12 @@ class Resolver:
             raw.place = outer.raw.place
             context = outer._replace(grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed)
         self.dynamic |= bool(raw.substituted)
-        role = self.resolve(raw.words, context) if raw.words else INPUT_IGNORED
+        if raw.words:
+            role = self.resolve(raw.words, context)
+        else:
+            role = INPUT_IGNORED
+            if raw.redirections:
+                self._note((), context)
         for redirection in raw.redirections:
             if redirection.is_output:
                 self.writes(redirection.target)
@@ -178,7 +193,7 @@ class Resolver:
             return
         self.suspects += [Suspect(name, text=one.text) for one in inputs if one.text]
         if role == INPUT_RUN:
-            self.opaque.append(f"{name} runs what it reads")
+            self.cannot_read(f"{name} runs what it reads", "input")
 
     def _follow_pipes(self, parsed: Parsed, roles: list[int]) -> None:
         feeds_function = bool(self.functions) and any(
@@ -210,7 +225,7 @@ class Resolver:
                     if one == INPUT_RUN
                 ]
                 name = base_name(readers[0].words[0]) if readers and readers[0].words else "a function"
-                self.opaque.append(f"{name} runs what it reads from a pipe")
+                self.cannot_read(f"{name} runs what it reads from a pipe", "input")
 
     def run_text(self, text: str, context: Context, program: str, why: str = "", *, more: bool = False) -> int:
         """Read a text that a shell runs; with ``more``, further words may follow it."""
@@ -218,38 +233,38 @@ class Resolver:
         if more:
             text = f"{text} {MANY}"
         if computed:
-            self.opaque.append(f"{program} runs a text that is computed")
+            self.cannot_read(f"{program} runs a text that is computed")
             if text in (ONE, MANY):
                 return INPUT_RUN
             why = why or "parts of the text are computed"
         try:
             return self.read(text, context.inside(program, why))
         except Unsure as error:
-            self.opaque.append(f"{program} runs a text that cannot be read: {error}")
+            self.cannot_read(f"{program} runs a text that cannot be read: {error}", "broken")
             self.suspects.append(Suspect(program, text=text, runs=True))
             return INPUT_RUN
 
     def finish(self) -> None:
         """Judge what depends on the whole line."""
         if self.shell_without_script and self.is_fed and not self.opaque:
-            self.opaque.append(f"{self.shell_without_script} runs what it reads")
-        names = {command.name for command in self.commands}
+            self.cannot_read(f"{self.shell_without_script} runs what it reads", "input")
+        names = {command.name for command in self.commands if command.parts}
         if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
             self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
         if "git" in names and self.written & {"config", ".gitconfig"}:
-            self.opaque.append("git reads a configuration that the line writes")
+            self.cannot_read("git reads a configuration that the line writes", "written")
         code = sorted(name for name in self.written if _CODE.search(name))
         if self.loads and code:
-            self.opaque.append(f"{self.loads[0]} may run {code[0]}, which the line writes")
+            self.cannot_read(f"{self.loads[0]} may run {code[0]}, which the line writes", "written")
         if self.counts and self.holds_text:
-            self.opaque.append("arithmetic evaluates what a variable holds")
+            self.cannot_read("arithmetic evaluates what a variable holds")
         if self.written and self.ran:
             anything = "" in self.written
             for program, path in self.ran:
                 if anything or base_name(path) in self.written:
-                    self.opaque.append(f"{program} runs {path}, which the line writes")
+                    self.cannot_read(f"{program} runs {path}, which the line writes", "written")
 
     # Commands.
 
@@ -257,17 +272,15 @@ class Resolver:
         """Note a command, and the commands that it runs; return what it does with what it reads."""
         if context.depth > DEEPEST:
             raise Unsure("too many commands that run commands")
-        raw = context.raw
-        found, settings = tuple(raw.redirections), tuple(raw.assigned)
-        self.commands.append(Command(tuple(words), context.grade, context.via, context.why, found, settings, raw.place))
+        self._note(words, context)
         first, arguments = words[0], words[1:]
         name = base_name(first)
         if not is_known(first) and (MANY in first or not is_known(name) or not name):
-            self.opaque.append("a program whose name is computed")
+            self.cannot_read("a program whose name is computed")
             self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
             return INPUT_RUN
         if self.path_changed and "/" not in first and name not in programs.BUILTINS:
-            self.opaque.append(f"{name} is searched for in a PATH that the line sets")
+            self.cannot_read(f"{name} is searched for in a PATH that the line sets", "variable")
         if "/" in first or name in self.written:
             self.ran.append(("the line", first))
             self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
@@ -275,6 +288,24 @@ class Resolver:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
         return self._dispatch(program_of(name), arguments, context)
+
+    def _note(self, words: Sequence[str], context: Context) -> None:
+        """Add a command to those of the line."""
+        raw = context.raw
+        used = names_in([*words, *(part for one in raw.redirections for part in (one.target, one.text))])
+        self.commands.append(
+            Command(
+                tuple(words),
+                context.grade,
+                context.via,
+                context.why,
+                tuple(raw.redirections),
+                (*self.settings, *raw.assigned, *context.settings),
+                raw.place,
+                variables=tuple(dict.fromkeys(used)),
+                substituted=tuple(raw.substituted) if context.parsed is self.whole else (),
+            )
+        )
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
@@ -323,8 +354,8 @@ class Resolver:
             self.loads.append(name)
             self.ran += [(name, word) for word in arguments]
         if self.written & programs.FILES_READ_BY_NAME:
-            self.opaque.append(
-                f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes"
+            self.cannot_read(
+                f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes", "written"
             )
         if (
             name in ("make", "gmake", "cmake")
@@ -333,7 +364,7 @@ class Resolver:
         ):
             at = next((at for at, word in enumerate(arguments) if word in ("-f", "--file", "-P")), None)
             if at is not None and not is_known("".join(arguments[at + 1 : at + 2])):
-                self.opaque.append(f"{name} runs a file that is computed")
+                self.cannot_read(f"{name} runs a file that is computed")
         if name == "cmake" and list(arguments[:1]) == ["-E"]:
             self.suspects.append(Suspect("cmake -E", tuple(arguments[1:]), runs=True))
         reads = name in ("make", "gmake") and any(one in ("-f-", "-") for one in arguments)
@@ -349,7 +380,7 @@ class Resolver:
             else:
                 continue
             if not is_known(value) and (self.dynamic or MANY in value):
-                self.opaque.append(f"{name} {option} runs a text that is computed")
+                self.cannot_read(f"{name} {option} runs a text that is computed")
             self.suspects.append(Suspect(f"{name} {option}", text=value.replace(",", " "), runs=True))
             if "=" in value:
                 self.suspects.append(Suspect(f"{name} {option}", text=value.rpartition("=")[2], runs=True))
@@ -363,7 +394,7 @@ class Resolver:
             first = next((word for word in arguments if not word.startswith("-")), "")
             sets = context.parsed.assigned - DIRECTORY_VARIABLES or context.parsed.functions
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
-                self.opaque.append(f"{name}, which is not known, is given words that the line computes")
+                self.cannot_read(f"{name}, which is not known, is given words that the line computes")
         return INPUT_RUN if name in programs.READS_COMMANDS else INPUT_SUSPECT
 
     def _is_composed(self, arguments: Sequence[str], context: Context) -> bool:
@@ -384,14 +415,15 @@ class Resolver:
         if not sure:
             return self.suspect_wrapper(key, arguments)
         while wrapper.assigns and at < len(arguments) and arguments[at].find("=") > 0:
-            variable, _, value = arguments[at].partition("=")
+            variable, value = arguments[at].partition("=")[0], value_of(arguments[at])
             self._assigns(variable, value, INPUT_SUSPECT, context, alone=False)
+            context = context._replace(settings=(*context.settings, (variable, value))[-_MOST_SETTINGS:])
             at += 1
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (
             wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE
         ):
-            self.opaque.append(f"the words after {key} are computed")
+            self.cannot_read(f"the words after {key} are computed")
         inner = list(arguments[at + wrapper.skipped :])
         if inner and inner[0] == "--":
             inner = inner[1:]
@@ -418,7 +450,7 @@ class Resolver:
         if any(word[:1] in (ONE, MANY) for word in operands[:1]) or (
             self.dynamic and not all(map(is_known, arguments))
         ):
-            self.opaque.append(f"the words after {key} are computed")
+            self.cannot_read(f"the words after {key} are computed")
         return INPUT_SUSPECT if arguments and not set(arguments) & SHELLS else INPUT_RUN
 
     def run_shell(self, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -428,14 +460,14 @@ class Resolver:
             option = arguments[at]
             at += 1
             if not is_known(option):
-                self.opaque.append(f"the options of {name} are computed")
+                self.cannot_read(f"the options of {name} are computed")
                 self.suspect_texts(name, arguments, runs=True)
                 return INPUT_RUN
             if option in ("-", "--"):
                 break
             if option.startswith("--"):
                 if option.partition("=")[0] in ("--rcfile", "--init-file", "--command", "--init-command"):
-                    self.opaque.append(f"{name} {option} runs a file or a text")
+                    self.cannot_read(f"{name} {option} runs a file or a text", "file")
                     self.suspect_texts(name, arguments, runs=True)
                 at += option in ("--rcfile", "--init-file")
                 continue
@@ -456,10 +488,10 @@ class Resolver:
         """Note a file that a shell or an interpreter runs, and suspect its arguments."""
         self.runs_scripts = True
         if path.startswith(("/dev/", "/proc/")) or path == "-":
-            self.opaque.append(f"{name} runs what it reads from {path}")
+            self.cannot_read(f"{name} runs what it reads from {path}", "input")
             return INPUT_RUN
         if not is_known(path) and (context.raw.substituted or not is_known(base_name(path))):
-            self.opaque.append(f"{name} runs a file that is computed")
+            self.cannot_read(f"{name} runs a file that is computed")
             return INPUT_RUN
         self.ran.append((name, path))
         if arguments:
@@ -507,7 +539,7 @@ class Resolver:
     def _code(self, name: str, code: str) -> int:
         language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
         if not is_known(code) or not is_inert_code(language, code):
-            self.opaque.append(f"code for {name}, which is not read")
+            self.cannot_read(f"code for {name}, which is not read", "code")
             self.suspects.append(Suspect(name, text=code, runs=True))
         return INPUT_SUSPECT
 
@@ -515,7 +547,7 @@ class Resolver:
         """Judge ``python -m pip install`` as ``pip install``."""
         self.loads.append("python")
         if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
-            self.opaque.append("code for python, which is not read")
+            self.cannot_read("code for python, which is not read", "code")
             self.suspect_texts("python -m", arguments, runs=True)
             return INPUT_RUN
         if arguments[0] in KNOWN:
@@ -548,22 +580,24 @@ class Resolver:
     def _assigns(self, name: str, value: str, role: int, context: Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""
         self.holds_text |= not _NUMBER.fullmatch(value)
+        if alone:
+            self.settings = (*self.settings, (name, value))[-_MOST_SETTINGS:]
         if name == "PATH":
             if not alone:
-                self.opaque.append("a program is searched for in a PATH that the line sets")
+                self.cannot_read("a program is searched for in a PATH that the line sets", "variable")
             self.path_changed = True
         elif not is_known(name):
-            self.opaque.append("a variable whose name is computed")
+            self.cannot_read("a variable whose name is computed")
         elif (
             name in programs.FILE_VARIABLES
             or _FILE_VARIABLE.match(name)
             or (name == "ENV" and re.search("[/$`]", value))
         ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
-                self.opaque.append(f"{name} makes programs run or load something")
+                self.cannot_read(f"{name} makes programs run or load something", "variable")
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
             if not is_known(value):
-                self.opaque.append(f"{name} names a command that is computed")
+                self.cannot_read(f"{name} names a command that is computed", "variable")
             elif value:
                 self.run_text(value, context, f"{name}=", f"{name} names it", more=_is_plain(value))
         elif is_text(value):
@@ -579,10 +613,10 @@ class Resolver:
         for word in arguments:
             subject = word if name in ("let", "[[") else word.partition("=")[0] or word
             if "[" in subject and ("$(" in word or "`" in word):
-                self.opaque.append(f"{name} evaluates the subscript of a name")
+                self.cannot_read(f"{name} evaluates the subscript of a name")
                 self.suspects.append(Suspect(name, text=word, runs=True))
             elif self.dynamic and subject[:1] in (ONE, MANY) and name not in ("[[", "wait", "export", "local"):
-                self.opaque.append(f"{name} evaluates a name that is computed")
+                self.cannot_read(f"{name} evaluates a name that is computed")
         self.counts |= name == "let" or (name == "[[" and bool(_ARITHMETIC_TESTS & set(arguments)))
         if name in ("export", "declare", "typeset", "local", "readonly"):
             self.dynamic |= any("=" in word for word in arguments)
@@ -591,12 +625,12 @@ class Resolver:
                 and any(word.startswith("-") and ("i" in word or "n" in word) for word in arguments)
                 and name != "export"
             ):
-                self.opaque.append(f"{name} makes a variable that is evaluated")
+                self.cannot_read(f"{name} makes a variable that is evaluated")
             if any(_ARRAY.fullmatch(word) for word in arguments) and any(_COMPUTED.search(word) for word in arguments):
-                self.opaque.append(f"{name} evaluates the text of an array")
+                self.cannot_read(f"{name} evaluates the text of an array")
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
-                    self._assigns(setting.group(1), word[setting.end() :], INPUT_SUSPECT, context, alone=True)
+                    self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
 
 
 def program_of(name: str) -> str:

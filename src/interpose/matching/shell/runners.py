@@ -22,7 +22,7 @@ from .resolver import (
     operands_of,
     parse_options,
 )  # fmt: skip
-from .words import MANY, ONE, Unsure, base_name, is_known
+from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known
 
 __all__ = ["READERS"]
 
@@ -54,8 +54,17 @@ def _source(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     if programs.is_sourced_safely(path.replace(ONE, "")) and MANY not in path and path not in line.written:
         line.ran.append((name, path))
         return INPUT_IGNORED
-    line.opaque.append(f"{name} runs a file that is not read")
+    line.cannot_read(f"{name} runs a file that is not read", _kind_of_file(line, path, context))
     return INPUT_RUN
+
+
+def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
+    """Return why a file that is sourced cannot be read: it is there already, or the line makes it."""
+    if path.startswith(("/dev/", "/proc/")):
+        return "input"
+    if not is_known(base_name(path)) or (not is_known(path) and context.raw.substituted):
+        return "computed"
+    return "written" if "" in line.written or base_name(path) in line.written else "file"
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -84,7 +93,7 @@ def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context)
         if not inside:
             inside = word in _FIND_ACTIONS
             if not is_known(word) and word[:1] in (ONE, MANY) and (";" in arguments or (MANY in word and line.dynamic)):
-                line.opaque.append("the actions of find are computed")
+                line.cannot_read("the actions of find are computed")
                 line.suspects.append(Suspect("find", tuple(arguments), runs=True))
         elif word == ";" or (word == "+" and before == "{}"):
             if current:
@@ -105,7 +114,7 @@ def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     split = found.get("S", found.get("split-string"))
     if split is not None and sure:
         if re.search(r"[\\$#'\"\0\1]", split):
-            line.opaque.append("env -S reads a text in its own way")
+            line.cannot_read("env -S reads a text in its own way")
             line.suspects.append(Suspect("env -S", text=split, runs=True))
             return INPUT_RUN
         if context.depth > DEEPEST:
@@ -188,7 +197,7 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
         if "command" in value.partition("=")[0].lower().partition(" ")[0] and ("=" in value or " " in value):
             line.suspects.append(Suspect("ssh -o", text=re.split("[= ]", value, maxsplit=1)[1], runs=True))
             if not is_known(value):
-                line.opaque.append("ssh -o runs a text that is computed")
+                line.cannot_read("ssh -o runs a text that is computed")
     if not sure or not sure_again:
         return line.suspect_wrapper(name, arguments)
     rest = rest[again:]
@@ -197,7 +206,7 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     if not all(is_known(word) for word in rest):
         line.suspects.append(Suspect("ssh", text=" ".join(rest), runs=True))
         if not is_known(rest[0]):
-            line.opaque.append("ssh runs a text that is computed")
+            line.cannot_read("ssh runs a text that is computed")
         return INPUT_RUN
     return line.run_text(" ".join(rest), context._replace(elsewhere=True), "ssh", "ssh runs it on another host")
 
@@ -240,7 +249,7 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
         if word == "-c":
             _git_setting(line, *"".join(arguments[place + 1 : place + 2]).partition("=")[::2], context)
         elif word.startswith(("--exec-path=", "--config-env")):
-            line.opaque.append("git is told to run other programs")
+            line.cannot_read("git is told to run other programs", "variable")
     words = arguments[at:]
     if words[:1] == ["config"]:
         keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
@@ -252,7 +261,7 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     if words[:2] == ["bisect", "run"] and words[2:]:
         return line.resolve(words[2:], context.inside("git bisect run"))
     if any(word.startswith("ext::") for word in words):
-        line.opaque.append("git runs the command in ext::")
+        line.cannot_read("git runs the command in ext::")
     for place, word in enumerate(words):
         if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
             _git_setting(line, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
@@ -261,10 +270,10 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
 
 def _git_setting(line: Resolver, key: str, value: str, context: Context) -> None:
     if not is_known(key):
-        line.opaque.append("a setting of git is computed")
+        line.cannot_read("a setting of git is computed")
     elif key.lower().startswith("alias."):
         if not is_known(value):
-            line.opaque.append("an alias of git is computed")
+            line.cannot_read("an alias of git is computed")
         elif value.startswith("!"):
             line.run_text(value[1:], context, "git alias", "an alias of git stands for it", more=True)
         elif value:
@@ -272,9 +281,9 @@ def _git_setting(line: Resolver, key: str, value: str, context: Context) -> None
     elif not _BENIGN_GIT_KEYS.match(key) and value:
         line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
-            line.opaque.append(f"{key} makes git run files")
+            line.cannot_read(f"{key} makes git run files", "variable")
         if not is_known(value):
-            line.opaque.append("a setting of git is computed")
+            line.cannot_read("a setting of git is computed")
 
 
 def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -288,12 +297,12 @@ def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
         if option == "--":
             break
         if option.startswith(("-e", "--source", "-i", "-l", "-E")):
-            line.opaque.append(f"code for {name}, which is not read")
+            line.cannot_read(f"code for {name}, which is not read", "code")
         at += option in ("-F", "-v")
     code = "".join(arguments[at : at + 1])
     line.texts.append(code)
     if not is_known(code) or not is_inert_awk(code):
-        line.opaque.append(f"code for {name}, which is not read")
+        line.cannot_read(f"code for {name}, which is not read", "code")
         line.suspects.append(Suspect(name, text=code, runs=True))
     return INPUT_IGNORED
 
@@ -321,7 +330,7 @@ def _sed(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
             scripts = operands[1:2]
     for script in scripts:
         if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or (ONE in script and line.dynamic):
-            line.opaque.append("code for sed, which is not read")
+            line.cannot_read("code for sed, which is not read", "code")
             line.suspects.append(Suspect(name, text=script, runs=True))
     return INPUT_IGNORED
 
@@ -334,7 +343,7 @@ def _editor(line: Resolver, name: str, arguments: Sequence[str], context: Contex
             if word in ("-S", "-s", "-u") and "." in value:
                 line.ran.append((name, value))
             elif not re.fullmatch(r"[\w ]*|:?[\w]+!?|/.*", value) or value.startswith("!"):
-                line.opaque.append(f"code for {name}, which is not read")
+                line.cannot_read(f"code for {name}, which is not read", "code")
                 line.suspects.append(Suspect(name, text=value, runs=True))
     line.suspect_texts(name, arguments)
     return INPUT_RUN if name in ("ed", "ex", "red") or {"-es", "-e", "-s", "-"} & set(arguments) else INPUT_SUSPECT
@@ -358,7 +367,7 @@ def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     for at, word in enumerate(arguments):
         if re.match(r"-[a-zA-Z]*[CFxW]", word):
             value = "".join(arguments[at + 1 : at + 2]) or word[2:]
-            line.opaque.append(f"{name} {word[:2]} runs a text later")
+            line.cannot_read(f"{name} {word[:2]} runs a text later")
             line.suspects.append(Suspect(name, text=value, runs=True))
     return INPUT_IGNORED
 
@@ -367,7 +376,7 @@ def _changes_names(line: Resolver, name: str, arguments: Sequence[str], context:
     """Note hash -p, enable -f and others, after which a name means something else."""
     marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprcw"}[name]
     if any(word.startswith("-") and set(word[1:]) & set(marks) for word in arguments):
-        line.opaque.append(f"{name} changes what a name means, or runs something that is not read")
+        line.cannot_read(f"{name} changes what a name means, or runs something that is not read")
     return INPUT_IGNORED
 
 
@@ -471,13 +480,13 @@ def _fd(line: Resolver, name: str, arguments: Sequence[str], context: Context) -
 
 
 def _run_parts(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    line.opaque.append("run-parts runs the files of a directory")
+    line.cannot_read("run-parts runs the files of a directory", "file")
     return INPUT_SUSPECT
 
 
 def _exec(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     if not arguments and any(one.is_input and one.target != "/dev/null" for one in context.raw.redirections):
-        line.opaque.append("exec gives the shell something else to read")
+        line.cannot_read("exec gives the shell something else to read", "input")
     return line.run_wrapper("exec", WRAPPERS["exec"], arguments, context) if arguments else INPUT_IGNORED
 
 

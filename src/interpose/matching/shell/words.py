@@ -6,20 +6,30 @@ A word is a text in which two marks stand for what is only known while the line 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, Self
 
 __all__ = [
     "MANY",
     "ONE",
+    "Expansion",
+    "MarkedWord",
     "RawCommand",
     "Redirection",
     "SimpleCommand",
-    "TildeWord",
+    "Unread",
+    "UnreadKind",
     "Unsure",
     "Word",
     "base_name",
+    "expanded",
     "is_known",
+    "join",
+    "names_in",
+    "pieces_of",
+    "value_of",
     "word_of",
+    "written_of",
 ]
 
 ONE = "\0"
@@ -38,6 +48,30 @@ class Word(NamedTuple):
 
 
 SimpleCommand = tuple[Word, ...]
+
+
+UnreadKind = Literal["computed", "input", "written", "file", "code", "variable", "broken", "control"]
+"""Why a part of a line cannot be read.
+
+computed: a text that is only known while the line runs; input: what a program reads from a pipe or a descriptor;
+written: a file that the line itself writes; file: a file that is there already; code: another language;
+variable: a variable or setting that loads code, or changes which program a name means; broken: no shell's text, or too
+much of it; control: a control character.
+"""
+
+
+class Unread(str):
+    """What of a line cannot be read, in words, and of which kind it is."""
+
+    __slots__ = ("kind",)
+
+    kind: UnreadKind
+
+    def __new__(cls, text: str, kind: UnreadKind = "computed") -> Self:
+        """Return the words with their kind."""
+        made = super().__new__(cls, text)
+        made.kind = kind
+        return made
 
 
 class Unsure(Exception):
@@ -62,12 +96,90 @@ class Redirection(NamedTuple):
         return ">" in self.operator and not (self.operator.endswith("&") and self.target.rstrip("-").isdigit())
 
 
-class TildeWord(str):
-    """A word that begins with a tilde, whose directory is unknown to a rule; it is shown as it is written."""
+class Expansion(NamedTuple):
+    """A part of a word that the shell replaces while the line runs: a variable, a substitution, a tilde, a wildcard."""
 
-    __slots__ = ("written",)
+    mark: str
+    """``ONE`` or ``MANY``, which stands for it in the word."""
+    name: str = ""
+    """The variable's name, or ``~``."""
+    written: str = ""
+    """The text of a tilde or wildcard, which says enough of a path without being replaced."""
+    is_plain: bool = True
+    """Whether it is the whole value: ``$x`` and not ``${x%/*}``."""
+    commands: tuple[int, int] | None = None
+    """The range of the commands in a substitution."""
 
+
+class MarkedWord(str):
+    """A word with marks, of which is known what stands for them."""
+
+    __slots__ = ("pieces", "written")
+
+    pieces: tuple[str | Expansion, ...]
     written: str
+    """The word with tildes and wildcards as they are written, and with the values that the line shows."""
+
+    def __new__(cls, text: str, pieces: tuple[str | Expansion, ...], written: str | None = None) -> Self:
+        """Return the word with its pieces."""
+        made = super().__new__(cls, text)
+        made.pieces = pieces
+        made.written = _written(pieces) if written is None else written
+        return made
+
+    def __reduce__(self) -> tuple[type[MarkedWord], tuple[str, tuple[str | Expansion, ...], str]]:
+        """Return what a copy is made of."""
+        return MarkedWord, (str(self), self.pieces, self.written)
+
+
+def _written(pieces: tuple[str | Expansion, ...]) -> str:
+    return "".join(piece if isinstance(piece, str) else piece.written or piece.mark for piece in pieces)
+
+
+def expanded(expansion: Expansion) -> MarkedWord:
+    """Return the word that an expansion alone makes."""
+    return MarkedWord(expansion.mark, (expansion,))
+
+
+def join(pieces: Sequence[str]) -> str:
+    """Join pieces of a word; what is known of their marks is kept."""
+    if len(pieces) == 1:
+        return pieces[0]
+    text = "".join(pieces)
+    if all(type(piece) is str for piece in pieces):
+        return text
+    return MarkedWord(text, tuple(one for piece in pieces for one in pieces_of(piece)))
+
+
+def pieces_of(word: str) -> tuple[str | Expansion, ...]:
+    """Return the pieces of a word."""
+    return word.pieces if isinstance(word, MarkedWord) else (str(word),)
+
+
+def written_of(word: str) -> str:
+    """Return a word with its tilde and wildcards as written, and with the values that the line shows."""
+    return word.written if isinstance(word, MarkedWord) else word
+
+
+def value_of(word: str) -> str:
+    """Return what stands after the first equals sign of a word."""
+    value = word.partition("=")[2]
+    if not isinstance(word, MarkedWord):
+        return value
+    for at, piece in enumerate(word.pieces):
+        if isinstance(piece, str) and "=" in piece:
+            rest = piece.partition("=")[2]
+            return MarkedWord(value, (*((rest,) if rest else ()), *word.pieces[at + 1 :]))
+        if not isinstance(piece, str):
+            break
+    return value
+
+
+def names_in(words: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the variables in words."""
+    for word in words:
+        if isinstance(word, MarkedWord):
+            yield from (one.name for one in word.pieces if not isinstance(one, str) and one.name not in ("", "~"))
 
 
 class RawCommand:
@@ -93,7 +205,7 @@ def is_known(word: str) -> bool:
 
 def word_of(word: str) -> Word:
     """Return the public form of a word."""
-    if isinstance(word, TildeWord):
+    if isinstance(word, MarkedWord) and word[:1] == ONE and is_known(word[1:]) and is_known(word.written):
         return Word(word.written)
     mark = _MARK.search(word)
     return Word(word) if mark is None else Word(word[: mark.start()], known=False)

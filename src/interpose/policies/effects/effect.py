@@ -40,6 +40,7 @@ KINDS: dict[str, str] = {
     "delete-files-for-good": "deletes {target} for good",
     "empty-files": "empties {target}",
     "move-files": "moves {target} away",
+    "change-mode": "changes the mode or the owner of {target}",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",
     "open-permissions": "lets everybody write to {target}",
@@ -97,7 +98,9 @@ KINDS: dict[str, str] = {
     "db-schema": "changes the schema {target}",
     # Code, packages, sources.
     "run-downloaded": "runs what it downloads from {target}",
+    "run-extracted": "runs a program of an archive that it downloads from {target}",
     "run-decoded": "runs a text that it decodes",
+    "apply-downloaded": "applies what it downloads from {target}",
     "network-shell": "gives a shell to the network",
     "tunnel": "opens a tunnel to {target}",
     "foreign-package": "installs a package from {target}",

@@ -8,19 +8,22 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line
 from ...matching.shell.words import ONE, is_known
+from .downloads import downloads_that_run
 from .effect import Effect
-from .rows import Found, apply_rows
+from .rows import Found, apply_rows, written
 from .tables import find_programs
 
 __all__ = ["effects_of_line"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = ()
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    downloads_that_run,
+)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
@@ -34,19 +37,24 @@ def effects_of_line(line: Line, cwd: str, home: str) -> tuple[Effect, ...]:
 
 
 def _effects(command: Command, cwd: str, home: str) -> Iterator[Effect]:
-    text = " ".join(command.parts)
+    text = " ".join(map(written, command.parts))
+    found = tuple(_found(command))
+    if not found:
+        return
     for directory in _directories(command, cwd, home):
-        for one in _found(command):
-            target = _absolute(one.target, directory, home) if one.kind in FILE_KINDS and one.target else one.target
-            yield Effect(one.kind, target, text, command.name, command.grade, one.values, directory)
+        for one in found:
+            place = _known(_absolute(one.directory, directory, home)) if one.directory else directory
+            is_file = one.kind in FILE_KINDS and one.target
+            target = _absolute(one.target, place, home) if is_file else one.target
+            yield Effect(one.kind, target, text, command.name, command.grade, one.values, place)
 
 
 def _found(command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
         if redirection.is_output:
-            yield Found("write-files", redirection.target)
+            yield Found("write-files", written(redirection.target))
         elif redirection.is_input and not redirection.text:
-            yield Found("read-files", redirection.target)
+            yield Found("read-files", written(redirection.target))
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command)
 
@@ -56,10 +64,16 @@ def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...
     return tuple(dict.fromkeys(places)) or (None,)
 
 
+def _known(path: str) -> str | None:
+    return path if is_known(path) else None
+
+
 def _absolute(path: str, directory: str | None, home: str) -> str:
     """Return a path with the directory that it is relative to; one that is not known is marked."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     if os.path.isabs(path) or path.startswith("~"):
         return path
-    return f"{ONE}/{path}" if directory is None else os.path.join(directory, path)
+    if directory is None:
+        return f"{ONE}/{path}"
+    return os.path.join(directory, path) if path else directory

@@ -11,7 +11,11 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all first last notfirst notlast after-dashes none`` or ``value:OPTION``; nothing means no target.
+  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``; nothing means no target. Where words
+  cannot say it, a function of the arguments yields what is found.
+
+In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
+pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` for everything else that is unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +29,10 @@ from typing import NamedTuple
 from ...matching.shell import Command
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["Arguments", "Found", "Program", "Row", "apply_rows", "parse"]
+__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+
+RUNS = "run-line"
+"""The kind of a target that is a command line which is run: its effects are read in turn."""
 
 
 class Found(NamedTuple):
@@ -34,6 +41,8 @@ class Found(NamedTuple):
     kind: str
     target: str = ""
     values: tuple[str, ...] = ()
+    directory: str = ""
+    """Where it happens, relative to the directory of the command: the value of ``git -C``."""
 
 
 class Arguments(NamedTuple):
@@ -48,6 +57,8 @@ class Arguments(NamedTuple):
     dashes: int | None
     """How many operands stand before ``--``; None if there is none."""
     command: Command
+    texts: tuple[str, ...] = ()
+    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -61,7 +72,7 @@ class Arguments(NamedTuple):
 class Row(NamedTuple):
     """One thing that a program may do."""
 
-    does: str = ""
+    does: str | Callable[[Arguments], Iterable[Found]] = ""
     when: tuple[str, ...] | str = ()
     sub: str = ""
     options: str = ""
@@ -81,6 +92,8 @@ class Program(NamedTuple):
     """Other names, separated by blanks; ``*`` stands for any text."""
     effects: Callable[[Arguments], Iterable[Found]] | None = None
     """Reads what rows cannot say; its effects are added to those of the rows."""
+    dashed: bool = False
+    """Whether ``NAME-SUB`` is another spelling of ``NAME SUB``; ``aka`` has ``NAME-*`` then."""
     environment: str = ""
     """The options whose values may say which environment it is, by first spelling, separated by blanks."""
 
@@ -145,32 +158,64 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
         yield key, ""
 
 
-def apply_rows(name: str, program: Program, command: Command) -> Iterator[Found]:
-    """Yield what the rows of a program, and its function, say of a command."""
-    words = tuple(command.parts[1:])
+def written(word: str) -> str:
+    """Return a word with its tilde and its wildcards: ``~/x``; MANY stands for a wildcard, ONE for what is unknown."""
+    found = getattr(word, "written", word)
+    return found if isinstance(found, str) else word
+
+
+def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, ...] = ()) -> Iterator[Found]:
+    """Yield what the rows of a program, and its function, say of a command that reads these texts."""
+    words = tuple(written(word) for word in command.parts[1:])
+    if program.dashed and command.name.lower().startswith(f"{name}-"):
+        words = (command.name[len(name) + 1 :], *words)
     leading, rest = _leading(words, program.globals) if program.globals else ((), words)
     before = parse(name, leading, program.globals, command)
-    if _asks_for_help(rest):
+    if before.has("help", "version") or rest[:1] in (("help",), ("--help",), ("--version",)):
         return
     for row in program.rows:
         spec = f"{row.options} {program.options} {program.globals}"
-        for after in _after(rest, row.sub):
-            arguments = parse(name, after, spec, command)
-            for key, values in before.options.items():
-                arguments.options.setdefault(key, values)
-            when = (row.when,) if isinstance(row.when, str) else row.when
-            if not when or any(_holds(condition, arguments, _spec(spec)[0]) for condition in when):
-                yield from _targets(row.does, arguments, _environment(program, arguments))
-                if not row.also:
-                    break
-        else:
+        after, sure = _after(rest, row.sub, spec)
+        if after is None:
             continue
-        break
+        arguments = _with_globals(parse(name, after, spec, command), before)
+        if _asks_for_help(arguments, spec):
+            return
+        when = (row.when,) if isinstance(row.when, str) else row.when
+        if _row_holds(when, arguments, spec, sure):
+            yield from _effects(row, arguments, program)
+            if not row.also:
+                break
     if program.effects is not None:
-        arguments = parse(name, rest, f"{program.options} {program.globals}", command)
-        for key, values in before.options.items():
-            arguments.options.setdefault(key, values)
-        yield from program.effects(arguments)
+        spec = f"{program.options} {program.globals}"
+        arguments = _with_globals(parse(name, rest, spec, command), before)
+        if not _asks_for_help(arguments, spec):
+            yield from program.effects(arguments._replace(texts=texts))
+
+
+def _with_globals(arguments: Arguments, before: Arguments) -> Arguments:
+    for key, values in before.options.items():
+        arguments.options[key] = [*values, *arguments.options.get(key, ())]
+    return arguments
+
+
+def _effects(row: Row, arguments: Arguments, program: Program) -> Iterator[Found]:
+    if callable(row.does):
+        yield from row.does(arguments)
+    else:
+        yield from _targets(row.does, arguments, _environment(program, arguments))
+
+
+def _row_holds(when: tuple[str, ...], arguments: Arguments, spec: str, sure: bool) -> bool:
+    """Return whether a row applies; if its subcommand is unknown, only by an option or a word that it asks for."""
+    if not when:
+        return sure
+    first = _spec(spec)[0]
+    return any(_holds(one, arguments, first) for one in when if sure or _asks_for_a_word(one))
+
+
+def _asks_for_a_word(condition: str) -> bool:
+    return any(term[:1] == "-" or term[1:2] == ":" for term in condition.split())
 
 
 def _leading(words: tuple[str, ...], spec: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -178,39 +223,63 @@ def _leading(words: tuple[str, ...], spec: str) -> tuple[tuple[str, ...], tuple[
     first, valued, _ = _spec(spec)
     at = 0
     while at < len(words) and _is_option(words[at]) and words[at] != "--":
-        name, equals, _ = words[at].lstrip("-").partition("=")
-        takes = name in valued if words[at].startswith("--") or name in first else words[at][-1:] in valued
-        at += 2 if takes and not equals else 1
+        at += 2 if _takes_next(words[at], first, valued) else 1
     return words[:at], words[at:]
 
 
-def _asks_for_help(words: tuple[str, ...]) -> bool:
-    return words[:1] in (("help",), ("--help",), ("--version",)) or words[-1:] == ("--help",)
+def _takes_next(word: str, first: dict[str, str], valued: frozenset[str]) -> bool:
+    """Return whether the value of an option is the next word."""
+    name, equals, _ = word.lstrip("-").partition("=")
+    if equals:
+        return False
+    if word.startswith("--") or name in first:
+        return name in valued
+    at = next((at for at, letter in enumerate(name) if letter in valued), None)
+    return at is not None and at == len(name) - 1
 
 
-def _after(words: tuple[str, ...], sub: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words after a subcommand, if they begin with it; options may stand between its words."""
+def _asks_for_help(arguments: Arguments, spec: str) -> bool:
+    """Return whether ``--help`` is given as an option; after an option that may take it as a value, it is not."""
+    if "help" not in arguments.options or "--help" not in arguments.words:
+        return False
+    before = arguments.words[arguments.words.index("--help") - 1] if arguments.words[0] != "--help" else ""
+    first, valued, optional = _spec(spec)
+    name = before.lstrip("-")
+    return not _is_option(before) or "=" in before or (name in first and name not in valued and name not in optional)
+
+
+def _after(words: tuple[str, ...], sub: str, spec: str) -> tuple[tuple[str, ...] | None, bool]:
+    """Return the words after a subcommand, None if it is another; and whether the subcommand is known.
+
+    Options may stand between the words of a subcommand.
+    """
     if not sub:
-        yield words
-        return
+        return words, True
+    first, valued, _ = _spec(spec)
     for alternative in sub.split("|"):
-        wanted = alternative.split()
-        left, kept = list(wanted), []
-        for word in words:
-            if left and not word.startswith("-"):
-                if not _same(left[0], word):
-                    break
+        left, kept, sure = alternative.split(), [], True
+        at = 0
+        while left and at < len(words):
+            word = words[at]
+            at += 1
+            if _is_option(word):
+                kept.append(word)
+                if at < len(words) and _takes_next(word, first, valued):
+                    kept.append(words[at])
+                    at += 1
+            elif _same(left[0], word):
+                sure = sure and word not in (ONE, MANY)
                 left.pop(0)
             else:
-                kept.append(word)
+                break
         if not left:
-            yield tuple(kept)
-            return
+            return (*kept, *words[at:]), sure
+    return None, False
 
 
 def _same(pattern: str, word: str) -> bool:
     """Compare a word of a subcommand; one that is unknown may be any."""
-    return word in (ONE, MANY) or fnmatch.fnmatchcase(word, pattern)
+    return word == pattern or word in (ONE, MANY) or ("*" in pattern and fnmatch.fnmatchcase(word, pattern))
 
 
 _COUNT = re.compile(r"#(>=|==|<=)(\d+)")
@@ -230,7 +299,6 @@ def _term(term: str, arguments: Arguments, first: dict[str, str]) -> bool:
         return arguments.dashes is not None
     if found := _COUNT.fullmatch(term):
         number, wanted = len(operands), int(found[2])
-        # A word that stands for any number of words may be enough of them.
         if found[1] == ">=":
             return number >= wanted
         return number <= wanted if found[1] == "<=" else number == wanted

@@ -13,7 +13,13 @@ __all__ = ["FAMILIES", "find_programs"]
 
 Entry = tuple[str, Program]
 
-FAMILIES: tuple[str, ...] = ("disks",)
+FAMILIES: tuple[str, ...] = (
+    "disks",
+    "files",
+    "git",
+    "machine",
+    "network",
+)
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
 

@@ -1,0 +1,221 @@
+"""Read which commands of a line run what was downloaded or decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...matching.programs import INTERPRETERS, SHELLS
+from ...matching.shell import Command, Line
+from ...matching.shell.resolver import program_of
+from ...matching.shell.words import MANY, ONE, base_name, is_known
+from .effect import Effect
+from .flow import Brought, Origin, Origins, Step, follow
+from .tables.network import fetches
+
+__all__ = ["downloads_that_run"]
+
+_NOTHING: Origins = frozenset()
+_KINDS = {"downloaded": "run-downloaded", "decoded": "run-decoded"}
+
+
+def downloads_that_run(line: Line, cwd: str, home: str) -> Iterator[Effect]:
+    """Yield an effect for each command that runs what the line downloads or decodes."""
+    for step in follow(line, _sources):
+        command = step.command
+        for kind, origins in (("run", run_by(step)), ("install", _installed_by(step)), ("apply", _applied_by(step))):
+            for origin in sorted(origins):
+                yield Effect(
+                    _kind(kind, origin), origin.target, " ".join(command.parts), command.name, command.grade
+                )
+
+
+def _kind(what: str, origin: Origin) -> str:
+    if what == "install":
+        return "foreign-package"
+    if what == "apply":
+        return "apply-downloaded"
+    return "run-extracted" if origin.via == "archive" else _KINDS[origin.kind]
+
+
+def _sources(command: Command) -> Iterator[Brought]:
+    for one in fetches(command):
+        yield Brought(Origin("downloaded", one.url), one.file)
+    if _decodes(command):
+        yield Brought(Origin("decoded", command.name))
+
+
+def _decodes(command: Command) -> bool:
+    """Return whether a command prints a text that the line has in another form."""
+    name, words = command.name, command.parts[1:]
+    letters = "".join(word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
+    if name in ("base64", "base32", "basenc", "gbase64", "b64", "ascii85", "base58"):
+        return "d" in letters or "D" in letters or any(word.startswith("--d") for word in words)
+    if name in ("xxd", "hexdump"):
+        return "r" in letters or "--revert" in words
+    if name == "openssl":
+        return words[:1] in (("enc",), ("base64",)) and bool({"-d", "-a"} & set(words)) and "-d" in words
+    if name in ("gpg", "gpg2", "age"):
+        return "d" in letters or "--decrypt" in words
+    if name in ("uudecode", "rev", "qprint", "mimencode", "recode"):
+        return True
+    return name == "tr" and not letters and len(words) == 2
+
+
+def run_by(step: Step) -> Origins:
+    """Return the origins of what a command runs as a program."""
+    command = step.command
+    if not command.parts:
+        return _NOTHING
+    first, words = command.parts[0], command.parts[1:]
+    if not is_known(first) and (MANY in first or not is_known(base_name(first))):
+        return step.of_word(first)
+    found = _program(step, first)
+    reader = _RUNS.get(program_of(command.name.lower()))
+    return found if reader is None else found | reader(step, words)
+
+
+def _program(step: Step, path: str) -> Origins:
+    """Return the origins of the program itself: a file that the line writes."""
+    files = step.files
+    name = base_name(path)
+    if "/" not in path:
+        return step.of_word(path) if name in files.programs else _NOTHING
+    found = step.of_word(path)
+    is_elsewhere = path.startswith(("/bin/", "/usr/", "/sbin/", "/opt/"))
+    return found if found or is_elsewhere else frozenset(files.extracted)
+
+
+def _script(step: Step, path: str) -> Origins:
+    """Return the origins of a file that an interpreter runs."""
+    if path in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        return step.input
+    if path in (ONE, MANY):
+        return step.of_word(path)
+    found = step.files.read(path, step.command)
+    return found or (_NOTHING if path.startswith(("/usr/", "/etc/")) else frozenset(step.files.extracted))
+
+
+def _shell(step: Step, words: tuple[str, ...]) -> Origins:
+    at, has_text, reads = 0, False, False
+    while at < len(words) and words[at][:1] in ("-", "+") and words[at] not in ("-", "--"):
+        option = words[at]
+        at += 1
+        if option.startswith("--"):
+            if option in ("--rcfile", "--init-file"):
+                return _script(step, "".join(words[at : at + 1]))
+            continue
+        if "n" in option and "o" not in option and option[0] == "-":
+            return _NOTHING  # only checks the syntax
+        has_text |= "c" in option
+        reads |= "s" in option
+        at += option.lower().count("o")
+    if has_text:
+        text = "".join(words[at : at + 1])
+        return _NOTHING if is_known(text) else step.substituted
+    if words[at : at + 1] in (("-",), ("--",)):
+        at += 1
+    if reads or at >= len(words):
+        return step.input
+    return _script(step, words[at])
+
+
+def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
+    letters = INTERPRETERS.get(program_of(step.command.name), "")
+    at = 0
+    while at < len(words) and words[at][:1] == "-" and words[at] != "-":
+        option = words[at]
+        at += 1
+        if option in ("-m", "--version", "-V", "-v") or (option[-1:] == "m" and not option.startswith("--")):
+            return _NOTHING
+        if option in ("--eval", "--print", "-Command", "-c", "-e") or (letters and set(option[1:]) & set(letters)):
+            code = "".join(words[at : at + 1])
+            return _NOTHING if is_known(code) else step.substituted
+        at += option in ("-W", "-X", "-I", "-r", "--require", "-L")
+    if at >= len(words):
+        return step.input
+    operand = words[at]
+    if operand in ("run", "eval", "install", "x", "serve") and at + 1 < len(words):
+        operand = next((word for word in words[at + 1 :] if not word.startswith("-")), operand)
+    if operand.startswith(("http://", "https://")):
+        return frozenset([Origin("downloaded", operand)])
+    return _script(step, operand)
+
+
+def _evaluates(step: Step, words: tuple[str, ...]) -> Origins:
+    return step.substituted | step.input if any(not is_known(word) for word in words) or not words else _NOTHING
+
+
+def _eval(step: Step, words: tuple[str, ...]) -> Origins:
+    return step.substituted if any(not is_known(word) for word in words) else _NOTHING
+
+
+def _source(step: Step, words: tuple[str, ...]) -> Origins:
+    operands = [word for word in words if word != "--"]
+    return _script(step, operands[0]) if operands else _NOTHING
+
+
+def _iex(step: Step, words: tuple[str, ...]) -> Origins:
+    return step.input | step.of_words
+
+
+def _reads_commands(step: Step, words: tuple[str, ...]) -> Origins:
+    return step.input | step.of_words
+
+
+def _option_file(step: Step, words: tuple[str, ...]) -> Origins:
+    """Return the origins of the file after -f: make, awk, crontab, java -jar."""
+    for at, word in enumerate(words):
+        if word in ("-f", "--file", "--makefile", "-jar", "-F"):
+            return _script(step, "".join(words[at + 1 : at + 2]))
+    return _NOTHING
+
+
+_RUNS = {
+    **dict.fromkeys(SHELLS, _shell),
+    **dict.fromkeys((name.lower() for name in INTERPRETERS), _interpreter),
+    "eval": _eval,
+    **dict.fromkeys((".", "source"), _source),
+    **dict.fromkeys(("iex", "invoke-expression"), _iex),
+    **dict.fromkeys(("at", "batch", "crontab"), _reads_commands),
+    **dict.fromkeys("make gmake awk gawk mawk nawk java ed ex".split(), _option_file),
+}
+
+_INSTALLERS = {
+    "dpkg": ("-i", "--install"), "apt": ("install",), "apt-get": ("install",), "rpm": ("-i", "-U", "-F", "-ivh", "-Uvh"),
+    "dnf": ("install",), "yum": ("install", "localinstall"), "zypper": ("install", "in"), "pacman": ("-U",),
+    "apk": ("add",), "snap": ("install",), "installer": ("-pkg",), "msiexec": ("/i",), "gdebi": (), "flatpak": ("install",),
+    "pip": ("install",), "pip3": ("install",), "npm": ("install", "i"), "gem": ("install",), "code": ("--install-extension",),
+    "insmod": (), "docker": ("load", "import"), "podman": ("load", "import"), "brew": ("install",),
+}  # fmt: skip
+
+
+def _installed_by(step: Step) -> Origins:
+    """Return the origins of a package that a command installs from a file."""
+    verbs = _INSTALLERS.get(step.command.name)
+    words = step.command.parts[1:]
+    if verbs is None or (verbs and not any(word in verbs for word in words)):
+        return _NOTHING
+    files: Iterable[str] = (word for word in words if not word.startswith("-") and word not in verbs)
+    found: set[Origin] = set()
+    for file in files:
+        found |= step.files.read(file, step.command)
+    if step.command.name in ("docker", "podman"):
+        found |= step.input
+    return frozenset(one for one in found if one.kind == "downloaded")
+
+
+def _applied_by(step: Step) -> Origins:
+    """Return the origins of a manifest that a command applies to a cluster."""
+    words = step.command.parts[1:]
+    if step.command.name not in ("kubectl", "oc", "k3s", "minikube") or not {"apply", "create", "replace"} & set(words):
+        return _NOTHING
+    found: set[Origin] = set()
+    for at, word in enumerate(words):
+        if word in ("-f", "--filename", "-k", "--kustomize"):
+            value = "".join(words[at + 1 : at + 2])
+        elif word.startswith(("--filename=", "-f=", "--kustomize=", "-k=")):
+            value = word.partition("=")[2]
+        else:
+            continue
+        found |= step.input if value == "-" else step.of_word(value)
+    return frozenset(one for one in found if one.kind == "downloaded")

@@ -1,0 +1,631 @@
+"""Read code on a command line: the commands, files, requests and statements that its literals name.
+
+This is no parser. Calls of known functions are looked for, and their arguments are worked out as far as they are
+literals, names that were given a literal, and joins of these. Everything else in code has no effect here.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from ...matching.shell import Command
+from ...matching.shell.resolver import program_of
+from ...matching.shell.words import MANY, ONE, is_known
+from .code_tokens import Token, tokens_of
+from .rows import Found
+from .sql import sql_effects
+
+__all__ = ["Code", "code_of", "read_code"]
+
+_LONGEST_VALUE = 10_000
+_MOST_TOKENS = 400
+_DEEPEST = 15
+_MOST_LINES = 100
+
+_INTERPRETERS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("python", "py", "python2", "python3", "pypy", "pypy3", "ipython"), ("python", "c")),
+    **dict.fromkeys(("node", "nodejs", "bun", "ts-node", "tsx", "deno"), ("node", "ep")),
+    "ruby": ("ruby", "e"),
+    "perl": ("perl", "eE"),
+    "php": ("php", "rBRE"),
+    "lua": ("lua", "e"),
+    "luajit": ("lua", "e"),
+    "osascript": ("osascript", "e"),
+    "julia": ("julia", "eE"),
+    "rscript": ("r", "e"),
+    "elixir": ("elixir", "e"),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), ("awk", "")),
+}
+_LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "--expression"})
+_VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader", "-F", "-v", "-M"})
+
+
+class Code(NamedTuple):
+    """What code does."""
+
+    lines: tuple[str, ...] = ()
+    """The command lines that it runs."""
+    found: tuple[Found, ...] = ()
+
+
+def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
+    """Return the language of an interpreter and the code that it is given; texts are what it reads."""
+    known = _INTERPRETERS.get(program_of(command.name.lower())) if command.name else None
+    if known is None:
+        return "", []
+    language, letters = known
+    words = list(command.parts[1:])
+    if words[:1] == ["eval"] and command.name == "deno":
+        return language, [word for word in words[1:] if not word.startswith("-")][:1]
+    found, operand = list[str](), ""
+    at = 0
+    while at < len(words) and words[at][:1] == "-" and words[at] != "-":
+        option, at = words[at], at + 1
+        name, equals, value = option.partition("=")
+        if option == "--" or (option == "-m" and language == "python"):
+            operand = "-m" if option == "-m" else ""
+            break
+        if name in _LONG_OPTIONS:
+            found.append(value if equals else "".join(words[at : at + 1]))
+            at += not equals
+            continue
+        place = next((i for i, letter in enumerate(option[1:], 2) if letter in letters), 0)
+        if place and not option.startswith("--"):
+            found.append(option[place:] or "".join(words[at : at + 1]))
+            at += not option[place:]
+        else:
+            at += option in _VALUED
+    operand = operand or "".join(words[at : at + 1])
+    if language == "awk":
+        return language, found or ([operand] if operand else [])
+    if not found and operand in ("", "-"):
+        found = list(texts)
+    return language, found
+
+
+def read_code(language: str, code: str) -> Code:
+    """Return what code runs, reads, writes, deletes and prints."""
+    scans = [_Scan(language, tuple(tokens_of(language, code)))]
+    if "/" in code and language in ("node", "ruby", "perl", "awk"):
+        scans.append(_Scan(language, tuple(tokens_of(language, code, patterns=False))))
+    for scan in scans:
+        scan.run()
+    lines = dict.fromkeys(line for scan in scans for line in scan.lines)
+    return Code(tuple(lines)[:_MOST_LINES], tuple(dict.fromkeys(one for scan in scans for one in scan.found)))
+
+
+# What functions do, by the last part of their name. A name before the dot is needed where the name alone says little.
+
+_RUNS: dict[str, str] = {
+    "python": (
+        "system popen Popen check_call check_output getoutput getstatusoutput execv execve execvp execvpe execl execle "
+        "execlp execlpe spawnv spawnve spawnvp spawnl spawnlp spawnle posix_spawn posix_spawnp startfile "
+        "create_subprocess_shell create_subprocess_exec subprocess.run subprocess.call sp.run sp.call pty.spawn"
+    ),
+    "node": (
+        "execSync execFile execFileSync spawn spawnSync exec child_process.exec cp.exec Bun.spawn Bun.spawnSync "
+        "Deno.Command Deno.run execa execaSync execaCommand execaCommandSync shell.exec shelljs.exec"
+    ),
+    "ruby": "system exec spawn IO.popen popen Open3.capture2 Open3.capture2e Open3.capture3 Open3.popen3 popen3 sh",
+    "perl": "system exec",
+    "php": "system exec shell_exec passthru proc_open popen pcntl_exec",
+    "lua": "os.execute io.popen",
+    "julia": "run",
+    "r": "system system2 shell",
+    "elixir": "System.cmd System.shell os.cmd cmd",
+    "awk": "system",
+    "osascript": "",
+}
+_ALONE = {"python": {"run", "call"}}
+"""Names that are functions of subprocess if the code imports them alone."""
+_DELETES = frozenset(
+    """
+    os.remove os.unlink os.rmdir os.removedirs shutil.rmtree rmtree unlink unlinkSync rmSync rmdirSync fs.rm fs.rmdir
+    fs.unlink fsp.rm fsp.unlink promises.rm promises.unlink rimraf rimraf.sync fs.removeSync removeSync emptyDirSync
+    File.delete File.unlink FileUtils.rm FileUtils.rm_r FileUtils.rm_rf FileUtils.rm_f FileUtils.remove_dir
+    FileUtils.remove_entry FileUtils.remove_entry_secure FileUtils.rmtree FileUtils.remove Dir.rmdir Dir.delete rmdir
+    remove_tree rm_rf rm_r os.remove Deno.remove Deno.removeSync fs.remove File.rm File.rm_rf File.rm_rf! unlink!
+    """.split()
+)
+_TREES = frozenset({"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"})
+_READS = frozenset(
+    """
+    readFile readFileSync read_text read_bytes file_get_contents readfile fopen slurp File.read File.readlines
+    File.open File.foreach IO.read IO.readlines IO.binread File.binread read_file readlines Deno.readTextFile
+    Deno.readTextFileSync Deno.readFile Deno.readFileSync Bun.file createReadStream open io.open codecs.open
+    os.open file File.read! np.loadtxt linecache.getlines show_source highlight_file parse_ini_file
+    """.split()
+)
+_WRITES = frozenset(
+    """
+    writeFile writeFileSync appendFile appendFileSync file_put_contents File.write IO.write write_text write_bytes
+    createWriteStream Deno.writeTextFile Deno.writeTextFileSync Deno.writeFile Deno.writeFileSync Bun.write
+    outputFileSync writeFile! File.write! truncateSync os.truncate symlinkSync os.symlink os.link
+    """.split()
+)
+_COPIES = frozenset({"copyfile", "copy2", "shutil.copy", "copytree", "copyFile", "copyFileSync", "cpSync", "copySync",
+                     "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "copy"})  # fmt: skip
+_MOVES = frozenset({"shutil.move", "os.rename", "os.replace", "renameSync", "fs.rename", "File.rename", "FileUtils.mv",
+                    "rename", "moveSync"})  # fmt: skip
+_OPENS = frozenset({"open", "io.open", "codecs.open", "File.open", "fopen", "os.open", "file"})
+_REQUESTS = frozenset("""
+    get post put patch delete head request urlopen urlretrieve fetch axios got Request open URI.open file_get_contents
+    curl_init getstore get_response urllib.urlopen HTTPConnection download connect createConnection post_form send
+    """.split())  # fmt: skip
+_SENDS = frozenset({"post", "put", "patch", "post_form", "send", "delete"})
+_STATEMENTS = frozenset(
+    """
+    execute executescript executemany query raw exec unsafe $executeRawUnsafe $executeRaw $queryRawUnsafe $queryRaw do
+    prepare mysqli_query pg_query sql run all each text execute_batch exec_query read_sql cursor.execute multi_query
+    ExecContext statement
+    """.split()
+)
+_EVALUATES: dict[str, str] = {
+    "python": "exec eval compile",
+    "node": "eval Function runInNewContext runInThisContext vm.runInContext",
+    "ruby": "eval instance_eval class_eval module_eval",
+    "perl": "eval",
+    "php": "eval assert create_function",
+    "lua": "load loadstring dostring",
+    "julia": "eval include_string",
+    "r": "eval",
+}
+_FETCHED = frozenset({"urlopen", "get", "fetch", "requests.get", "urlretrieve", "read", "recv"})
+_DECODES = frozenset(
+    """
+    b64decode decodebytes fromhex a85decode b85decode unhexlify decompress atob fromCharCode base64_decode gzinflate
+    gzuncompress str_rot13 unpack decode64 decode_base64 urlsafe_b64decode Buffer.from chr pack loads frombytes
+    """.split()
+)
+_PRINTS = re.compile(
+    r"\b(?:print|puts|console\.\w+|echo|printf|pprint|write|JSON\.stringify|dumps|var_dump|print_r|say|inspect|p|pp)\b"
+)
+_SOCKETS = frozenset({"socket", "TCPSocket", "fsockopen", "Socket", "createConnection", "connect", "pfsockopen"})
+_SAME_TEXT = frozenset(
+    """
+    str Path PurePath pathlib.Path expanduser abspath realpath resolve strip trim encode decode toString to_s shlex.split
+    split normpath path.resolve path.normalize File.expand_path expand_path freeze as_posix normalize trimEnd chomp Shellwords.split
+    """.split()
+)
+_JOINS = frozenset({"join", "path.join", "os.path.join", "File.join", "joinpath", "path.resolve"})
+_HOMES = frozenset({"Path.home", "pathlib.Path.home", "os.homedir", "homedir", "Dir.home", "home"})
+_ENVIRONMENTS = frozenset({"os.environ", "environ", "process.env", "ENV", "%ENV", "$_ENV", "Deno.env", "Bun.env"})
+_SINGLE = frozenset({"get", "pop", "setdefault", "update", "fetch", "delete", "key?", "has_key?", "set", "has"})
+_SECRET_PARTS = frozenset({"KEY", "TOKEN", "SECRET", "PASSWORD", "PASS", "PASSWD", "CREDENTIAL", "CREDENTIALS", "AUTH"})
+
+Value = str | list[str]
+
+
+class _Scan:
+    """One pass over the parts of code."""
+
+    def __init__(self, language: str, tokens: tuple[Token, ...]) -> None:
+        self.language = language
+        self.tokens = tokens
+        self.lines: list[str] = []
+        self.found: list[Found] = []
+        self.values: dict[str, Value] = {}
+        self.names = {token.text for token in tokens if token.kind == "name"}
+        self.parts = {part for name in self.names for part in (_last(name), name)}
+        self.prints = any(_PRINTS.fullmatch(name) or _PRINTS.match(name) for name in self.names)
+        self.runs = frozenset(_RUNS.get(language, "").split())
+        self.evaluates = frozenset(_EVALUATES.get(language, "").split())
+        self.depth = 0
+
+    def run(self) -> None:
+        """Look at every part."""
+        for at, token in enumerate(self.tokens):
+            if token.kind == "command":
+                self._run_text(token.text)
+            elif token.kind == "name":
+                self._name(at, token.text)
+            elif token.kind == "mark" and self.language == "awk":
+                self._awk(at, token.text)
+        if self.parts & _SOCKETS and (self.parts & {"dup2", "pty.spawn"} or any(_is_shell(line) for line in self.lines)):
+            self.found.append(Found("network-shell"))
+
+    # Names.
+
+    def _name(self, at: int, name: str) -> None:
+        following = self._text(at + 1)
+        if following == "=" and self._text(at + 2) != "=":
+            value, end = self._expression(at + 2, at + _MOST_TOKENS)
+            self.values[name] = value if end > at + 2 else ONE
+        if name in _ENVIRONMENTS or any(name.startswith(f"{one}.") for one in _ENVIRONMENTS):
+            self._environment(at, name)
+        if following == "(":
+            values, end = self._arguments(at + 1, at + _MOST_TOKENS)
+            self._call(at, name, values, end)
+        elif self.language in ("perl", "ruby", "php", "lua", "elixir", "awk") and self._starts_value(at + 1):
+            values, end = self._list(at + 1, at + _MOST_TOKENS)
+            if _last(name) in self.runs or name in self.runs or name in _DELETES or name in ("require", "open"):
+                self._call(at, name, values, end)
+        elif self.language == "osascript" and name == "script" and self._text(at - 1) == "shell":
+            value, _ = self._expression(at + 1, at + _MOST_TOKENS)
+            self._run_values([value])
+        elif name == "$" and self.language == "node" and self._kind(at + 1) == "text":
+            self._run_text(self.tokens[at + 1].text)
+
+    def _call(self, at: int, name: str, values: list[Value], end: int) -> None:
+        last = _last(name)
+        before = self._text(at - 1)
+        if self._is_run(name, last):
+            self._run_values(values)
+        if last in self.evaluates or name in self.evaluates:
+            self._evaluate(at, values, end)
+        self._files(name, last, values, before)
+        self._methods(name, values, end)
+        first = values[0] if values and isinstance(values[0], str) else ""
+        if last in _REQUESTS or name in _REQUESTS:
+            url = next((one for one in values[:2] if isinstance(one, str) and re.match(r"(?i)https?://", one)), "")
+            if url:
+                self.found.append(Found("send" if last in _SENDS else "request", url))
+        if (last in _STATEMENTS or name in _STATEMENTS) and first:
+            self.found += sql_effects(first)
+        if last in ("getattr", "import_module", "__import__", "require", "send") and first and not is_known(first):
+            self.found.append(Found("computed-code"))
+        if last == "getattr" and len(values) > 1 and isinstance(values[1], str):
+            self._reflected(values[1], end)
+        if last in ("chmod", "chmodSync", "lchmod"):
+            self._mode(at, values)
+        if last == "getenv" and first:
+            self._variable(first)
+
+    def _reflected(self, name: str, end: int) -> None:
+        """Read ``getattr(os, "system")("…")`` as a call of that name."""
+        if not is_known(name):
+            self.found.append(Found("computed-code"))
+        elif self._text(end) == "(":
+            values, after = self._arguments(end, end + _MOST_TOKENS)
+            self._call(end - 1, f"os.{name}", values, after)
+
+    def _is_run(self, name: str, last: str) -> bool:
+        if name in self.runs or (last in self.runs and self.language != "node"):
+            return True
+        if self.language == "node" and last in self.runs:
+            return last != "exec" or any("child_process" in token.text for token in self.tokens if token.kind == "text")
+        return name in _ALONE.get(self.language, ()) and "subprocess" in self.names
+
+    def _run_values(self, values: list[Value]) -> None:
+        """Note the command of a call: a text that a shell reads, or its words."""
+        given = [one for one in values if one != []]
+        if not given:
+            return
+        first, rest = given[0], given[1:]
+        if isinstance(first, list):
+            self._run_words(first)
+        elif rest and isinstance(rest[0], list) and is_known(first) and " " not in first:
+            words = rest[0]
+            same = words[:1] and words[0].rpartition("/")[2] == first.rpartition("/")[2]
+            self._run_words(words if same else [first, *words])
+        elif rest and (self.language in ("perl", "ruby", "elixir", "r") or first.startswith("/")) and _all_texts(rest):
+            words = [first, *(one for one in rest if isinstance(one, str))]
+            if len(words) > 1 and first.rpartition("/")[2] == words[1]:
+                del words[1]
+            self._run_words(words)
+        else:
+            self._run_text(first)
+
+    def _run_words(self, words: list[str]) -> None:
+        if words and words[0] not in (ONE, MANY):
+            self.lines.append(" ".join(_quoted(word) for word in words))
+        elif words:
+            self.found.append(Found("computed-code"))
+
+    def _run_text(self, text: str) -> None:
+        if not text.replace(ONE, "").strip():
+            self.found.append(Found("computed-code"))
+        else:
+            self.lines.append(text.replace(ONE, "$_").strip().removesuffix("|").removeprefix("|"))
+
+    def _evaluate(self, at: int, values: list[Value], end: int) -> None:
+        """Read code in a literal; say what else is run: decoded, downloaded or computed."""
+        first = values[0] if values else ""
+        if not isinstance(first, str) or not first:
+            return
+        names = {_last(token.text) for token in self.tokens[at + 1 : min(end, at + _MOST_TOKENS)] if token.kind == "name"}
+        if is_known(first):
+            if self.depth < 3 and len(first) < sum(len(token.text) for token in self.tokens):
+                inner = read_code(self.language, first)
+                self.lines += inner.lines
+                self.found += inner.found
+        elif names & _DECODES:
+            self.found.append(Found("run-decoded"))
+        elif names & _FETCHED:
+            url = next((t.text for t in self.tokens[at:end] if t.kind == "text" and "://" in t.text), "")
+            self.found.append(Found("run-downloaded", url))
+        else:
+            self.found.append(Found("computed-code"))
+
+    # Files, modes, variables.
+
+    def _files(self, name: str, last: str, values: list[Value], before: str) -> None:
+        texts = [one for one in values if isinstance(one, str)]
+        known = [one for one in texts if one.replace(ONE, "")]
+        if name in _DELETES or (last in _TREES | {"unlink", "unlinkSync"} and values):
+            if known or last in _TREES:
+                self.found += [Found("delete-files", one) for one in _flat(values)[: 1 if last in _TREES else None]]
+        elif name in _MOVES or (last in _MOVES and self.language != "python"):
+            self.found += [Found("move-files", one) for one in known[:1]]
+            self.found += [Found("write-files", one) for one in known[1:2]]
+        elif (name in _COPIES or last in _COPIES - {"copy"}) and len(texts) > 1:
+            self.found += [Found("read-files", one) for one in known[:1]]
+            self.found += [Found("write-files", one) for one in texts[1:2]]
+        elif name in _WRITES or last in _WRITES:
+            self.found += [Found("write-files", one) for one in known[:1]]
+        elif name in _OPENS or (last == "open" and before != "."):
+            self._open(texts)
+        elif (name in _READS or last in _READS - _OPENS) and known:
+            if "://" not in known[0]:
+                self.found.append(Found("read-files", known[0]))
+
+    def _open(self, texts: list[str]) -> None:
+        """Note what ``open`` opens: a file to read or to write, or in Perl a command."""
+        if self.language == "perl":
+            texts = [one for one in texts if one.replace(ONE, "")]
+            if len(texts) > 1 and texts[0].strip() in ("-|", "|-"):
+                self._run_text(" ".join(texts[1:]))
+                return
+            if texts and (texts[0].startswith("|") or texts[0].rstrip().endswith("|")):
+                self._run_text(texts[0].strip().strip("|"))
+                return
+            mode, path = (texts[0], texts[1]) if len(texts) > 1 else ("".join(texts[:1]), "".join(texts[:1]))
+            path = path.lstrip("<>+ ")
+            writes = ">" in mode
+        else:
+            path, mode = "".join(texts[:1]), texts[1] if len(texts) > 1 else ""
+            writes = bool(re.match(r"[rbt]*[waxc+]", mode))
+            if self.language == "ruby" and path.startswith("|"):
+                self._run_text(path[1:])
+                return
+        if path.replace(ONE, "") and "://" not in path:
+            self.found.append(Found("write-files" if writes else "read-files", path))
+
+    def _methods(self, name: str, values: list[Value], end: int) -> None:
+        """Note ``Path("x").unlink()`` and the like: a method of a path."""
+        if _last(name) not in ("Path", "PurePath", "PosixPath", "Pathname", "joinpath", "expanduser", "file", "home"):
+            return
+        path = self._same_text(name, values)
+        at = end
+        while self._text(at) in ("/", ")") or self._kind(at) == "text":
+            if self._kind(at) == "text":
+                path = f"{path}/{self.tokens[at].text}"
+            at += 1
+        if self._text(at) != "." or self._kind(at + 1) != "name":
+            return
+        method = self.tokens[at + 1].text.partition(".")[0]
+        kinds = {"unlink": "delete-files", "rmdir": "delete-files", "delete": "delete-files", "rmtree": "delete-files",
+                 "read_text": "read-files", "read_bytes": "read-files", "read": "read-files", "open": "read-files",
+                 "text": "read-files", "write_text": "write-files", "write_bytes": "write-files", "write": "write-files",
+                 "rename": "move-files", "replace": "move-files", "touch": "write-files"}  # fmt: skip
+        if method in kinds and path.replace(ONE, "").strip("/"):
+            self.found.append(Found(kinds[method], path))
+
+    def _mode(self, at: int, values: list[Value]) -> None:
+        numbers = [token.text for token in self.tokens[at + 2 : at + 12] if token.kind == "number"]
+        path = next((one for one in values if isinstance(one, str) and one.replace(ONE, "")), ONE)
+        mode = numbers[0].lower().replace("0o", "") if numbers else ""
+        if re.fullmatch(r"[0-7]*[2367]", mode) and len(mode) >= 3:
+            self.found.append(Found("open-permissions", path))
+        elif re.fullmatch(r"0?[2467][0-7]{3}", mode):
+            self.found.append(Found("setuid", path))
+
+    def _environment(self, at: int, name: str) -> None:
+        """Note that the whole environment is printed, or a variable of it whose name says that it is secret."""
+        base = next(one for one in sorted(_ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}."))
+        rest = name[len(base) :].lstrip(".")
+        method = rest.partition(".")[0]
+        if method in _SINGLE or self._text(at + 1) in ("[", "{"):
+            inside = self.tokens[at + 2 : at + 3]
+            if inside and inside[0].kind in ("text", "name"):
+                self._variable(inside[0].text)
+        elif method and base in ("process.env", "Bun.env"):
+            self._variable(method)
+        elif self.prints and self._text(at - 1) not in ("**", "...", "=", ":") and not self._is_membership(at):
+            self.found.append(Found("print-env"))
+
+    def _variable(self, name: str) -> None:
+        if self.prints and set(name.upper().split("_")) & _SECRET_PARTS:
+            self.found.append(Found("print-secret-variable", name))
+
+    def _is_membership(self, at: int) -> bool:
+        return self._text(at - 1) == "in" and self._kind(at - 2) == "text"
+
+    def _awk(self, at: int, mark: str) -> None:
+        """Note awk's pipes and files: ``"cmd" | getline``, ``print | "cmd"``, ``print > "file"``."""
+        after, before = self._kind(at + 1) == "text", self._kind(at - 1) == "text"
+        if mark == "|" and self._text(at + 1) == "getline":
+            value = self._before(at)
+            self._run_text(value)
+        elif mark == "|" and (after or self._text(at + 1) in self.values):
+            self._run_values([self._expression(at + 1, at + _MOST_TOKENS)[0]])
+        elif mark in (">", ">>") and after and not before:
+            self.found.append(Found("write-files", self.tokens[at + 1].text))
+        elif mark in (">", ">>") and after:
+            self.found.append(Found("write-files", self.tokens[at + 1].text))
+        elif mark == "<" and after:
+            self.found.append(Found("read-files", self.tokens[at + 1].text))
+
+    def _before(self, at: int) -> str:
+        """Return the text that ends before a part."""
+        texts = list[str]()
+        place = at - 1
+        while place >= 0 and (self._kind(place) == "text" or self._text(place) in self.values):
+            value = self.tokens[place].text if self._kind(place) == "text" else self.values[self._text(place)]
+            texts.append(value if isinstance(value, str) else ONE)
+            place -= 1
+        return "".join(reversed(texts)) or ONE
+
+    # Values.
+
+    def _text(self, at: int) -> str:
+        return self.tokens[at].text if 0 <= at < len(self.tokens) and self.tokens[at].kind in ("mark", "name") else ""
+
+    def _kind(self, at: int) -> str:
+        return self.tokens[at].kind if 0 <= at < len(self.tokens) else ""
+
+    def _starts_value(self, at: int) -> bool:
+        return self._kind(at) in ("text", "words") or (self._kind(at) == "name" and self._text(at) in self.values)
+
+    def _arguments(self, at: int, end: int) -> tuple[list[Value], int]:
+        """Return the values between brackets, and where the part after them is."""
+        return self._list(at + 1, end)
+
+    def _list(self, at: int, end: int) -> tuple[list[Value], int]:
+        values: list[Value] = []
+        end = min(end, len(self.tokens))
+        self.depth += 1
+        while at < end:
+            text = self._text(at)
+            if text in (")", "]", "}"):
+                at += 1
+                break
+            if text == ";" or (text == "\n" and self.depth == 1 and self.language in ("ruby", "perl", "lua")):
+                break
+            if text in (",", "\n"):
+                at += 1
+                continue
+            if self._kind(at) == "name" and self._text(at + 1) in ("=", ":", "=>"):
+                keyword = text
+                value, at = self._expression(at + 2, end)
+                if keyword in ("args", "argv", "path", "file"):
+                    values.append(value)
+                continue
+            value, at = self._expression(at, end)
+            values.append(value)
+        self.depth -= 1
+        return values, at
+
+    def _expression(self, at: int, end: int) -> tuple[Value, int]:
+        """Return the value of the parts up to a comma or a bracket, and where the next part is."""
+        value, at = self._term(at, end)
+        end = min(end, len(self.tokens))
+        while at < end:
+            text = self._text(at)
+            if text in (",", ")", "]", "}", ";", "\n", "=>") or self.depth > _DEEPEST:
+                break
+            if text in ("+", "/") or (text == "." and self.language in ("perl", "php")):
+                more, at = self._term(at + 1, end)
+                value = _joined(value, more, "/" if text == "/" else "")
+            elif text == "%":
+                _, at = self._term(at + 1, end)
+                value = re.sub(r"%[-\w.]*[sdrif]", ONE, value) if isinstance(value, str) else value
+            elif text == "." and self._kind(at + 1) == "name":
+                value, at = self._method(value, at + 1, end)
+            elif self._kind(at) == "text" and isinstance(value, str):
+                value, at = _joined(value, self.tokens[at].text, ""), at + 1
+            else:
+                at += 1
+                if text not in ("as", "||", "??"):
+                    value = ONE if isinstance(value, str) else value
+        return value, at
+
+    def _term(self, at: int, end: int) -> tuple[Value, int]:
+        if at >= min(end, len(self.tokens)) or self.depth > _DEEPEST:
+            return ONE, at + 1
+        token = self.tokens[at]
+        if token.kind == "text":
+            return token.text, at + 1
+        if token.kind == "words":
+            return list[str](token.text.split()), at + 1
+        if token.text in ("[", "(", "{"):
+            values, after = self._list(at + 1, end)
+            if token.text == "(" and len(values) == 1:
+                return values[0], after
+            nested = [one for one in values if isinstance(one, list)]
+            if token.text == "{":  # { args: [...] }
+                return (nested[0] if nested else []), after
+            return _flat(values), after
+        if token.kind == "name":
+            return self._named(at, token.text, end)
+        if token.text in ("!", "*", "-", "@", "&", "\n", "new"):
+            return self._term(at + 1, end)
+        return (ONE, at) if token.text in (",", ")", "]", "}", ";") else (ONE, at + 1)
+
+    def _named(self, at: int, name: str, end: int) -> tuple[Value, int]:
+        following = self._text(at + 1)
+        if following == "(":
+            values, after = self._arguments(at + 1, end)
+            return self._result(name, values), after
+        if name in ("new", "await", "return", "my", "local", "lambda"):
+            return self._term(at + 1, end)
+        if following in ("[", "{") and name in (*_ENVIRONMENTS, "$ENV"):
+            inside = "".join(token.text for token in self.tokens[at + 2 : at + 3])
+            return ("~" if inside == "HOME" else ONE), min(at + 4, end)
+        if name in ("process.env.HOME", "Deno.env.HOME"):
+            return "~", at + 1
+        base, _, method = name.rpartition(".")
+        if base in self.values and method in ("encode", "decode", "strip", "trim"):
+            return self.values[base], at + 1
+        return self.values.get(name, ONE), at + 1
+
+    def _method(self, value: Value, at: int, end: int) -> tuple[Value, int]:
+        name = self.tokens[at].text
+        values: list[Value] = []
+        after = at + 1
+        if self._text(at + 1) == "(":
+            values, after = self._arguments(at + 1, end)
+        if name == "join":
+            if isinstance(value, list):
+                separator = values[0] if values and isinstance(values[0], str) else ","
+                return separator.join(value)[:_LONGEST_VALUE], after
+            if values and isinstance(values[0], list):
+                return value.join(values[0])[:_LONGEST_VALUE], after
+        if name == "format" and isinstance(value, str):
+            return re.sub(r"\{\w*\}", ONE, value), after
+        if name == "split" and isinstance(value, str):
+            return value.split(), after
+        return (value if name in _SAME_TEXT else ONE), after
+
+    def _result(self, name: str, values: list[Value]) -> Value:
+        last = _last(name)
+        if name in _HOMES:
+            return "~"
+        if name in _JOINS or (last in _JOINS and len(values) > 1):
+            return "/".join(one for one in _flat(values) if one)[:_LONGEST_VALUE] or ONE
+        if last == "chr" or last in _DECODES:
+            return ONE
+        if name in _SAME_TEXT or last in _SAME_TEXT:
+            text = self._same_text(name, values)
+            return text.split() if last == "split" and is_known(text) else text
+        return ONE
+
+    def _same_text(self, name: str, values: list[Value]) -> str:
+        if name in _HOMES:
+            return "~"
+        texts = [one for one in values if isinstance(one, str)]
+        return "/".join(texts)[:_LONGEST_VALUE] if texts else ONE
+
+
+def _last(name: str) -> str:
+    return re.split(r"\.|::|->", name)[-1]
+
+
+def _flat(values: Iterable[Value]) -> list[str]:
+    return [text for one in values for text in ([one] if isinstance(one, str) else one)]
+
+
+def _all_texts(values: Iterable[Value]) -> bool:
+    return all(isinstance(one, str) for one in values)
+
+
+def _joined(value: Value, more: Value, between: str) -> Value:
+    if isinstance(value, list):
+        return [*value, *([more] if isinstance(more, str) else more)]
+    if isinstance(more, list):
+        return [value, *more]
+    return f"{value}{between}{more}"[:_LONGEST_VALUE]
+
+
+def _quoted(word: str) -> str:
+    return f'"{word.replace(ONE, "$_")}"' if not is_known(word) else shlex.quote(word)
+
+
+def _is_shell(line: str) -> bool:
+    return re.match(r"\s*(?:\S*/)?(?:ba|da|z|k|c)?sh\b|\s*cmd(?:\.exe)?\b", line) is not None
+
+
+Reader = Callable[[str], Iterator[Found]]

@@ -1,0 +1,5 @@
+"""x"""
+
+from ..rows import Program
+
+PROGRAMS: dict[str, Program] = {}
