@@ -120,19 +120,15 @@ def test_a_configuration_of_any_layout_gets_an_example(tmp_path: Path) -> None:
     )
 
     assert configuration_in(str(tmp_path)) == "hooks.yml"
-    write_files(str(tmp_path), add_examples(str(tmp_path), "hooks.yml", choose_examples(["protected-files"])))
+    write_files(str(tmp_path), add_examples(str(tmp_path), "hooks.yml", choose_examples(["command-rules"])))
 
     hooks = says((tmp_path / "hooks.yml").read_text())
     cases = says((tmp_path / "cases.yaml").read_text())
     assert isinstance(hooks, dict)
     assert isinstance(cases, dict)
-    assert [hook["name"] for hook in hooks["hooks"]["PreToolUse"]] == [
-        "mine",
-        "protected-files",
-        "protected-files-in-commands",
-    ]
-    assert (cases["config"], len(cases["cases"])) == ("hooks.yml", 11)
-    assert (tmp_path / "protected_files.py").is_file()
+    assert [hook["name"] for hook in hooks["hooks"]["PreToolUse"]] == ["mine", "command-rules"]
+    assert (cases["config"], len(cases["cases"])) == ("hooks.yml", 6)
+    assert (tmp_path / "command_rules.py").is_file()
 
 
 def test_a_configuration_without_cases_gets_those_of_the_example(tmp_path: Path) -> None:
@@ -189,8 +185,8 @@ def test_a_link_is_not_replaced(tmp_path: Path) -> None:
         (["rate-limit,nothing-like-it"], "there is no example 'nothing-like-it' .`interpose init --list` shows them"),
         ([""], "there is no example ''"),
         (["rate-limit:"], "rate-limit has no variant ''"),
-        (["secrets-in-results:ruby"], "there is secrets-in-results, secrets-in-results:node"),
-        (["secrets-in-results", "secrets-in-results:node"], "named twice, in two languages"),
+        (["redact-results:ruby"], "there is redact-results, redact-results:node"),
+        (["redact-results", "redact-results:node"], "named twice, in two languages"),
     ],
 )
 def test_a_name_that_means_nothing_is_told(words: list[str], message: str) -> None:
@@ -199,11 +195,11 @@ def test_a_name_that_means_nothing_is_told(words: list[str], message: str) -> No
 
 
 def test_a_variant_brings_only_what_it_runs() -> None:
-    files = {file.name: file.text for file in new_configuration(choose_examples(["secrets-in-results:node"]))}
+    files = {file.name: file.text for file in new_configuration(choose_examples(["redact-results:node"]))}
 
-    assert "./redact-secrets.mjs" in files["hooks.yaml"]
-    assert "redact-secrets.mjs" in files
-    assert "redact_secrets.py" not in files
+    assert "./redact-results.mjs" in files["hooks.yaml"]
+    assert "redact-results.mjs" in files
+    assert "redact_results.py" not in files
 
 
 # All or nothing.
