@@ -13,7 +13,16 @@ RECOMMENDED = "recommended"
 """The name of the set that is recommended."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Machine": ("disks-and-devices",),
+    "Files and git": (
+        "destructive-commands",
+        "protected-branches",
+        "force-pushes",
+        "skipped-checks",
+    ),
+    "Machine": (
+        "disks-and-devices",
+        "machine-state",
+    ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""
 

@@ -7,7 +7,7 @@ that are read in their own way are in ``runners``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .. import programs
@@ -23,10 +23,25 @@ from ..programs import (
     Wrapper,
     options_of,
 )
+from .flow import NO_STATE, State, choices_of, fill, follow
+from .functions import is_fork_bomb, uncalled
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
 from .reader import Parsed, parse
-from .words import MANY, ONE, RawCommand, Unread, UnreadKind, Unsure, base_name, is_known, names_in, value_of
+from .words import (
+    MANY,
+    ONE,
+    MarkedWord,
+    RawCommand,
+    Redirection,
+    Unread,
+    UnreadKind,
+    Unsure,
+    base_name,
+    is_known,
+    names_in,
+    value_of,
+)
 
 __all__ = [
     "DEEPEST",
@@ -88,6 +103,7 @@ class Context(NamedTuple):
     elsewhere: bool = False
     settings: tuple[tuple[str, str], ...] = ()
     """The variables that programs such as ``env`` set for it."""
+    directories: tuple[str, ...] = ("",)
 
     def inside(self, program: str, why: str = "") -> Context:
         """Return the context of a command that another one runs."""
@@ -124,6 +140,7 @@ class Resolver:
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
         self.is_simple = True
+        self.is_fork_bomb = False
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
 
@@ -156,25 +173,54 @@ class Resolver:
         if outer is None:
             self.whole = parsed
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
-        roles = [self._read_command(raw, parsed, outer) for raw in parsed.commands]
+        begin = State(outer.directories) if outer else NO_STATE
+        states = follow(parsed, begin, self._set_outside(outer))
+        idle = uncalled(parsed)
+        self.is_fork_bomb |= is_fork_bomb(parsed)
+        roles = [
+            self._read_idle(raw, parsed, outer, state) if at in idle else self._read_command(raw, parsed, outer, state)
+            for at, (raw, state) in enumerate(zip(parsed.commands, states, strict=True))
+        ]
         self._follow_pipes(parsed, roles)
         return max(roles, default=INPUT_IGNORED)
 
-    def _read_command(self, raw: RawCommand, parsed: Parsed, outer: Context | None) -> int:
+    def _set_outside(self, outer: Context | None) -> Iterator[str]:
+        """Yield the variables that were set before a text is run."""
+        if outer is not None:
+            for settings in (self.settings, outer.raw.assigned, outer.settings):
+                yield from (name for name, _ in settings)
+
+    def _read_idle(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
+        """Read a command of a function that the text does not call: it is only suspect."""
+        commands, unread = len(self.commands), len(self.opaque)
+        self._read_command(raw, parsed, outer, state)
+        self.suspects += [
+            Suspect("a function that is not called", one.parts, runs=True) for one in self.commands[commands:]
+        ]
+        del self.commands[commands:], self.opaque[unread:]
+        return INPUT_IGNORED
+
+    def _read_command(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
         if len(self.commands) > _MOST_COMMANDS:
             raise Unsure("more than 3,000 commands")
         grade: Grade = "possible" if raw.doubt else outer.grade if outer else "certain"
         if outer is None:
-            context = Context((), grade, raw.doubt, 0, raw, parsed)
+            context = Context((), grade, raw.doubt, 0, raw, parsed, directories=state.directories)
         else:
             raw.place = outer.raw.place
-            context = outer._replace(grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed)
+            context = outer._replace(
+                grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed, directories=state.directories
+            )
         self.dynamic |= bool(raw.substituted)
+        return max(self._read_variant(one, within) for one, within in _variants(raw, context, state))
+
+    def _read_variant(self, raw: RawCommand, context: Context) -> int:
+        """Read a command with certain values of its variables."""
         if raw.words:
             role = self.resolve(raw.words, context)
         else:
             role = INPUT_IGNORED
-            if raw.redirections:
+            if raw.redirections or (raw.assigned and not raw.loops):
                 self._note((), context)
         for redirection in raw.redirections:
             if redirection.is_output:
@@ -302,6 +348,7 @@ class Resolver:
                 tuple(raw.redirections),
                 (*self.settings, *raw.assigned, *context.settings),
                 raw.place,
+                context.directories,
                 variables=tuple(dict.fromkeys(used)),
                 substituted=tuple(raw.substituted) if context.parsed is self.whole else (),
             )
@@ -631,6 +678,27 @@ class Resolver:
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
+
+
+def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple[RawCommand, Context]]:
+    """Yield a command with the values that its variables may have; with one that is not known, as it is written."""
+    texts = [*raw.words, *(part for one in raw.redirections for part in (one.target, one.text))]
+    if not any(isinstance(one, MarkedWord) for one in texts):
+        yield raw, context
+        return
+    choices = choices_of(texts, state)
+    unknown = {name for name in choices[0] if choices[0][name] is None}
+    for chosen in choices:
+        words = [fill(word, chosen, context.parsed) for word in raw.words]
+        redirections = [
+            Redirection(one.operator, fill(one.target, chosen, context.parsed), fill(one.text, chosen, context.parsed))
+            for one in raw.redirections
+        ]
+        variant = raw.filled(words, redirections)
+        within = context._replace(raw=variant)
+        if any(chosen[name] is not None for name in unknown):
+            within = within._replace(grade="possible", why="a variable may hold it")
+        yield variant, within
 
 
 def program_of(name: str) -> str:

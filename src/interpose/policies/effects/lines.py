@@ -17,12 +17,19 @@ __all__ = ["effects_of_line"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
+
+def _fork_bombs(line: Line, cwd: str, home: str) -> Iterator[Effect]:
+    if line.is_fork_bomb:
+        yield Effect("fork-bomb", command=line.text, directory=cwd)
+
+
 LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     downloads_that_run,
+    _fork_bombs,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
@@ -70,9 +77,10 @@ def _known(path: str) -> str | None:
 
 def _absolute(path: str, directory: str | None, home: str) -> str:
     """Return a path with the directory that it is relative to; one that is not known is marked."""
-    if path == "~" or path.startswith("~/"):
-        path = home + path[1:]
-    if os.path.isabs(path) or path.startswith("~"):
+    if path[:1] == "~":
+        user, _, rest = path.partition("/")
+        path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
+    if os.path.isabs(path) or path.startswith(ONE):
         return path
     if directory is None:
         return f"{ONE}/{path}"
