@@ -22,7 +22,6 @@ from .effects import (
     say,
     unread,
 )
-from .effects.downloads import is_well_known_installer
 
 __all__ = ["Call", "PlaceKind"]
 
