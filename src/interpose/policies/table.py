@@ -18,34 +18,45 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "protected-branches",
         "force-pushes",
         "skipped-checks",
+        "outside-project",
+        "protected-files",
+        "large-writes",
+        "case-renames",
     ),
     "Machine": (
         "disks-and-devices",
         "machine-state",
-    "Machine": ("disks-and-devices",),
-    "Secrets": (
+        "privilege",
+        "persistence",
+        "self-protection",
+    ),
+    "Code and network": (
+        "downloaded-code",
+        "unreadable-commands",
+        "unsafe-sources",
+        "foreign-packages",
+        "publishing",
+        "network-shells",
+        "metadata-addresses",
+        "hosts",
+    ),
+    "Secrets and text": (
         "secret-files",
         "environment",
         "secrets",
         "sending-secrets",
         "hidden-text",
     ),
-    "Code and packages": (
-        "downloaded-code",
-        "unsafe-sources",
-        "foreign-packages",
-        "publishing",
-        "unreadable-commands",
-    ),
-    "Network": (
-        "network-shells",
-        "metadata-addresses",
-        "hosts",
-    "Privilege and infrastructure": (
-        "privilege",
+    "Infrastructure": (
         "infrastructure",
         "containers",
         "databases",
+    ),
+    "Sessions": (
+        "budgets",
+        "repeated-calls",
+        "checks-before-stop",
+        "mcp-tools",
     ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""

@@ -40,6 +40,11 @@ KINDS: dict[str, str] = {
     "delete-files-for-good": "deletes {target} for good",
     "empty-files": "empties {target}",
     "move-files": "moves {target} away",
+    "rename-files": "gives {target} another name",
+    "link-files": "makes another name for {target}",
+    "make-folder": "creates the folder {target}",
+    "change-files": "changes {target}",
+    "fill-disk": "writes so much to {target} that it may fill the disk",
     "change-mode": "changes the mode or the owner of {target}",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",
@@ -143,9 +148,11 @@ KINDS: dict[str, str] = {
     "listen": "waits for connections",
     # What runs later, and the guards.
     "persist": "has {target} run later",
+    "persist-service": "has the service {target} start by itself",
     "persist-command": "makes git run a command later: {target}",
     "guard": "changes what guards the agent: {target}",
-    "agent-config": "changes the configuration of an agent: {target}",
+    "guard-process": "ends a process that guards the agent: {target}",
+    "agent-config": "changes the configuration of an agent",
     "agent-unguarded": "starts an agent without guards",
 }
 """The kinds of effects. The phrase completes "`COMMAND` …", with the target in place of ``{target}``."""

@@ -8,26 +8,25 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import ONE, is_known
-from ...matching.shell import Command, Line
 from ...matching.shell.words import MANY, ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
+from .guards import guard_effects
+from .inline_code import code_of, read_code
 from .network_code import network_in_code
-from .rows import Found, apply_rows, written
+from .rows import RUNS, Found, apply_rows, written
 from .secret_reads import read_secrets
+from .sizes import size_effects
 from .tables import find_programs
 from .tables.network import is_check_off
-from .inline_code import code_of, read_code
-from .rows import RUNS, Found, apply_rows, written
-from .tables import find_programs
 from .texts import Texts
 
 __all__ = ["effects_of_line", "unread"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
@@ -42,6 +41,8 @@ LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     _fork_bombs,
     network_in_code,
     read_secrets,
+    guard_effects,
+    size_effects,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
@@ -147,10 +148,7 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
     if path[:1] == "~":
         user, _, rest = path.partition("/")
         path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
-    if os.path.isabs(path) or path.startswith(ONE):
-    if path == "~" or path.startswith("~/"):
-        path = home + path[1:]
-    if os.path.isabs(path) or path.startswith(("~", ONE, MANY)):
+    if os.path.isabs(path) or path.startswith((ONE, MANY)):
         return path
     if directory is None:
         return f"{ONE}/{path}"

@@ -24,6 +24,10 @@ FAMILIES: tuple[str, ...] = (
     "git",
     "machine",
     "privilege",
+    "changes",
+    "guards",
+    "persistence",
+    "sizes",
     "network",
     "packages",
 )
