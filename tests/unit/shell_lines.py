@@ -6,7 +6,6 @@ __all__ = ["CERTAIN", "NEEDS_MORE", "POSSIBLE_OR_OPAQUE"]
 
 CERTAIN = [
     # The reader resolves these.
-    ,
     "echo git push | { sh; }",
     "echo git push | (cd .; sh)",
     "echo git push | while :; do sh; break; done",

@@ -475,7 +475,8 @@ class Resolver:
         """Read a command that an option or a setting names; the program may add words to it."""
         words = text.split()
         if words and not (_is_plain(text) and words[0] in _TRANSPORTS and "ommand" not in text):
-            self.run_text(text, context, program, "an option names it", more=_is_plain(text))
+            more = _is_plain(text) and not program.endswith("-filter")
+            self.run_text(text, context, program, "an option names it", more=more)
 
     def suspect(self, program: str, read: Callable[[], object]) -> None:
         """Read commands that the line names and does not run: they are only suspect."""
