@@ -71,7 +71,7 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
             call.place_of(path) == "root" or _is_kept(path, call, options)
         )
         return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
-    if ONE in effect.target:
+    if ONE in effect.target and not _is_part_of_a_name(effect.target):
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
     if place in ("root", "outside") or (place == "inside" and _is_kept(path, call, options)):
@@ -92,7 +92,13 @@ def _plain(target: str) -> str:
         target = head if name else head.rstrip("/")
         if not target.endswith(MANY):
             return target + "/."
-    return target.replace(MANY, "x")
+    return target.replace(MANY, "x").replace(ONE, "x") if _is_part_of_a_name(target) else target.replace(MANY, "x")
+
+
+def _is_part_of_a_name(target: str) -> bool:
+    """Return whether only the rest of a file's name is unknown, as in ``/tmp/log-$n``: its directory is known."""
+    head, _, rest = target.partition(ONE)
+    return os.path.isabs(head) and os.path.basename(head).strip(".") != "" and "/" not in rest and ONE not in rest
 
 
 def _place(path: str, call: Call, options: Options) -> PlaceKind:
@@ -187,7 +193,7 @@ def _is_file(effect: Effect, call: Call) -> bool:
         path = os.path.join(effect.directory or call.cwd, name)
         return not repository.has_ref(name) and os.path.exists(path)
     stem, dot, ending = os.path.basename(name).rpartition(".")
-    return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5)
+    return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5 and ending != "x")
 
 
 POLICY = Policy(

@@ -60,10 +60,17 @@ def _found(command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
         if redirection.is_output:
             yield Found("write-files", written(redirection.target))
+            if redirection.operator in (">", ">|") and _writes_nothing(command):
+                yield Found("empty-files", written(redirection.target))
         elif redirection.is_input and not redirection.text:
             yield Found("read-files", written(redirection.target))
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command)
+
+
+def _writes_nothing(command: Command) -> bool:
+    """Return whether a command has no output, so that a redirection empties its file."""
+    return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
 
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
