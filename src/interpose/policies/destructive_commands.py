@@ -24,6 +24,8 @@ _INSTEAD = {
     "lose-commits": "git branch -d refuses if they are not merged",
     "lose-recovery": "git gc without --prune=now keeps it for two weeks",
 }
+_MOST_QUESTIONS = 20
+"""How many targets git is asked about; a call with more is judged without git."""
 _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "gc.log")
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
@@ -36,6 +38,8 @@ _SYSTEM = (
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    if sum(1 for _ in call.of(*_FILES, "lose-changes", "lose-untracked")) > _MOST_QUESTIONS:
+        options = {**options, "onlyIfChanged": False, "inside": options["inside"].removesuffix("-tracked")}
     for effect in call.of(*_FILES, "write-files"):
         verdict, instead = _judge_files(effect, call, options)
         if verdict != "allow":
