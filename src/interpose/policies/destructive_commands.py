@@ -84,19 +84,17 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
 
 
 def _plain(target: str) -> str:
-    """Return the file or directory that a pattern stands for: ``build/*`` is build, ``build/*.o`` a file in it."""
-    while True:
-        head, slash, name = target.rpartition("/")
-        if not slash or name not in ("", MANY, f".{MANY}", MANY * 2):
-            break
-        if not name and not (head.endswith(MANY) or head == ""):
-            return target
-        if head == "":
-            return "/"
-        target = head if name else head.rstrip("/")
-        if not target.endswith(MANY):
-            return target + "/."
-    return target.replace(MANY, "x").replace(ONE, "x") if _is_part_of_a_name(target) else target.replace(MANY, "x")
+    """Return the file or directory that a pattern stands for: ``build/*`` is build, ``build/*.o`` a file in it.
+
+    A directory whose content is meant ends in ``/.``, so that a link to it is followed.
+    """
+    path, is_content = target.rstrip("/"), target.endswith("/")
+    while os.path.basename(path) in (MANY, f".{MANY}"):
+        path, is_content = os.path.dirname(path).rstrip("/"), True
+    path = path.replace(MANY, "x")
+    if _is_part_of_a_name(path):
+        path = path.replace(ONE, "x")
+    return f"{path}/." if is_content else path
 
 
 def _is_part_of_a_name(target: str) -> bool:

@@ -55,7 +55,7 @@ PROGRAMS = {
             Row(_partitions),
         ),
         options="l,list d,dump s,show-size J,json F,list-free V,verify n,no-act v,version T,list-types g,show-geometry "
-        "a,append A,activate N=,partno= X=,label= Y=,label-nested= b,backup O=,backup-file= w= W= q f,force delete= "
+        "a,append A,activate N=,partno= X=,label= Y=,label-nested= b,backup O=,backup-file= w= W= q f,force delete "
         "wipe= wipe-partitions= lock=? move-data=? part-uuid",
     ),
     "sgdisk": Program(

@@ -182,6 +182,7 @@ def _refspecs(arguments: Arguments) -> Iterator[str]:
 def _pushed(ref: str, arguments: Arguments, values: tuple[str, ...]) -> Found:
     forced = ref.startswith("+") or arguments.has("f")
     source, colon, target = ref.removeprefix("+").partition(":")
+    target = target.removeprefix("+")
     if source.startswith("^"):
         return Found("push", "", values)
     name = _short(target or source) if target or not colon else ""
