@@ -72,13 +72,13 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
         return (deny, "git itself writes there") if _is_history(path) else ("allow", "")
     if effect.kind in ("move-files", "change-tree"):
         is_moved_whole = effect.kind == "move-files" and (
-            call.place_of(path) == "root" or _is_kept(path, call, options)
+            call.place_of(path) == "root" or _is_kept(effect.target, call, options)
         )
         return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
     if ONE in effect.target and not _is_part_of_a_name(effect.target):
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
-    if place in ("root", "outside") or (place == "inside" and _is_kept(path, call, options)):
+    if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
         return deny, "delete single files in the project, or ask the user"
     return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
 
@@ -132,11 +132,18 @@ def _is_kept(path: str, call: Call, options: Options) -> bool:
     if ".git" in parts and (parts[-2] == "hooks" or any(fnmatch.fnmatchcase(parts[-1], one) for one in _REPLACEABLE)):
         return False
     for at, part in enumerate(parts):
-        if any(fnmatch.fnmatchcase(part, pattern) for pattern in options["keep"]):
+        if any(_can_be(part, pattern) for pattern in options["keep"]):
             folder = "/".join(parts[:at]) or "/"
             if folder in (call.project, call.cwd) or os.path.lexists(f"{folder}/{part}"):
                 return True
     return False
+
+
+def _can_be(name: str, pattern: str) -> bool:
+    """Return whether a name, which may have wildcards, can be one that is kept."""
+    if MANY in name:
+        return fnmatch.fnmatchcase(pattern, name.replace(MANY, "*"))
+    return fnmatch.fnmatchcase(name, pattern)
 
 
 def _is_history(path: str) -> bool:
@@ -172,13 +179,23 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
     repository = _repository(effect, call)
     if repository is None:
         return False
+    if options["worktrees"] == "relax" and effect.command.startswith("git worktree remove "):
+        repository = find_repository(os.path.join(call.cwd, effect.target)) or repository
     if options["worktrees"] == "relax" and repository.is_linked:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target:
-        folder, _, _ = effect.target.partition(MANY)[0].rpartition("/")
-        path = os.path.join(call.cwd, folder if MANY in effect.target else effect.target)
+        path = _changed_below(effect, repository, call)
         return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
     return False
+
+
+def _changed_below(effect: Effect, repository: Repository, call: Call) -> str:
+    """Return the path below which changes are lost: the whole tree for commands and pathspecs without a path."""
+    target = effect.target
+    if "/:" in target or os.path.normpath(target) == os.path.normpath(effect.directory or call.cwd):
+        return repository.tree
+    folder, _, _ = target.partition(MANY)[0].rpartition("/")
+    return os.path.join(call.cwd, folder if MANY in target else target)
 
 
 def _repository(effect: Effect, call: Call) -> Repository | None:

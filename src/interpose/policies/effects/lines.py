@@ -62,7 +62,9 @@ def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Ef
 
 
 def _effects(line: Line, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
-    text = " ".join(map(written, command.parts))
+    text = " ".join(map(written, command.parts)) or " ".join(
+        f"{one.operator} {written(one.target)}" for one in command.redirections
+    )
     found = tuple(_found(texts, command))
     if not found:
         return

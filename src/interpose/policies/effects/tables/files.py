@@ -71,12 +71,13 @@ def _ln(arguments: Arguments) -> Iterator[Found]:
 
 
 def _dd(arguments: Arguments) -> Iterator[Found]:
-    for word in arguments.operands:
-        name, _, value = word.partition("=")
-        if name == "if" and value:
-            yield Found("read-files", value)
-        elif name == "of" and value:
-            yield Found("write-files", value)
+    given = dict(word.split("=", 1) for word in arguments.operands if "=" in word)
+    if given.get("if"):
+        yield Found("read-files", given["if"])
+    if given.get("of"):
+        yield Found("write-files", given["of"])
+        if given.get("if") in ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"):
+            yield Found("empty-files", given["of"])
 
 
 def _script(arguments: Arguments, *options: str) -> list[str]:
@@ -347,7 +348,9 @@ PROGRAMS = {
         options="m=,modify= x=,remove= b,remove-all k,remove-default M= X= R,recursive d,default n L P set= "
         "set-file= restore=",
     ),
-    "chattr": Program((Row("change-mode:notfirst", "1:+*|=*"), Row("change-mode:all"))),
+    "chattr": Program(
+        (Row("change-tree:last change-mode:last", "-R"), Row("change-mode:notfirst", "1:+*|=*"), Row("change-mode:all"))
+    ),
     "setcap": Program((Row("setuid:last", "#>=2"),)),
     # Archives.
     "tar": Program(effects=_tar, aka="gtar bsdtar"),
