@@ -188,6 +188,7 @@ def test_links_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
     assert verdict("destructive-commands", "rm -rf link/data", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm -rf link/*", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm -rf link/", tree, **options) == "deny"
+    assert verdict("destructive-commands", "rm -rf link/../other", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm link", tree, **options) == "pass"
 
 

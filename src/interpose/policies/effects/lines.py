@@ -20,6 +20,7 @@ from .sizes import size_effects
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
+from .xargs import with_input
 
 __all__ = ["effects_of_line", "unread"]
 
@@ -65,7 +66,7 @@ def _effects(line: Line, texts: Texts, command: Command, cwd: str, home: str, de
     text = " ".join(map(written, command.parts)) or " ".join(
         f"{one.operator} {written(one.target)}" for one in command.redirections
     )
-    found = tuple(_found(texts, command))
+    found = tuple(_found(texts, with_input(line, command)))
     if not found:
         return
     hosts = tuple(_hosts(line, command)) if "ssh" in command.via else ()

@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from ....matching.shell.words import ONE, MarkedWord
+from ....matching.shell.words import ONE
 from ..find import effects_of_find
-from ..rows import Arguments, Found, Program, Row, parse, written
+from ..rows import Arguments, Found, Program, Row, parse
 
 __all__ = ["PROGRAMS", "copied_to"]
 
@@ -160,24 +160,7 @@ def _rm(arguments: Arguments) -> Iterator[Found]:
         # The entry of find says what it deletes; other words of the command are judged here.
         yield from (Found("delete-files", path) for path in arguments.operands if path.strip(ONE))
         return
-    for path, word in zip(arguments.operands, _given(arguments), strict=False):
-        if path != ONE or arguments.has("r") or not _is_one_variable(word, arguments):
-            yield Found("delete-files", path)
-
-
-def _given(arguments: Arguments) -> list[str]:
-    """Return the operands as the reader gives them."""
-    words = [word for word in arguments.command.parts[1:] if not written(word).startswith("-")]
-    return words if len(words) == len(arguments.operands) else arguments.operands
-
-
-def _is_one_variable(word: str, arguments: Arguments) -> bool:
-    """Return whether a word is one file that a variable names which the line does not set: ``rm "$file"``."""
-    if word != ONE or not isinstance(word, MarkedWord) or len(word.pieces) != 1:
-        return False
-    (piece,) = word.pieces
-    name = "" if isinstance(piece, str) else piece.name
-    return name not in ("", "@", "*") and name not in dict(arguments.command.assigned)
+    yield from (Found("delete-files", path) for path in arguments.operands)
 
 
 def _remove_item(arguments: Arguments) -> Iterator[Found]:
