@@ -24,7 +24,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...matching.shell import Command
@@ -197,7 +197,10 @@ def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, 
     before = parse(name, leading, program.globals, command)
     if before.has("help", "version") or rest[:1] in (("help",), ("--help",), ("--version",)):
         return
+    first = rest[0] if rest and not _is_option(rest[0]) and rest[0] not in (ONE, MANY) else None
     for row in program.rows:
+        if first is not None and not _can_begin(row.sub, first):
+            continue
         spec = f"{row.options} {program.options} {program.globals}"
         after, sure = _after(rest, row.sub, spec)
         if after is None:
@@ -279,6 +282,12 @@ def _asks_for_help(arguments: Arguments, spec: str) -> bool:
     first, valued, optional = _spec(spec)
     name = before.lstrip("-")
     return not _is_option(before) or "=" in before or (name in first and name not in valued and name not in optional)
+
+
+@lru_cache(maxsize=4096)
+def _can_begin(sub: str, word: str) -> bool:
+    """Return whether a subcommand can begin with a word: most rows of a program are left out by it."""
+    return not sub or any(_same(one.split()[0], word) for one in sub.split("|"))
 
 
 def _after(words: tuple[str, ...], sub: str, spec: str) -> tuple[tuple[str, ...] | None, bool]:
