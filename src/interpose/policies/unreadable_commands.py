@@ -19,6 +19,7 @@ _PARAMETERS = {
     "file": "files",
     "code": "code",
     "variable": "variables",
+    "path": "path",
     "broken": "broken",
     "control": "control",
 }
@@ -40,7 +41,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if not line.opaque or is_download_and_run(line):
             continue
         for reason in line.opaque:
-            yield Objection(options[_PARAMETERS[reason.kind]], f"the command line cannot be read: {reason}")
+            chosen = options[_PARAMETERS.get(reason.kind, "computed")]
+            yield Objection(chosen, f"the command line cannot be read: {reason}")
 
 
 POLICY = Policy(
@@ -53,12 +55,13 @@ POLICY = Policy(
         action("written", "ask", "running a file that the same line writes"),
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
         action("code", "ask", "code in another language, such as python -c, that does more than print"),
-        action("variables", "ask", "variables that make programs load code, such as LD_PRELOAD and PATH"),
+        action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
+        action("path", "ask", "a PATH that the line sets"),
         action("broken", "ask", "a text that is not a shell's, or too long to read"),
         action("control", "deny", "control characters in a line"),
         action("hidden", "deny", "invisible characters, and those that change the direction of text"),
     ),
-    recommended={"files": "allow", "code": "allow"},
+    recommended={"files": "allow", "code": "allow", "path": "allow"},
     notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
     "While this policy is on, the other policies leave lines that cannot be read to it.",
 )

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...matching.programs import SHELLS
-from ...matching.shell import Command, Line, Redirection, read_line
-from ...matching.shell.reader import Parsed, parse
-from ...matching.shell.words import MANY, ONE, RawCommand, Unsure, base_name, is_known
+from ...matching.programs import SHELLS, is_known_program
+from ...matching.shell import Command, Line, read_line
+from ...matching.shell.words import MANY, ONE, base_name, is_known
 
 __all__ = ["Brought", "Files", "Origin", "Origins", "Sources", "Step", "follow"]
 
@@ -146,28 +145,20 @@ class _Walk:
         self.files = files
         self.depth = depth
         self.outputs: dict[int, Origins] = {}
-        try:
-            self.parsed = parse(line.text)
-        except Unsure:
-            self.parsed = Parsed()
         self.at_place: dict[int, list[Command]] = {}
         for command in line.commands:
             self.at_place.setdefault(command.place, []).append(command)
-        self.stages = _stages(self.parsed)
+        self.stages = _stages(line)
 
     def steps(self) -> Iterator[Step]:
         """Yield the commands with their origins; note what they write."""
-        raws: dict[int, RawCommand] = {raw.place: raw for raw in self.parsed.commands}
-        for place in sorted({*self.at_place, *raws}):
-            raw = raws.get(place) or RawCommand()
-            commands = self.at_place.get(place, [])
-            whole = Command(tuple(raw.words), redirections=tuple(raw.redirections), place=place)
-            first = commands[0] if commands else whole
+        for place, commands in sorted(self.at_place.items()):
+            first = commands[0]
+            substituted = self._substituted(commands)
             piped = self._output(*self.stages[place]) if place in self.stages else _NOTHING
-            substituted = self._substituted(raw, commands)
-            given = piped | self._redirected(raw.redirections, first, substituted)
-            self._assign(raw, substituted)
-            output = given | substituted if not commands else _NOTHING
+            given = piped | self._redirected(first, substituted)
+            self._assign(first, substituted)
+            output = given if not first.parts else _NOTHING  # $(< file)
             for command in commands:
                 more = given if {"xargs", "parallel"} & set(command.via) else _NOTHING
                 step = Step(command, given, substituted | more, self.files)
@@ -176,21 +167,22 @@ class _Walk:
                     yield from self._nested(step)
                 output |= self._written(step)
             self.outputs[place] = output
-            for redirection in raw.redirections:
+            for redirection in first.redirections:
                 if redirection.is_output:
                     self.files.write(redirection.target, output, first)
 
     def _output(self, first: int, last: int) -> Origins:
         return _union(self.outputs.get(place, _NOTHING) for place in range(first, last))
 
-    def _substituted(self, raw: RawCommand, commands: list[Command]) -> Origins:
-        found = [self._output(first, last) for first, last in raw.substituted]
-        names = {name for command in commands for name in command.variables} | set(getattr(raw, "variables", ()))
+    def _substituted(self, commands: list[Command]) -> Origins:
+        ranges = {one for command in commands for one in command.substituted}
+        names = {name for command in commands for name in command.variables}
+        found = [self._output(first, last) for first, last in ranges]
         return _union([*found, *(self.files.variables.get(name, ()) for name in names)])
 
-    def _redirected(self, redirections: Iterable[Redirection], command: Command, substituted: Origins) -> Origins:
+    def _redirected(self, command: Command, substituted: Origins) -> Origins:
         found: set[Origin] = set()
-        for one in redirections:
+        for one in command.redirections:
             if not one.is_input:
                 continue
             if not is_known(one.text or one.target):
@@ -200,11 +192,13 @@ class _Walk:
                 found |= self.files.by_name.get("&", set()) if one.operator == "<&" else set()
         return frozenset(found)
 
-    def _assign(self, raw: RawCommand, substituted: Origins) -> None:
-        if substituted:
-            for name, value in raw.assigned:
+    def _assign(self, command: Command, substituted: Origins) -> None:
+        """Note what variables hold; a value that is unknown and no substitution may be any other variable's."""
+        held = substituted or (_NOTHING if command.parts else _union(self.files.variables.values()))
+        if held:
+            for name, value in command.assigned:
                 if not is_known(value):
-                    self.files.variables.setdefault(name, set()).update(substituted)
+                    self.files.variables.setdefault(name, set()).update(held)
 
     def _written(self, step: Step) -> Origins:
         """Note the files that a command writes, and return what it may write to its output."""
@@ -215,7 +209,7 @@ class _Walk:
                 files.write(one.file, [one.origin], command)
         own = frozenset(one.origin for one in brought if not one.file)
         name, words = command.name, list(command.parts[1:])
-        if name in self.parsed.functions:
+        if not self.line.is_simple and name and not is_known_program(name):  # it may be a function of the line
             own |= _union(self.outputs.values())
         read = step.input | step.of_words
         held = read | own
@@ -245,11 +239,11 @@ class _Walk:
                     yield one._replace(input=one.input | step.input)
 
 
-def _stages(parsed: Parsed) -> dict[int, tuple[int, int]]:
+def _stages(line: Line) -> dict[int, tuple[int, int]]:
     """Return for each command that reads from a pipe the range of the commands that feed it: the stage before."""
-    began: dict[tuple[int, int], int] = {(first, last): middle for first, middle, last in parsed.pipes}
+    began: dict[tuple[int, int], int] = {(first, last): middle for first, middle, last in line.pipes}
     found: dict[int, tuple[int, int]] = {}
-    for first, middle, last in parsed.pipes:
+    for first, middle, last in line.pipes:
         before = began.get((first, middle), first)
         for place in range(middle, last):
             found.setdefault(place, (before, middle))
@@ -348,7 +342,7 @@ def _texts(command: Command) -> Iterator[str]:
         texts = {" ".join(words): None}
     for text in (one for one in texts if one not in (ONE, MANY, "")):
         # What is computed in it is no syntax: it stands for a word.
-        yield text.replace(ONE, "$x").replace(MANY, "$x")
+        yield text.replace(ONE, "$_").replace(MANY, "$_")
 
 
 def _is_in_text(command: Command) -> bool:
