@@ -66,7 +66,7 @@ POLICY = Policy(
         action("decoded", "ask", "running a text that the line decodes, such as base64 -d | sh"),
         action("manifests", "ask", "applying a manifest from a URL to a cluster"),
     ),
-    recommended={"archives": "allow", "manifests": "allow"},
+    recommended={"manifests": "allow"},
     notes="A download and the run of its file are seen if both stand in one line; a file that an earlier call wrote is "
     "not known. Pages that code fetches by itself are seen if the code has the URL and evaluates what comes back.",
 )  # fmt: skip

@@ -221,10 +221,6 @@ def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
     return _script(step, operand)
 
 
-def _evaluates(step: Step, words: tuple[str, ...]) -> Origins:
-    return step.substituted | step.input if any(not is_known(word) for word in words) or not words else _NOTHING
-
-
 def _eval(step: Step, words: tuple[str, ...]) -> Origins:
     return step.substituted if any(not is_known(word) for word in words) else _NOTHING
 
@@ -234,30 +230,35 @@ def _source(step: Step, words: tuple[str, ...]) -> Origins:
     return _script(step, operands[0]) if operands else _NOTHING
 
 
-def _iex(step: Step, words: tuple[str, ...]) -> Origins:
-    return step.input | step.of_words
-
-
 def _reads_commands(step: Step, words: tuple[str, ...]) -> Origins:
     return step.input | step.of_words
 
 
 def _option_file(step: Step, words: tuple[str, ...]) -> Origins:
-    """Return the origins of the file after -f: make, awk, crontab, java -jar."""
+    """Return the origins of the file after -f, or of the one that the program reads by its name."""
     for at, word in enumerate(words):
         if word in ("-f", "--file", "--makefile", "-jar", "-F"):
             return _script(step, "".join(words[at + 1 : at + 2]))
-    return _NOTHING
+    found: set[Origin] = set()
+    for name in _READ_BY_NAME.get(step.command.name, ()):
+        found |= step.files.read(name, step.command)
+    return frozenset(found)
 
+
+_READ_BY_NAME = {
+    **dict.fromkeys(("make", "gmake"), ("Makefile", "makefile", "GNUmakefile")),
+    "just": ("justfile", "Justfile"),
+    "rake": ("Rakefile", "rakefile"),
+    "ant": ("build.xml",),
+}
 
 _RUNS = {
     **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys((name.lower() for name in INTERPRETERS), _interpreter),
-    "eval": _eval,
+    **dict.fromkeys(("eval", "trap"), _eval),
     **dict.fromkeys((".", "source"), _source),
-    **dict.fromkeys(("iex", "invoke-expression"), _iex),
-    **dict.fromkeys(("at", "batch", "crontab"), _reads_commands),
-    **dict.fromkeys("make gmake awk gawk mawk nawk java ed ex".split(), _option_file),
+    **dict.fromkeys(("at", "batch", "crontab", "iex", "invoke-expression"), _reads_commands),
+    **dict.fromkeys("make gmake just rake ant awk gawk mawk nawk java ed ex".split(), _option_file),
 }
 
 _INSTALLERS = {

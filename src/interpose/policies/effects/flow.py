@@ -8,6 +8,7 @@ origins a command has of its own: a download, a decoded text, a secret file.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -123,9 +124,9 @@ def follow(line: Line, sources: Sources) -> list[Step]:
     if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
     files = Files()
-    steps: list[Step] = []
+    walk = _Walk(line, sources, files, 0)
     for _ in range(_ROUNDS):
-        steps = list(_Walk(line, sources, files, 0).steps())
+        steps = list(walk.steps())
     return steps
 
 
@@ -337,8 +338,8 @@ def _texts(command: Command) -> Iterator[str]:
         return
     words = command.parts[1:]
     texts = dict.fromkeys(word for word in words if any(mark in word for mark in " ;|&\n"))
-    texts |= dict.fromkeys(word for before, word in pairwise(words) if before.startswith("-") and "c" in before)
-    if command.name in ("eval", "watch", "ssh") and not texts:
+    texts |= dict.fromkeys(word for before, word in pairwise(words) if re.fullmatch("-[a-zA-Z]*c", before))
+    if command.name in ("eval", "watch") and not texts:
         texts = {" ".join(words): None}
     for text in (one for one in texts if one not in (ONE, MANY, "")):
         # What is computed in it is no syntax: it stands for a word.
@@ -347,4 +348,4 @@ def _texts(command: Command) -> Iterator[str]:
 
 def _is_in_text(command: Command) -> bool:
     """Return whether a command stands in a text that another runs: ``bash -c TEXT``."""
-    return any(one.endswith(" -c") or one in ("eval", "watch", "ssh") for one in command.via)
+    return any(one.endswith(" -c") or one in ("eval", "watch") for one in command.via)

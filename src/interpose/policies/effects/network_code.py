@@ -30,7 +30,7 @@ _FETCH = frozenset(
 )
 _RUN = frozenset("compile eval exec function iex instance_eval invoke-expression runpy vm execfile include".split())
 _START = frozenset(
-    "call check_output child_process execl execle execlp execv execve execvp popen run shell_exec spawn subprocess system".split()
+    "call check_output child_process execl execute execle execlp execv execve execvp popen run shell_exec spawn subprocess system".split()
 )
 _DECODE = frozenset(
     "a85decode atob b32decode b64decode b16decode decode64 decode_base64 frombase64string fromcharcode fromhex unhexlify "
@@ -52,7 +52,8 @@ def network_in_code(line: Line, cwd: str, home: str) -> Iterator[Effect]:
 
 def _codes(command: Command) -> Iterator[str]:
     """Yield the words and the here-documents of an interpreter that may be code."""
-    for text in (*command.parts[1:], *(one.text for one in command.redirections)):
+    words = [re.sub(r"^-[a-zA-Z](?=[^\s-])", "", word) for word in command.parts[1:]]  # -e'code'
+    for text in (*words, *(one.text for one in command.redirections)):
         if any(mark in text for mark in "('\"`{ |") and len(text) <= _LONGEST:
             yield text
 
@@ -67,7 +68,7 @@ def _effects(command: Command, code: str) -> Iterator[Effect]:
             yield Effect("request", url, text, command.name, "possible")
     if fetches and urls and names & _RUN:
         yield Effect("run-downloaded", urls[0], text, command.name, "possible")
-    if names & _DECODE and names & (_RUN | _START):
+    if (names & _DECODE or {"buffer", "base64"} <= names) and names & (_RUN | _START):
         yield Effect("run-decoded", "", text, command.name, "possible")
     if names & _SOCKET and _is_shell(names, code):
         yield Effect("network-shell", "", text, command.name, "possible")

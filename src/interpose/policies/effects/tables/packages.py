@@ -115,7 +115,7 @@ def _scripts(given: Arguments) -> Iterator[Found]:
 
 
 def _run_package(given: Arguments) -> Iterator[Found]:
-    words = [*given.options.get("p", ()), *given.operands[:1]]
+    words = [value for name in ("p", "from", "with") for value in given.options.get(name, ())] + given.operands[:1]
     for word in words:
         if sort := _sort(word, short=given.program in ("npx", "bunx")):
             yield Found("foreign-package", word, (sort,))
