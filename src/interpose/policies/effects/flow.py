@@ -20,6 +20,8 @@ from ...matching.shell.words import MANY, ONE, base_name, is_known
 __all__ = ["Brought", "Files", "Origin", "Origins", "Sources", "Step", "follow"]
 
 _DEEPEST = 4
+_MOST_NAMES = 64
+_MOST_ORIGINS = 8
 _ROUNDS = 2  # what a line writes may be read by a command that stands before: mkfifo, loops, &
 
 
@@ -54,7 +56,10 @@ class Files:
 
     def __init__(self) -> None:
         self.by_name: dict[str, set[Origin]] = {}
+        self.everything: set[Origin] = set()
+        """The origins of all files."""
         self.variables: dict[str, set[Origin]] = {}
+        self.in_variables: Origins = frozenset()
         self.extracted: set[Origin] = set()
         """The origins of archives that were unpacked: their files have names that the line does not show."""
         self.programs: set[str] = set()
@@ -65,11 +70,17 @@ class Files:
         found = set(origins)
         if not found or path in ("/dev/null", "/dev/stderr"):
             return
+        self.everything |= found
         for name in _names(path, command):
             self.by_name.setdefault(name, set()).update(found)
         folder, _, name = path.rstrip("/").rpartition("/")
         if base_name(folder) in ("bin", "sbin") or not is_known(folder):
             self.programs.add(name)
+
+    def hold(self, variable: str, origins: Iterable[Origin]) -> None:
+        """Note that a variable holds data."""
+        self.variables.setdefault(variable, set()).update(origins)
+        self.in_variables |= frozenset(origins)
 
     def read(self, path: str, command: Command) -> Origins:
         """Return the origins of what a file holds; files are compared by their last names."""
@@ -79,6 +90,8 @@ class Files:
         base = base_name(path.rstrip("/"))
         if not is_known(base) and base not in (ONE, MANY):
             glob = base.replace(ONE, "*").replace(MANY, "*")
+            if len(self.by_name) > _MOST_NAMES:
+                return frozenset(self.everything)
             for name, origins in self.by_name.items():
                 if fnmatch.fnmatchcase(name, glob):
                     found |= origins
@@ -123,11 +136,24 @@ def follow(line: Line, sources: Sources) -> list[Step]:
     """Return the commands of a line with the origins that reach them; empty if no command brings data."""
     if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
-    files = Files()
-    walk = _Walk(line, sources, files, 0)
+    walk = _Walk(line, _few(sources), Files(), 0)
     for _ in range(_ROUNDS):
         steps = list(walk.steps())
     return steps
+
+
+def _few(sources: Sources) -> Sources:
+    """Return a function that gives the first origins as they are, and one without a target for the others."""
+    seen: set[Origin] = set()
+
+    def read(command: Command) -> Iterator[Brought]:
+        for one in sources(command):
+            if one.origin not in seen and len(seen) >= _MOST_ORIGINS:
+                one = one._replace(origin=one.origin._replace(target=""))
+            seen.add(one.origin)
+            yield one
+
+    return read
 
 
 def _union(many: Iterable[Iterable[Origin]]) -> Origins:
@@ -195,11 +221,13 @@ class _Walk:
 
     def _assign(self, command: Command, substituted: Origins) -> None:
         """Note what variables hold; a value that is unknown and no substitution may be any other variable's."""
-        held = substituted or (_NOTHING if command.parts else _union(self.files.variables.values()))
-        if held:
-            for name, value in command.assigned:
-                if not is_known(value):
-                    self.files.variables.setdefault(name, set()).update(held)
+        held = substituted or (_NOTHING if command.parts else self.files.in_variables)
+        if not held:
+            return
+        # The settings of earlier commands are there too: the new ones are this command's.
+        unknown = [name for name, value in command.assigned if not is_known(value)]
+        for name in [one for one in unknown if one not in self.files.variables] or unknown:
+            self.files.hold(name, held)
 
     def _written(self, step: Step) -> Origins:
         """Note the files that a command writes, and return what it may write to its output."""
@@ -223,7 +251,7 @@ class _Walk:
                 files.by_name.setdefault("&", set()).update(held)
             if name in ("read", "mapfile", "readarray", "printf", "export", "declare", "local"):
                 for word in words:
-                    files.variables.setdefault(word.partition("=")[0], set()).update(held)
+                    files.hold(word.partition("=")[0], held)
         if name in _NO_DATA:
             return own
         return held
