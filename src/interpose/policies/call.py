@@ -45,8 +45,9 @@ class Call:
 
     @cached_property
     def unreadable(self) -> tuple[Unread, ...]:
-        """Why a line of it cannot be read, or not all of it; each reason has a kind."""
-        return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
+        """Why a line of it cannot be read, or not all of it; each reason has a kind. A known installer is read."""
+        lines = [line for line in self.lines if line.opaque and not is_well_known_installer(line)]
+        return tuple(dict.fromkeys(reason for line in lines for reason in line.opaque))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""

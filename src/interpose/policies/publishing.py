@@ -31,7 +31,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 POLICY = Policy(
     name="publishing",
-    prevents="Publishing packages, images and releases, taking them back, merging for others, making a repository public.",
+    prevents="Publishing packages, images and releases, taking them back, merging for others, making things public.",
     judge=_judge,
     reads_lines=True,
     parameters=(

@@ -262,11 +262,12 @@ _RUNS = {
 }
 
 _INSTALLERS = {
-    "dpkg": ("-i", "--install"), "apt": ("install",), "apt-get": ("install",), "rpm": ("-i", "-U", "-F", "-ivh", "-Uvh"),
+    "dpkg": ("-i", "--install"), "apt": ("install",), "apt-get": ("install",), "brew": ("install",),
+    "rpm": ("-i", "-U", "-F", "-ivh", "-Uvh"), "gdebi": (), "flatpak": ("install",), "gem": ("install",),
     "dnf": ("install",), "yum": ("install", "localinstall"), "zypper": ("install", "in"), "pacman": ("-U",),
-    "apk": ("add",), "snap": ("install",), "installer": ("-pkg",), "msiexec": ("/i",), "gdebi": (), "flatpak": ("install",),
-    "pip": ("install",), "pip3": ("install",), "npm": ("install", "i"), "gem": ("install",), "code": ("--install-extension",),
-    "insmod": (), "docker": ("load", "import"), "podman": ("load", "import"), "brew": ("install",),
+    "apk": ("add",), "snap": ("install",), "installer": ("-pkg",), "msiexec": ("/i",),
+    "pip": ("install",), "pip3": ("install",), "npm": ("install", "i"), "code": ("--install-extension",),
+    "insmod": (), "docker": ("load", "import"), "podman": ("load", "import"),
 }  # fmt: skip
 
 

@@ -137,6 +137,7 @@ def follow(line: Line, sources: Sources) -> list[Step]:
     if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
     walk = _Walk(line, _few(sources), Files(), 0)
+    steps: list[Step] = []
     for _ in range(_ROUNDS):
         steps = list(walk.steps())
     return steps
@@ -148,10 +149,10 @@ def _few(sources: Sources) -> Sources:
 
     def read(command: Command) -> Iterator[Brought]:
         for one in sources(command):
-            if one.origin not in seen and len(seen) >= _MOST_ORIGINS:
-                one = one._replace(origin=one.origin._replace(target=""))
-            seen.add(one.origin)
-            yield one
+            is_one_more = one.origin not in seen and len(seen) >= _MOST_ORIGINS
+            found = one._replace(origin=one.origin._replace(target="")) if is_one_more else one
+            seen.add(found.origin)
+            yield found
 
     return read
 
@@ -283,7 +284,8 @@ _OTHER_SHELLS = frozenset(["pwsh", "powershell", "cmd", "powershell.exe", "cmd.e
 """Shells whose texts are not among the commands of a line."""
 
 _RUNNERS = SHELLS | _OTHER_SHELLS | {
-    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "xargs", "parallel", "docker", "podman", "kubectl",
+    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "xargs", "parallel", "docker",
+    "podman", "kubectl",
 }  # fmt: skip
 """Programs that run a text among their words."""
 

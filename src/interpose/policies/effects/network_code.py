@@ -24,21 +24,29 @@ _SHELL = re.compile(r"""(?:["'\s(/]|^)(?:ba|z|da|k|c|tc)?sh\b(?!\.)|cmd\.exe|pow
 
 _FETCH = frozenset(
     """
-    axios curl_exec download downloadstring downloadfile fetch file_get_contents get getstore http httpx invoke-restmethod
-    invoke-webrequest irm iwr lwp net::http open-uri requests uri.open urlopen urlretrieve webclient aiohttp urllib https
+    aiohttp axios curl_exec download downloadfile downloadstring fetch file_get_contents get getstore http https httpx
+    invoke-restmethod invoke-webrequest irm iwr lwp net::http open-uri requests uri.open urllib urlopen urlretrieve
+    webclient
     """.split()
 )
-_RUN = frozenset("compile eval exec function iex instance_eval invoke-expression runpy vm execfile include".split())
+_RUN = frozenset("compile eval exec execfile function iex include instance_eval invoke-expression runpy vm".split())
 _START = frozenset(
-    "call check_output child_process execl execute execle execlp execv execve execvp popen run shell_exec spawn subprocess system".split()
+    """
+    call check_output child_process execl execle execlp execute execv execve execvp popen run shell_exec spawn
+    subprocess system
+    """.split()
 )
 _DECODE = frozenset(
-    "a85decode atob b32decode b64decode b16decode decode64 decode_base64 frombase64string fromcharcode fromhex unhexlify "
-    "unpack base64_decode str_rot13 gzinflate".split()
+    """
+    a85decode atob b16decode b32decode b64decode base64_decode decode64 decode_base64 frombase64string fromcharcode
+    fromhex gzinflate str_rot13 unhexlify unpack
+    """.split()
 )
 _SOCKET = frozenset(
-    "fsockopen inet_aton io::socket io::socket::inet net.socket sockaddr_in socket socket.tcp tcpclient tcpsocket "
-    "stream_socket_client /inet/tcp createconnection net net.connect".split()
+    """
+    /inet/tcp createconnection fsockopen inet_aton io::socket io::socket::inet net net.connect net.socket sockaddr_in
+    socket socket.tcp stream_socket_client tcpclient tcpsocket
+    """.split()
 )
 
 

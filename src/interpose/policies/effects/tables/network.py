@@ -25,10 +25,10 @@ class Fetched(NamedTuple):
 
 _CURL = (
     "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= "
-    "data-binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= x=,proxy= "
-    "A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= K=,config= "
-    "E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= connect-timeout= "
-    "retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix-socket= "
+    "data-binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= "
+    "x=,proxy= A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= "
+    "K=,config= E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= "
+    "connect-timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix-socket= "
     "abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional oauth2-bearer= "
     "interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= Q=,quote= "
     "t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= tls13-ciphers= "
@@ -55,9 +55,7 @@ _HTTPIE = (
     "cert-key= proxy= timeout= session= session-read-only= s=,style= j,json f,form multipart F,follow max-redirects= "
     "check-status I,ignore-stdin x,compress raw= B,bearer= P=,pretty="
 )
-_SSH = (
-    "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
-)
+_SSH = "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
 _SCP = "r p q C v P= i= o= F= J= l= S= c= D= 3 4 6 B O T A R a b= R= s="
 _NC = (
     "e=,exec= c=,sh-exec= l,listen k,keep-open p=,source-port= s=,source= w=,wait= i=,idle-timeout= o=,output= "
@@ -66,15 +64,16 @@ _NC = (
 )
 _ARIA = "o=,out= d=,dir= x= s= j= i=,input-file= header= check-certificate= c q k= user-agent= http-user= all-proxy="
 _FETCHER = "o=,O=,output= n= S= a q v u= U= d= source dump dump_source stdin"
-_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.I)
+_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.IGNORECASE)
 
 _DATA = ("data", "data-raw", "data-binary", "data-urlencode", "data-ascii", "json", "d", "F", "form-string", "T")
 _METHODS = frozenset(["POST", "PUT", "PATCH", "DELETE"])
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.I)
+_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.IGNORECASE)
 _NETWORK_ADDRESS = re.compile(
-    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
-    re.I,
+    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*"
+    r":([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
+    re.IGNORECASE,
 )
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
 _WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -313,9 +312,7 @@ PROGRAMS: dict[str, Program] = {
     "http": Program(options=_HTTPIE, aka="https xh xhs httpie", effects=_httpie),
     "aria2c": Program(options=_ARIA, aka="axel", effects=_first_url),
     "lynx": Program(options=_FETCHER, aka="links elinks w3m fetch ftp GET lwp-request", effects=_first_url),
-    "iwr": Program(
-        aka="irm invoke-webrequest invoke-restmethod start-bitstransfer curl.exe", effects=_powershell
-    ),
+    "iwr": Program(aka="irm invoke-webrequest invoke-restmethod start-bitstransfer curl.exe", effects=_powershell),
     "ssh": Program(options=_SSH, aka="autossh slogin", effects=_ssh),
     "mosh": Program((Row("request:first"),)),
     "scp": Program(options=_SCP, effects=_copy),
@@ -333,14 +330,17 @@ PROGRAMS: dict[str, Program] = {
     "ping": Program((Row("request:last", "#>=1"),), options="c= i= w= W= s= t= I= n q 4 6 f"),
     "nmap": Program((Row("request:all", "#>=1"),), options="p= o= oN= oX= oG= oA= iL= T= script= D= S= e= g="),
     "ngrok": Program((Row("tunnel:first", sub=_TUNNELS),), aka="bore zrok tailscale-funnel"),
-    "cloudflared": Program((Row("tunnel:value:url", "--url", sub="tunnel"), Row("tunnel", sub="tunnel run")), options="url= name= config= hostname="),
+    "cloudflared": Program(
+        (Row("tunnel:value:url", "--url", sub="tunnel"), Row("tunnel", sub="tunnel run")),
+        options="url= name= config= hostname=",
+    ),
     "localtunnel": Program((Row("tunnel"),), aka="lt chisel frpc rathole pinggy serveo gost gs-netcat pwncat"),
     "tailscale": Program((Row("tunnel", sub="funnel"),)),
     "git": Program(globals="C= c= git-dir= work-tree= namespace= exec-path= config-env=", effects=_git_settings),
     "npm": Program(options="strict-ssl=? location= g,global userconfig=", aka="pnpm yarn", effects=_strict_ssl),
     "export": Program(aka="declare typeset setenv", effects=_exported),
     "composer": Program((Row("tls-off", ("1:disable-tls *:true", "1:secure-http *:false"), sub="config"),)),
-}  # fmt: skip
+}
 
 
 def fetches(command: Command) -> Iterator[Fetched]:
@@ -376,12 +376,8 @@ def _fetched_by_curl(given: Arguments) -> Iterator[Fetched]:
     if given.has("V", "h", "I"):
         return
     for url in _urls(given, "url") or ([MANY] if given.has("K") else []):
-        for file in given.options.get("o", ()) or [""]:
-            if file in _STANDARD_OUTPUT:
-                file = ""
-            elif not file and given.has("O", "remote-name-all"):
-                file = _name_in(url)
-            yield Fetched(url, file)
+        files = given.options.get("o") or [_name_in(url) if given.has("O", "remote-name-all") else ""]
+        yield from (Fetched(url, "" if file in _STANDARD_OUTPUT else file) for file in files)
 
 
 def _fetched_by_wget(given: Arguments) -> Iterator[Fetched]:

@@ -7,8 +7,8 @@ __all__ = ["POPULAR"]
 POPULAR: dict[str, frozenset[str]] = {
     "pypi": frozenset(
         """
-        aiohttp airflow anthropic asyncio attrs beautifulsoup4 black boto3 botocore celery certifi cffi charset-normalizer
-        click colorama coverage cryptography dataclasses django djangorestframework docker fastapi flask gevent google
+        aiohttp airflow anthropic asyncio attrs beautifulsoup4 black boto3 botocore celery certifi cffi
+        charset-normalizer click colorama coverage cryptography dataclasses django djangorestframework docker fastapi flask gevent google
         gunicorn httpx idna jinja2 jsonschema jupyter keras langchain lxml markdown matplotlib mypy networkx nltk
         notebook numpy openai opencv-python packaging pandas paramiko pillow pipenv poetry protobuf psutil psycopg2
         pyarrow pydantic pygments pyjwt pymongo pymysql pyqt5 pytest python-dateutil python-dotenv pytorch pytz pyyaml
