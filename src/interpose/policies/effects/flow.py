@@ -334,7 +334,7 @@ def _targets(name: str, words: list[str]) -> Iterator[str]:
 
 
 def _archives(name: str, words: list[str], operands: list[str]) -> Iterator[str]:
-    if _unpacks(name, words):
+    if name in _UNPACKERS and _unpacks(name, words):
         return
     if name in ("tar", "bsdtar", "gtar"):
         for at, word in enumerate(words):

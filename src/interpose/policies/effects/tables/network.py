@@ -10,7 +10,7 @@ from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
 from ....matching.shell.resolver import program_of
 from ....matching.shell.words import MANY, ONE, base_name
-from ..rows import Arguments, Found, Program, Row, parse
+from ..rows import Arguments, Found, Program, Row, parse, written
 
 __all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
 
@@ -24,20 +24,21 @@ class Fetched(NamedTuple):
 
 
 _CURL = (
-    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= "
-    "data-binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= "
-    "x=,proxy= A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= "
-    "K=,config= E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= "
-    "connect-timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix-socket= "
-    "abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional oauth2-bearer= "
-    "interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= Q=,quote= "
-    "t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= tls13-ciphers= "
-    "tls-max= tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 curves= engine= pinnedpubkey= stderr= trace= trace-ascii= socks5= "
-    "socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= aws-sigv4= variable= rate= "
-    "parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= login-options= krb= service-name= "
-    "proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= crlfile= happy-eyeballs-timeout-ms= "
-    "G,get I,head i,include f,fail fail-with-body fail-early s,silent S,show-error L,location location-trusted "
-    "v,verbose V,version h,help N,no-buffer compressed create-dirs progress-bar no-progress-meter parallel Z"
+    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= data- "
+    "binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= x=,proxy= "
+    "A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= K=,config= "
+    "E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= connect- "
+    "timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix- "
+    "socket= abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional "
+    "oauth2-bearer= interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= "
+    "Q=,quote= t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= "
+    "tls13-ciphers= tls-max= tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 curves= engine= pinnedpubkey= stderr= trace= "
+    "trace-ascii= socks5= socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= aws- "
+    "sigv4= variable= rate= parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= login-options= "
+    "krb= service-name= proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= crlfile= happy- "
+    "eyeballs-timeout-ms= G,get I,head i,include f,fail fail-with-body fail-early s,silent S,show-error L,location "
+    "location-trusted v,verbose V,version h,help N,no-buffer compressed create-dirs progress-bar no-progress-meter "
+    "parallel Z"
 )
 _WGET = (
     "O=,output-document= P=,directory-prefix= i=,input-file= a=,append-output= o=,output-file= U=,user-agent= "
@@ -346,7 +347,7 @@ PROGRAMS: dict[str, Program] = {
 def fetches(command: Command) -> Iterator[Fetched]:
     """Yield what a command brings from the network, and where to."""
     name = program_of(command.name.lower())
-    words = command.parts[1:]
+    words = tuple(map(written, command.parts[1:]))
     reader = _FETCHES.get(name)
     if reader is not None:
         yield from reader(parse(name, words, _OPTIONS.get(name, ""), command))
@@ -367,7 +368,7 @@ def is_plain_fetch(command: Command) -> bool:
     name = program_of(command.name.lower())
     if name not in ("curl", "wget") or any(is_check_off(*one) for one in command.assigned):
         return False
-    given = parse(name, command.parts[1:], _OPTIONS[name], command)
+    given = parse(name, map(written, command.parts[1:]), _OPTIONS[name], command)
     is_other = given.has(*(one for one in _OTHER_SOURCES if name == "wget" or one not in ("e", "i", "B")))
     return not is_other and any(True for _ in fetches(command))
 

@@ -288,7 +288,7 @@ def _go(given: Arguments) -> Iterator[Found]:
 
 def _visibility(given: Arguments) -> Iterator[Found]:
     words = given.operands
-    is_public = {
+    is_public: dict[tuple[str, ...], bool] = {
         ("repo", "edit"): given.value("visibility") == "public",
         ("repo", "create"): given.has("public"),
         ("gist", "create"): given.has("p", "public"),
@@ -442,10 +442,10 @@ PROGRAMS: dict[str, Program] = {
             Row("publish-image", "--push", sub="build|buildx build|buildx bake"),
         ),
         options="a,all-tags q platform= push v=,volume= e=,env= p=,publish= n=,name= w=,workdir= u=,user= "
-        "network=,net= entrypoint= mount= env-file= restart= l=,label= m=,memory= cpus= gpus= shm-size= tmpfs= ulimit= h=,hostname= "
-        "add-host= link= pull= cap-add= cap-drop= device= security-opt= userns= ipc= pid= uts= log-driver= log-opt= "
-        "t=,tag= f=,file= build-arg= target= cache-from= cache-to= o=,output= expose= dns= ip= runtime= stop-signal= "
-        "disable-content-trust d,detach i t rm",
+        "network=,net= entrypoint= mount= env-file= restart= l=,label= m=,memory= cpus= gpus= shm-size= "
+        "tmpfs= ulimit= h=,hostname= add-host= link= pull= cap-add= cap-drop= device= security-opt= userns= "
+        "ipc= pid= uts= log-driver= log-opt= t=,tag= f=,file= build-arg= target= cache-from= cache-to= "
+        "o=,output= expose= dns= ip= runtime= stop-signal= disable-content-trust d,detach i t rm",
         globals="c=,context= D,debug H=,host= l=,log-level= config= tls tlsverify",
         aka="podman nerdctl buildah",
         effects=_images,
