@@ -223,7 +223,7 @@ def test_names_that_are_one_off() -> None:
         ("localhost", "local"),
         ("127.0.0.1", "local"),
         ("::1", "local"),
-        ("0.0.0.0", "local"),  # noqa: S104 - a host that is asked
+        ("0.0.0.0", "local"),
         ("10.0.0.1", "private"),
         ("169.254.169.254", "private"),
         ("db", "private"),
