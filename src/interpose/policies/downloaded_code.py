@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .call import Call
-from .effects import Effect, say
+from .effects import Effect, say, unread
 from .effects.downloads import covers, is_download_and_run, is_well_known
 from .parameters import action, names
 from .policy import Objection, Options, Policy
@@ -35,7 +35,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for line in call.lines:
         urls = is_download_and_run(line) if line.opaque else ()
         if line.opaque and not (urls and all(_is_listed(url, options) for url in urls)):
-            for reason in line.opaque:
+            for reason in unread(line):
                 yield Objection("ask", f"the command line cannot be read: {reason}", "opaque")
 
 

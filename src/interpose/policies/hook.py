@@ -57,7 +57,7 @@ class PolicyHook(Record):
         """Answer a call: the strictest of the objections, with its reasons."""
         objections = sorted(self.objections(call), key=lambda one: -STRICTNESS[one.action])
         if not objections:
-            return None
+            return None if self.policy.change is None else self.policy.change(call, self.options)
         strictest = objections[0].action
         reasons = list(dict.fromkeys(one.reason for one in objections if one.action == strictest))
         said = "; ".join(reasons[:_MOST_REASONS])

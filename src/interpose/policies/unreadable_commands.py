@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .call import Call
+from .effects import say, unread
 from .effects.downloads import is_download_and_run
 from .parameters import action
 from .policy import Objection, Options, Policy
@@ -40,9 +41,11 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["hidden"], said)
         if not line.opaque or is_download_and_run(line):
             continue
-        for reason in line.opaque:
+        for reason in unread(line):
             chosen = options[_PARAMETERS.get(reason.kind, "computed")]
             yield Objection(chosen, f"the command line cannot be read: {reason}")
+    for effect in call.of("computed-code"):
+        yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
 
 
 POLICY = Policy(

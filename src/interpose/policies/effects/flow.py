@@ -355,6 +355,8 @@ def _unpacks(name: str, words: list[str]) -> bool:
             "x" in word if not word.startswith("--") else word in ("--extract", "--get")
             for word in [first.lstrip("-") and first, *(word for word in words[1:] if word.startswith("-"))]
         )
+    if name == "zip":
+        return False
     if name in ("jar", "ar"):
         return "x" in "".join(words[:1])
     if name == "cpio":
