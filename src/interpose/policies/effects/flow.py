@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ...matching.programs import SHELLS, is_known_program
 from ...matching.shell import Command, Line, read_line
 from ...matching.shell.words import MANY, ONE, base_name, is_known
+from .rows import written
 
 __all__ = ["Brought", "Files", "Origin", "Origins", "Sources", "Step", "follow"]
 
@@ -67,6 +68,7 @@ class Files:
 
     def write(self, path: str, origins: Iterable[Origin], command: Command) -> None:
         """Note that a command writes data to a file."""
+        path = written(path)
         found = set(origins)
         if not found or path in ("/dev/null", "/dev/stderr"):
             return
@@ -84,6 +86,7 @@ class Files:
 
     def read(self, path: str, command: Command) -> Origins:
         """Return the origins of what a file holds; files are compared by their last names."""
+        path = written(path)
         found: set[Origin] = set()
         for name in _names(path, command):
             found |= self.by_name.get(name, set())
