@@ -339,7 +339,8 @@ def _module(given: Arguments) -> Iterator[Found]:
 
 
 PROGRAMS: dict[str, Program] = {
-    "npm": Program(_NODE_ROWS, options=_NODE_OPTIONS, aka="pnpm yarn cnpm tyarn lerna", effects=_NODE),
+    "npm": Program(_NODE_ROWS, options=_NODE_OPTIONS, aka="pnpm yarn cnpm tyarn", effects=_NODE),
+    "lerna": Program((Row("publish", "-y", sub="publish"),), options="y,yes"),  # else it asks by itself
     "bun": Program(_NODE_ROWS, options=_NODE_OPTIONS, effects=_all(_NODE, _url_of_script)),
     "npx": Program(options=_NODE_OPTIONS, aka="bunx pnpx", effects=_run_package),
     "uvx": Program(options=_PIP_OPTIONS, effects=_all(_run_package, _PYTHON_VARIABLES)),
