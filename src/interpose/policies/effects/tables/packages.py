@@ -177,9 +177,10 @@ _LOCAL = "http://localhost*|http://127.0.0.1*"
 _NODE_ROWS = (
     Row("", ("-n", "--dry-run", f"--registry={_LOCAL}")),
     Row("publish", sub="publish|npm publish|npm tag add|release"),
-    Row("publish", sub="dist-tag add|dist-tags add|tag add|owner add|access grant|access public"),
+    Row("publish", sub="dist-tag add|dist-tags add|tag add"),
+    Row("change-owners", sub="owner add|owner rm|owner remove|access grant|access revoke|access public"),
     Row("unpublish", sub="unpublish|deprecate|npm unpublish|npm deprecate"),
-    Row("unpublish", sub="dist-tag rm|dist-tag remove|owner rm|owner remove|access revoke"),
+    Row("unpublish", sub="dist-tag rm|dist-tag remove"),
 )  # fmt: skip
 _PIP_OPTIONS = (
     "U,upgrade e=,editable= r=,requirement= t=,target= user q,quiet pre no-deps force-reinstall i=,index-url= "
@@ -363,7 +364,7 @@ PROGRAMS: dict[str, Program] = {
             Row("publish", sub="publish|release"),
             Row("", "--undo", sub="yank"),
             Row("unpublish", sub="yank"),
-            Row("publish", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
+            Row("change-owners", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
         ),
         options="n,dry-run git= registry= index= path= branch= tag= rev= version=,vers= F=,features= p=,package= "
         "manifest-path= target= token= locked f,force",
@@ -373,7 +374,7 @@ PROGRAMS: dict[str, Program] = {
     "gem": Program(
         (
             Row("publish", sub="push"),
-            Row("publish", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
+            Row("change-owners", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
             Row("unpublish", sub="yank"),
         ),
         options="s=,source= a=,add= r=,remove= v=,version= g= i=,install-dir= P=,trust-policy= no-document N",
@@ -422,7 +423,7 @@ PROGRAMS: dict[str, Program] = {
     ),
     "apt-key": Program(options="keyserver= recv-keys=", effects=_repositories),
     "helm": Program(
-        (Row("publish", sub="push"),),
+        (Row("publish-image", sub="push"),),
         options="version= repo= username= password= verify insecure-skip-tls-verify "
         "ca-file= plain-http n=,namespace= f=,values= set=",
         effects=_all(
