@@ -218,7 +218,10 @@ def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
         operand = next((word for word in words[at + 1 :] if not word.startswith("-")), operand)
     if operand.startswith(("http://", "https://")):
         return frozenset([Origin("downloaded", operand)])
-    return _script(step, operand)
+    found = _script(step, operand)
+    is_beside = "/" not in operand and step.files.extracted_in <= {*step.command.directories}
+    # A program beside an archive that is unpacked is usually the project's: data is unpacked for it.
+    return frozenset(one for one in found if not one.via) if is_beside else found
 
 
 def _eval(step: Step, words: tuple[str, ...]) -> Origins:

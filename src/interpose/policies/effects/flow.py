@@ -63,6 +63,8 @@ class Files:
         self.in_variables: Origins = frozenset()
         self.extracted: set[Origin] = set()
         """The origins of archives that were unpacked: their files have names that the line does not show."""
+        self.extracted_in: set[str] = set()
+        """The directories in which that was done."""
         self.programs: set[str] = set()
         """The names of files in directories of programs: they are run by name."""
 
@@ -91,10 +93,10 @@ class Files:
         for name in _names(path, command):
             found |= self.by_name.get(name, set())
         base = base_name(path.rstrip("/"))
-        if not is_known(base) and base not in (ONE, MANY):
-            glob = base.replace(ONE, "*").replace(MANY, "*")
-            if len(self.by_name) > _MOST_NAMES:
+        if not is_known(base) and base != ONE:
+            if base == MANY or len(self.by_name) > _MOST_NAMES:
                 return frozenset(self.everything)
+            glob = base.replace(ONE, "*").replace(MANY, "*")
             for name, origins in self.by_name.items():
                 if fnmatch.fnmatchcase(name, glob):
                     found |= origins
@@ -110,8 +112,6 @@ def _names(path: str, command: Command) -> Iterator[str]:
     else:
         for variable in command.variables:
             yield f"${variable}"
-        if base == MANY:
-            yield MANY
 
 
 class Step(NamedTuple):
@@ -251,6 +251,7 @@ class _Walk:
                 files.write(target, held, command)
             if name in _UNPACKERS and _unpacks(name, words):
                 files.extracted.update(origin._replace(via="archive") for origin in held)
+                files.extracted_in.update(command.directories)
             if name in ("exec", "coproc") and any(one.is_input for one in command.redirections):
                 files.by_name.setdefault("&", set()).update(held)
             if name in ("read", "mapfile", "readarray", "printf", "export", "declare", "local"):
