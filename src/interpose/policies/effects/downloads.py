@@ -219,7 +219,7 @@ def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
     if operand.startswith(("http://", "https://")):
         return frozenset([Origin("downloaded", operand)])
     found = _script(step, operand)
-    is_beside = "/" not in operand and step.files.extracted_in <= {*step.command.directories}
+    is_beside = "/" not in operand and step.files.extracted_in == {*step.command.directories}
     # A program beside an archive that is unpacked is usually the project's: data is unpacked for it.
     return frozenset(one for one in found if not one.via) if is_beside else found
 
