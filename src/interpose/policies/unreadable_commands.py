@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
+from ..matching.programs import INTERPRETERS
+from ..matching.shell import Command
+from ..matching.shell.resolver import program_of
+from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import say, unread
 from .effects.downloads import is_download_and_run
@@ -41,11 +46,21 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["hidden"], said)
         if not line.opaque or is_download_and_run(line):
             continue
+        is_computed = any(map(_is_computed_code, line.commands))
         for reason in unread(line):
-            chosen = options[_PARAMETERS.get(reason.kind, "computed")]
-            yield Objection(chosen, f"the command line cannot be read: {reason}")
+            kind = "computed" if reason.kind == "code" and is_computed else reason.kind
+            yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
     for effect in call.of("computed-code"):
         yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
+
+
+def _is_computed_code(command: Command) -> bool:
+    """Return whether an interpreter is given code of which the line shows nothing: ``python -c "$CODE"``."""
+    letters = INTERPRETERS.get(program_of(command.name), "")
+    return bool(letters) and any(
+        word in (ONE, MANY) and before[:1] == "-" and (before[1:2] == "-" or before[-1:] in letters)
+        for before, word in pairwise(command.parts)
+    )
 
 
 POLICY = Policy(
@@ -57,7 +72,7 @@ POLICY = Policy(
         action("input", "ask", "a program that runs what it reads from a pipe"),
         action("written", "ask", "running a file that the same line writes"),
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
-        action("code", "ask", "code in another language, such as python -c, that does more than print"),
+        action("code", "ask", "code in another language, such as python -c, that is not read"),
         action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
         action("path", "ask", "a PATH that the line sets"),
         action("broken", "ask", "a text that is not a shell's, or too long to read"),

@@ -35,12 +35,12 @@ def _sort(word: str, *, short: bool = False) -> str:
 
 def _installs(
     subs: str, *, index: str = "", links: str = "", everywhere: str = "", unsigned: str = "", git: str = "",
-    short: bool = False, packages: str = "", registry: str = "",
+    short: bool = False, packages: str = "", registry: str = "", always: str = "",
 ) -> Reads:  # fmt: skip
     """Return a function that reads a command that installs packages.
 
     ``subs`` are its subcommands; the others name options: those with an index, with places of packages, for the whole
-    system, without signatures, with a repository, and with a package.
+    system, without signatures, with a repository, and with a package; ``always`` the subcommands for all projects.
     """
     known = set(subs.split("|"))
 
@@ -64,7 +64,7 @@ def _installs(
                 yield Found("install-package", name_.group(), (registry,))
         if given.has(*unsigned.split()):
             yield Found("foreign-package", " ".join(words[at:]) or "…", ("unsigned",))
-        if given.has(*everywhere.split()):
+        if given.has(*everywhere.split()) or " ".join(words[:at]) in always.split("|"):
             yield Found("global-install", " ".join(words[at:]))
 
     return read
@@ -167,7 +167,7 @@ _NODE_OPTIONS = (
 _NODE = _all(
     _installs(
         "install|i|ci|add|in|it|update|up|upgrade|global add|dlx|exec|x|create|link", index="registry", everywhere="g",
-        short=True, registry="npm",
+        always="global add", short=True, registry="npm",
     ),
     _settings("config set registry", "set registry", "config set npmRegistryServer", "config set @"),
     _variables(NPM_CONFIG_REGISTRY="index", npm_config_registry="index", YARN_REGISTRY="index"),
@@ -192,6 +192,7 @@ _PIP_OPTIONS = (
 _PIP = _installs(
     "install|download|wheel|add|tool install|tool run|pip install|sync|lock|run|source add|inject|upgrade",
     index="i extra-index-url index default-index", links="f r", packages="e with from", registry="pypi",
+    everywhere="user", always="tool install",
 )  # fmt: skip
 
 
@@ -369,7 +370,11 @@ PROGRAMS: dict[str, Program] = {
         options="n,dry-run git= registry= index= path= branch= tag= rev= version=,vers= F=,features= p=,package= "
         "manifest-path= target= token= locked f,force",
         globals="q v Z= C= config= locked offline frozen color=",
-        effects=_all(_installs("install|add|binstall", index="registry index", git="git", registry="crates")),
+        effects=_all(
+            _installs(
+                "install|add|binstall", index="registry index", git="git", registry="crates", always="install|binstall"
+            )
+        ),
     ),
     "gem": Program(
         (
@@ -379,7 +384,7 @@ PROGRAMS: dict[str, Program] = {
         ),
         options="s=,source= a=,add= r=,remove= v=,version= g= i=,install-dir= P=,trust-policy= no-document N",
         effects=_all(
-            _installs("install|update|sources", index="s a"),
+            _installs("install|update|sources", index="s a", always="install"),
         ),
     ),
     "bundle": Program(effects=_settings("config set mirror", "config mirror")),
