@@ -22,6 +22,7 @@ from .effects import (
     say,
     unread,
 )
+from .effects.downloads import is_well_known_installer
 from .effects.rows import written
 
 __all__ = ["Call", "PlaceKind"]
@@ -61,8 +62,9 @@ class Call:
 
     @cached_property
     def unreadable(self) -> tuple[Unread, ...]:
-        """Why a line of it cannot be read, or not all of it; each reason has a kind."""
-        reasons = [reason for line in self.lines for reason in unread(line)]
+        """Why a line of it cannot be read, or not all of it; each reason has a kind. A known installer is read."""
+        lines = [line for line in self.lines if not is_well_known_installer(line)]
+        reasons = [reason for line in lines for reason in unread(line)]
         return tuple(dict.fromkeys([*reasons, *(Unread(say(effect)) for effect in self.of("computed-code"))]))
 
     def of(self, *kinds: str) -> Iterator[Effect]:

@@ -178,7 +178,9 @@ def written(word: str) -> str:
     if not isinstance(word, MarkedWord):
         found = found.replace(MANY, ONE)
         return f"./{found}" if found[:1] == "~" else found
-    return _WILDCARD.sub(MANY, found.replace(MANY, ONE))
+    found = found.replace(MANY, ONE)
+    # In a URL, a question mark and brackets are no wildcards: no file has such a name.
+    return found if "://" in found else _WILDCARD.sub(MANY, found)
 
 
 def _long_name(name: str, first: dict[str, str]) -> str:
