@@ -323,6 +323,7 @@ class _Reader:
         line.group = (begin, len(self.parsed.commands))
 
     def _define(self, line: _List, name: str) -> None:
+        self.parsed.is_simple = False
         self.parsed.functions.add(name if is_known(name) else "")
         self.parsed.steps.append(f"function {name}")
         line.command, line.kind = RawCommand(), ""

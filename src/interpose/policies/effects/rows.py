@@ -11,9 +11,9 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
-  ``here`` for the directory; nothing means no target. Where words cannot say it, a function of the arguments yields
-  what is found.
+  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or
+  none, ``here`` for the directory; nothing means no target. Where words cannot say it, a function of the arguments
+  yields what is found.
 
 In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
 pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` for everything else that is unknown.
@@ -24,7 +24,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...matching.shell import Command
@@ -59,7 +59,7 @@ class Arguments(NamedTuple):
     """How many operands stand before ``--``; None if there is none."""
     command: Command
     texts: tuple[str, ...] = ()
-    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it; ``ONE`` is another text."""
+    """What the command reads as far as the line shows it: here-documents and pipes; ``ONE`` is another text."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -133,7 +133,14 @@ def parse(program: str, words: Iterable[str], spec: str, command: Command) -> Ar
         else:
             for name, value in _options(word, rest, spec):
                 options.setdefault(name, []).append(value)
+                options.pop(_negated(name, spec), None)
     return Arguments(program, given, options, operands, dashes, command)
+
+
+def _negated(name: str, spec: str) -> str:
+    """Return the option that ``--no-NAME`` takes back; empty if it is an option of its own."""
+    first = _spec(spec)[0]
+    return first.get(name.removeprefix("no-"), "") if name.startswith("no-") and name not in first else ""
 
 
 def _is_option(word: str) -> bool:
@@ -171,7 +178,9 @@ def written(word: str) -> str:
     if not isinstance(word, MarkedWord):
         found = found.replace(MANY, ONE)
         return f"./{found}" if found[:1] == "~" else found
-    return _WILDCARD.sub(MANY, found.replace(MANY, ONE))
+    found = found.replace(MANY, ONE)
+    # In a URL, a question mark and brackets are no wildcards: no file has such a name.
+    return found if "://" in found else _WILDCARD.sub(MANY, found)
 
 
 def _long_name(name: str, first: dict[str, str]) -> str:
@@ -190,7 +199,10 @@ def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, 
     before = parse(name, leading, program.globals, command)
     if before.has("help", "version") or rest[:1] in (("help",), ("--help",), ("--version",)):
         return
+    first = rest[0] if rest and not _is_option(rest[0]) and rest[0] not in (ONE, MANY) else None
     for row in program.rows:
+        if first is not None and not _can_begin(row.sub, first):
+            continue
         spec = f"{row.options} {program.options} {program.globals}"
         after, sure = _after(rest, row.sub, spec)
         if after is None:
@@ -272,6 +284,12 @@ def _asks_for_help(arguments: Arguments, spec: str) -> bool:
     first, valued, optional = _spec(spec)
     name = before.lstrip("-")
     return not _is_option(before) or "=" in before or (name in first and name not in valued and name not in optional)
+
+
+@lru_cache(maxsize=4096)
+def _can_begin(sub: str, word: str) -> bool:
+    """Return whether a subcommand can begin with a word: most rows of a program are left out by it."""
+    return not sub or any(_same(one.split()[0], word) for one in sub.split("|"))
 
 
 def _after(words: tuple[str, ...], sub: str, spec: str) -> tuple[tuple[str, ...] | None, bool]:
