@@ -37,7 +37,7 @@ _EVALUATES = frozenset(["eval", "source", ".", "trap", "alias", "emulate", "enab
 _ENDS = frozenset(["exit", "return", "exec", "break", "continue", "logout"])
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108 - it is compared, not used
 _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
-_ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_ENVIRONMENT_NAME = re.compile(r"(?!argv\Z)[A-Za-z]\w*", re.ASCII)
 _OF_THE_SHELL = (
     "BASH", "COPROC", "COMP_", "DIRSTACK", "FUNCNAME", "HIST", "IFS", "LINENO", "MAPFILE", "OPT", "PIPESTATUS",
     "PROMPT", "PS", "RANDOM", "READLINE", "REPLY", "SECONDS", "SRANDOM", "ZSH_",
@@ -397,13 +397,13 @@ def are_plain_values(parsed: Parsed) -> bool:
     return plain and not parsed.splits and not _is_blind(parsed) and not names & (_hidden_in(parsed) | parsed.counted)
 
 
-def kind_of_path(value: str) -> UnreadKind | None:
+def kind_of_path(value: str, variable: str = "PATH") -> UnreadKind | None:
     """Return what a PATH that the line sets means: None if it has only the system's directories."""
     parts = written_of(value).split(":")
     if is_known(value) and all(part in _SYSTEM_DIRECTORIES for part in parts):
         return None
     names = {one.name for one in pieces_of(value) if isinstance(one, Expansion)}
-    outside = names <= {"PATH", "~", *DIRECTORY_VARIABLES} - {"PWD", "OLDPWD", "TMPDIR"}
+    outside = names <= {variable, "~", *DIRECTORY_VARIABLES} - {"PWD", "OLDPWD", "TMPDIR"}
     named = all(part[:1] in ("/", "~", ONE, MANY) and not part.startswith(_TEMPORARY_DIRECTORIES) for part in parts)
     return "path" if outside and named else "variable"
 

@@ -102,6 +102,9 @@ _CODE = re.compile(
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
 _PROMPTS = frozenset(["PS0", "PS1", "PS2", "PROMPT_COMMAND"])
 _STARTS_SHELLS = frozenset(["su", "script", "ssh", "screen", "tmux", "exec", "env", "login", "docker", "", "runuser"])
+_PLAIN_XARGS = frozenset(["I", "i", "replace", "r", "t", "P", "no-run-if-empty", "verbose", "max-procs"])
+_PLAIN_INPUT = re.compile(r"[\w./:@%+,=\s-]{1,4000}", re.ASCII)
+_LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"])
 _MARKS = re.compile("[\0\1]+")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
 _CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
@@ -259,7 +262,8 @@ class Resolver:
     def _follow_descriptors(self, raw: RawCommand) -> None:
         """Note the files that exec opens, and put them where a later redirection names their descriptors."""
         for at, one in enumerate(raw.redirections):
-            opened = self.descriptors.get(one.target.rstrip("-")) if one.operator in (">&", "<&") else None
+            number = next((f"{{{name}}}" for name in names_in([one.target])), one.target.rstrip("-"))
+            opened = self.descriptors.get(number) if one.operator in (">&", "<&") else None
             if opened:
                 raw.redirections[at] = one._replace(target=opened)
         if raw.words == ["exec"]:
@@ -291,6 +295,8 @@ class Resolver:
         name = base_name(raw.words[0]) if raw.words else "it"
         if not inputs or role == INPUT_IGNORED or name in programs.READS_DATA:
             return
+        if not is_known(name):
+            role = min(role, INPUT_SUSPECT)  # that it is not known is noted already
         self.suspects += [Suspect(name, text=one.text) for one in inputs if one.text]
         if role == INPUT_RUN and not (len(inputs) == 1 and self._feed(raw, name, inputs[0].text)):
             path = inputs[0].target
@@ -342,7 +348,7 @@ class Resolver:
                 ]
                 name = base_name(readers[0].words[0]) if readers and readers[0].words else "a function"
                 text = _literal_text(parsed.commands[first:middle]) if len(readers) == 1 else ""
-                if not (text and self._feed(readers[0], name, text)):
+                if is_known(name) and not (text and self._feed(readers[0], name, text)):
                     path = _printed_file(parsed.commands[first:middle])
                     self.ran += [(name, path)] if path else []
                     self.cannot_read(f"{name} runs what it reads from a pipe", "file" if path else "input")
@@ -416,7 +422,7 @@ class Resolver:
             return INPUT_RUN
         if self.path_kind and "/" not in first and name not in programs.BUILTINS:
             self.cannot_read(f"{name} is searched for in a PATH that the line sets", self.path_kind)
-        if "/" in first or self.wrote(name):
+        if "/" in first or name in self.written:
             self.ran.append(("the line", first))
             self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
         if name in self.functions:
@@ -616,7 +622,7 @@ class Resolver:
         if not inner:
             return INPUT_RUN if key in programs.SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
         if key == "xargs":
-            inner = _with_input(inner, found)
+            return self._run_xargs(inner, found, context)
         if key in programs.RUN_OPTIONS:
             self._run_options(key, arguments, programs.RUN_OPTIONS[key], context)
         if key in programs.TEXT_WRAPPERS and is_text(inner[0]):
@@ -627,6 +633,27 @@ class Resolver:
         why = f"{key} runs it elsewhere" if wrapper.elsewhere else ""
         within = context.inside(key, why)
         return self.resolve(inner, within._replace(elsewhere=within.elsewhere or wrapper.elsewhere))
+
+    def _run_xargs(self, words: list[str], options: dict[str, str], context: Context) -> int:
+        """Read the command of xargs with its input: that of a pipe if it is in the line, else unknown words."""
+        within = context.inside("xargs")
+        given = self._piped_text(context) if options.keys() <= _PLAIN_XARGS else ""
+        if not _PLAIN_INPUT.fullmatch(given):
+            return self.resolve(_with_input(words, options), within)
+        replaced = next((options[one] or "{}" for one in ("I", "i", "replace") if one in options), "")
+        if not replaced:
+            return self.resolve([*words, *given.split()], within)
+        lines = [line.strip() for line in given.splitlines() if line.strip()]
+        roles = [self.resolve([word.replace(replaced, one) for word in words], within) for one in lines]
+        return max(roles, default=INPUT_IGNORED)
+
+    def _piped_text(self, context: Context) -> str:
+        """Return the text that is piped into a command; empty if it is not wholly in the line."""
+        place = context.raw.place
+        if context.parsed is not self.whole:
+            return ""
+        found = [(first, middle) for first, middle, last in context.parsed.pipes if middle <= place < last]
+        return _literal_text(context.parsed.commands[slice(*found[0])]) if len(found) == 1 else ""
 
     def move(self, context: Context, directory: str | None) -> Context:
         """Return the context of a command that a program runs in another directory."""
@@ -804,7 +831,8 @@ class Resolver:
                 if name in _PROMPTS:
                     self.prompts.append(name)
                 else:
-                    self.cannot_read(f"{name} makes programs run or load something", "variable")
+                    kind = kind_of_path(value, name) or "path" if name in _LIBRARY_PATHS else "variable"
+                    self.cannot_read(f"{name} makes programs run or load something", kind)
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
             if not is_known(value):
                 self.cannot_read(f"{name} names a command that is computed", "variable")
@@ -940,7 +968,7 @@ def _literal_text(commands: Sequence[RawCommand]) -> str:
         words = words[1:] if words[0] == "-n" else words
         return "" if words and words[0].startswith("-") else " ".join(words)
     if name == "printf" and words[0] in ("%s", "%s\\n"):
-        return "\n".join(words[1:])
+        return ("" if words[0] == "%s" else "\n").join(words[1:])
     return words[0].replace("\\n", "\n") if name == "printf" and "%" not in words[0] and len(words) == 1 else ""
 
 
@@ -953,11 +981,16 @@ def _printed_file(commands: Sequence[RawCommand]) -> str:
     return path if plain else ""
 
 
-def parse_options(words: Sequence[str], spec: str, *, dash: bool = False) -> tuple[int, dict[str, str], bool]:
-    """Return where the operands begin, the options before them, and whether all of these are known."""
+def parse_options(
+    words: Sequence[str], spec: str, *, dash: bool = False, until: tuple[str, ...] = ()
+) -> tuple[int, dict[str, str], bool]:
+    """Return where the operands begin, the options before them, and whether all of these are known.
+
+    An option of ``until`` is the last one.
+    """
     flags, valued = options_of(spec)
     at, found, sure = 0, dict[str, str](), True
-    while at < len(words):
+    while at < len(words) and not any(name in found for name in until):
         option = words[at]
         if option[:1] in (ONE, MANY):
             sure = sure and MANY not in option

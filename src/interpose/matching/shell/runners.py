@@ -44,6 +44,7 @@ _GIT_COMMAND_KEYS = re.compile(
     r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
+_PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
 _TMUX_RUNS = frozenset([
     "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
     "respawn-window", "run", "run-shell", "if", "if-shell", "send", "send-keys", "pipep", "pipe-pane", "popup",
@@ -129,9 +130,8 @@ def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 
 
 def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    at, found, sure = parse_options(
-        arguments, "0iu:C:S:v ignore-environment null unset= chdir= split-string= debug", dash=True
-    )
+    spec = "0iu:C:S:P:v ignore-environment null unset= chdir= split-string= debug"
+    at, found, sure = parse_options(arguments, spec, dash=True, until=("S", "split-string"))
     split = found.get("S", found.get("split-string"))
     if split is not None and sure:
         if re.search(r"[\\$#'\"\0\1]", split):
@@ -276,8 +276,8 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     at, _ = operands_of(name, arguments)
     words = arguments[at:]
     for place, word in enumerate(arguments[:at]):
-        if word == "-c":
-            key, _, value = "".join(arguments[place + 1 : place + 2]).partition("=")
+        if word.startswith("-c") and not word.startswith("--"):
+            key, _, value = (word[2:] or "".join(arguments[place + 1 : place + 2])).partition("=")
             _git_setting(line, key, value, context, words)
         elif word.startswith(("--exec-path=", "--config-env")):
             line.cannot_read("git is told to run other programs", "variable")
@@ -507,19 +507,12 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
             words = [word.replace("{}", value) for word in command[at:]]
             line.resolve(words if has_place else [*words, value], context.inside(name))
         return INPUT_SUSPECT
-    return (
-        max(
-            INPUT_SUSPECT,
-            line.run_text(
-                " ".join([*command[at:], MANY]) if all(map(is_known, command)) else MANY,
-                context,
-                name,
-                "parallel adds words",
-            ),
-        )
-        if len(command[at:]) == 1
-        else line.resolve([*command[at:], MANY], context.inside(name))
-    )
+    words = [_PLACES_OF_PARALLEL.sub(ONE, word) for word in command[at:]]
+    words += [MANY] if words == command[at:] else []
+    if len(command[at:]) > 1:
+        return line.resolve(words, context.inside(name))
+    text = " ".join(words) if all(map(is_known, command)) else MANY
+    return max(INPUT_SUSPECT, line.run_text(text, context, name, "parallel adds words"))
 
 
 def _are_plain(words: Sequence[str]) -> bool:
@@ -611,7 +604,9 @@ def _prints_completion(words: Sequence[str]) -> bool:
     is_program = (
         words[0] not in programs.INERT | programs.SHELLS | INTERPRETERS.keys() | WRAPPERS.keys() | READERS.keys()
     )
-    return is_program and len(words) == 3 and words[1] in ("completion", "completions") and words[2] in shells
+    return (
+        is_program and len(words) == 3 and words[1].lstrip("-") in ("completion", "completions") and words[2] in shells
+    )
 
 
 def _is_installed(program: str) -> bool:
