@@ -60,10 +60,13 @@ POLICY = Policy(
     ),
     recommended={"change": "allow", "unseen": "ask", "delete": "allow", "wide": "ask"},
     notes=(
-        "A command is read by its verb, so that the thousands of subcommands need no list; for programs without an entry of "
-        "their own, only known verbs count. A request with the method DELETE counts as deleting, except to a server on this "
+        "A command is read by its verb, so that the thousands of subcommands need no list; for programs "
+        "without an entry of "
+        "their own, only known verbs count. A request with the method DELETE counts as deleting, except to "
+        "a server on this "
         "machine; gh api and az rest likewise.\n\n"
-        "Production is recognised by names in the call: of a context, profile, namespace, project, workspace, host of ssh, "
+        "Production is recognised by names in the call: of a context, profile, namespace, project, "
+        "workspace, host of ssh, "
         "or of variables that are set in the line. A context that was selected earlier is not seen."
     ),
 )

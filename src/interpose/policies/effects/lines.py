@@ -13,20 +13,33 @@ from .downloads import downloads_that_run
 from .effect import Effect
 from .inline_code import code_of, read_code
 from .rows import RUNS, Found, apply_rows, written
+from .sql import CLIENTS
 from .tables import find_programs
 from .texts import Texts
 
 __all__ = ["effects_of_line", "unread"]
 
-FILE_KINDS = frozenset({
-    "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
-})  # fmt: skip
+FILE_KINDS = frozenset(
+    {
+        "read-files",
+        "write-files",
+        "delete-files",
+        "delete-files-for-good",
+        "empty-files",
+        "move-files",
+        "change-tree",
+        "change-mode",
+        "lock-out",
+        "lose-changes",
+        "lose-changes-perhaps",
+        "lose-untracked",
+        "open-permissions",
+        "setuid",
+    }
+)
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
-    downloads_that_run,
-)
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (downloads_that_run,)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
@@ -97,7 +110,7 @@ def unread(line: Line) -> tuple[Unread, ...]:
         language, code = code_of(command, given)
         if code and all(map(is_known, code)):
             read |= {f"code for {name}, which is not read" for name in names}
-        if texts.is_complete(command) and (language or find_programs(command.name)):
+        if texts.is_complete(command) and (language or command.name.lower() in CLIENTS):
             read |= {f"{name} runs what it reads{end}" for name in names for end in ("", " from a pipe")}
     return tuple(reason for reason in line.opaque if str(reason) not in read)
 

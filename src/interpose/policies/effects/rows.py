@@ -11,8 +11,9 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``; nothing means no target. Where words
-  cannot say it, a function of the arguments yields what is found.
+  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``; ``words`` is all of them as one
+  target, also if there are none; nothing means no target. Where words cannot say it, a function of the arguments yields
+  what is found.
 
 In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
 pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` for everything else that is unknown.
@@ -58,7 +59,7 @@ class Arguments(NamedTuple):
     """How many operands stand before ``--``; None if there is none."""
     command: Command
     texts: tuple[str, ...] = ()
-    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it; ``ONE`` is another text."""
+    """What the command reads: here-documents, and what a pipe brings; ``ONE`` is what the line does not show."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""

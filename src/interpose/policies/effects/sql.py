@@ -14,7 +14,15 @@ from typing import NamedTuple
 from ...matching.shell.words import MANY, ONE
 from .rows import RUNS, Found
 
-__all__ = ["sql_effects"]
+__all__ = ["CLIENTS", "sql_effects"]
+
+CLIENTS = frozenset(
+    """
+    psql pgcli usql mysql mariadb mycli sqlite3 sqlite litecli sqlcipher duckdb sqlcmd osql isql snowsql cqlsh trino presto
+    clickhouse-client cockroach ysqlsh mongosh mongo redis-cli valkey-cli keydb-cli bq wp drush
+    """.split()
+)
+"""Programs that run the statements that they read. The tables say how."""
 
 
 class _Token(NamedTuple):

@@ -15,13 +15,16 @@ Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
     "clouds",
+    "clusters",
     "containers",
     "databases",
     "disks",
     "files",
     "git",
+    "interpreters",
     "machine",
     "privilege",
+    "services",
     "network",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""

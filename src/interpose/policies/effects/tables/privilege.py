@@ -110,17 +110,37 @@ PROGRAMS = {
             Row("grant-root", ("-o -u=0", "-u=0")),
             Row("change-users:last"),
         ),
-        options="a,append G=,groups= g=,gid= u=,uid= o,non-unique l=,login= d=,home= m s=,shell= c= p=,password= L U e=",
+        options=(
+            "a,append G=,groups= g=,gid= u=,uid= o,non-unique l=,login= d=,home= m s=,shell= c= p=,password= L U e="
+        ),
         aka="useradd",
     ),
-    "gpasswd": Program((Row("grant-root:words", ("-a *:sudo|wheel|docker|root|admin", "-A")), Row("change-users:words")),
-                       options="a=,add= d=,delete= A=,administrators= M=,members= r R"),
-    "adduser": Program((Row("grant-root:last", "*:sudo|wheel|docker|root|admin"), Row("change-users:words")), aka="addgroup"),
-    "passwd": Program((Row("", ("-S", "--status")), Row("grant-root", "1:root"), Row("change-users:words")), options="S,status l u d e"),
-    "chpasswd": Program((Row("change-users"),), aka="userdel deluser groupdel delgroup chsh chfn groupmod newusers vipw vigr"),
-    "nsenter": Program(effects=_nsenter, options="t=,target= m,mount=? u,uts=? i,ipc=? n,net=? p,pid=? U,user=? a,all S= G= F r=? w=?"),
+    "gpasswd": Program(
+        (Row("grant-root:words", ("-a *:sudo|wheel|docker|root|admin", "-A")), Row("change-users:words")),
+        options="a=,add= d=,delete= A=,administrators= M=,members= r R",
+    ),
+    "adduser": Program(
+        (Row("grant-root:last", "*:sudo|wheel|docker|root|admin"), Row("change-users:words")), aka="addgroup"
+    ),
+    "passwd": Program(
+        (Row("", ("-S", "--status")), Row("grant-root", "1:root"), Row("change-users:words")),
+        options="S,status l u d e",
+    ),
+    "chpasswd": Program(
+        (Row("change-users"),), aka="userdel deluser groupdel delgroup chsh chfn groupmod newusers vipw vigr"
+    ),
+    "nsenter": Program(
+        effects=_nsenter, options="t=,target= m,mount=? u,uts=? i,ipc=? n,net=? p,pid=? U,user=? a,all S= G= F r=? w=?"
+    ),
     "insmod": Program((Row("load-kernel-code:words", "#>=1"),), aka="rmmod"),
     "kexec": Program((Row("load-kernel-code:words"),)),
-    "sysctl": Program((Row("load-kernel-code:words", ("*:kernel.core_pattern=*|kernel.modprobe=*|kernel.yama*=*|kernel.randomize*=*|fs.suid*=*",)),),
-                      options="w p n a q e N"),
-}  # fmt: skip
+    "sysctl": Program(
+        (
+            Row(
+                "load-kernel-code:words",
+                ("*:kernel.core_pattern=*|kernel.modprobe=*|kernel.yama*=*|kernel.randomize*=*|fs.suid*=*",),
+            ),
+        ),
+        options="w p n a q e N",
+    ),
+}
