@@ -67,7 +67,7 @@ def _s3(operation: str, arguments: Arguments, values: tuple[str, ...]) -> Iterat
     if operation == "rb" or (operation == "rm" and arguments.has("recursive")):
         yield Found(WIDE, target, values)
     elif (
-        operation in ("rm",)
+        operation == "rm"
         or (operation == "mv" and "".join(words[:1]).startswith("s3:"))
         or (operation == "sync" and arguments.has("delete") and not is_local(words[-1:]))
     ):

@@ -32,7 +32,10 @@ _SOCKETS = re.compile(
     r"(?:/private)?/(?:var/)?run/(?:docker|containerd/containerd|podman/podman|crio/crio)\.sock|.*docker\.sock"
 )
 _CAPABILITIES = frozenset({"ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO"})
-_GLOBALS = "c=,context= D,debug H=,host= l=,log-level= config= tls tlsverify tlscacert= tlscert= tlskey= r,remote url= connection="
+_GLOBALS = (
+    "c=,context= D,debug H=,host= l=,log-level= config= tls tlsverify tlscacert= tlscert= tlskey= r,remote url= "
+    "connection="
+)
 
 
 def _run(arguments: Arguments) -> Iterator[Found]:
@@ -113,7 +116,10 @@ _ROWS = (
     Row("host-root", "--privileged", sub="exec|container exec", options="d i t u=,user= w= e= privileged env-file="),
     Row("host-root:value:cap-add", "--privileged", sub="compose run|compose exec", options="privileged"),
 )
-_COMPOSE = "f=,file= p=,project-name= profile= env-file= project-directory= H=,host= ansi= parallel= context= progress= compatibility"
+_COMPOSE = (
+    "f=,file= p=,project-name= profile= env-file= project-directory= H=,host= ansi= parallel= context= progress= "
+    "compatibility"
+)
 
 PROGRAMS = {
     "docker": Program(_ROWS, globals=_GLOBALS, aka="podman nerdctl finch", environment="c H"),

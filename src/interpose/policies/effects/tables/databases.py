@@ -206,8 +206,6 @@ PROGRAMS: dict[str, Program] = {
         options=(
             "c=,command= f=,file= d=,dbname= h=,host= p=,port= U=,username= W,password w l,list t,tuples-only "
             "A q,quiet "
-        )
-        (
             "v=,set=,variable= x X o=,output= 1,single-transaction e a b E n s S z 0 F=,field-separator= R= "
             "P=,pset= T= L= csv"
         ),
@@ -215,8 +213,8 @@ PROGRAMS: dict[str, Program] = {
     ),
     "mysql": Program(
         effects=_client("e", "D h u"),
-        options="e=,execute= D=,database= h=,host= P=,port= u=,user= p=?,password=? B,batch N t f,force v s S=,socket= "
-        (
+        options=(
+            "e=,execute= D=,database= h=,host= P=,port= u=,user= p=?,password=? B,batch N t f,force v s S=,socket= "
             "defaults-file= defaults-extra-file= ssl-ca= protocol= login-path= A C n r w E H X "
             "default-character-set= ssl-mode="
         ),
@@ -236,8 +234,8 @@ PROGRAMS: dict[str, Program] = {
         options=(
             "cmd= init= json csv header readonly batch column separator= bail line list html quote table box "
             "markdown "
-        )
-        "noheader nullvalue= newline= safe echo interactive stats mmap= vfs= append A",
+            "noheader nullvalue= newline= safe echo interactive stats mmap= vfs= append A"
+        ),
         aka="sqlite litecli sqlcipher sqlite-utils",
     ),
     "duckdb": Program(
@@ -249,13 +247,13 @@ PROGRAMS: dict[str, Program] = {
         options=(
             "q=,Q= query= c=,command= e=,execute= S=,server= d=,database= U=,user= P= i= o= h=,host= u= host= "
             "port= password= "
-        )
-        "multiquery n db= url= w= p= keyspace= k= catalog= schema=",
+            "multiquery n db= url= w= p= keyspace= k= catalog= schema="
+        ),
         aka=(
             "osql isql snowsql snow cqlsh trino presto clickhouse-client clickhouse cockroach ysqlsh vsql "
             "impala-shell beeline spark-sql "
-        )
-        "crate questdb tsql bsqldb hdbsql db2 vertica redshift",
+            "crate questdb tsql bsqldb hdbsql db2 vertica redshift"
+        ),
     ),
     "bq": Program(
         effects=_client("", operands=0), options="use_legacy_sql=? nouse_legacy_sql format= project_id= location="

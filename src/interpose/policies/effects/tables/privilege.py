@@ -11,20 +11,26 @@ from ..rows import Arguments, Found, Program, Row, written
 
 __all__ = ["PROGRAMS"]
 
-_SU = "c:lmpPs:g:G:w:fhVT command= login shell= group= supp-group= session-command= preserve-environment whitelist-environment= pty"
+_SU = (
+    "c:lmpPs:g:G:w:fhVT command= login shell= group= supp-group= session-command= preserve-environment "
+    "whitelist-environment= pty"
+)
 _OPTIONS = {
     "su": _SU,
     "runuser": f"{_SU}u: user=",
     "pkexec": "u: user= disable-internal-agent keep-cwd",
     "gosu": "",
     "su-exec": "",
-    "run0": "u:g:D: user= group= chdir= unit= property= description= slice= nice= setenv= background= machine= shell-prompt-prefix=",
+    "run0": "u:g:D: user= group= chdir= unit= property= description= slice= nice= setenv= background= machine=",
     "doas": WRAPPERS["doas"].options,
     "sudo": WRAPPERS["sudo"].options,
     "machinectl": "M:q uid= machine= quiet",
 }
 _ASKS_NOTHING = frozenset({"v", "K", "k", "l", "V", "h", "version", "list", "validate", "help", "remove-timestamp"})
-_GROUPS = "sudo|wheel|docker|root|admin|lxd|libvirt|disk|shadow|adm|sudo,*|wheel,*|docker,*|*,sudo|*,wheel|*,docker|*,sudo,*|*,docker,*"
+_GROUPS = (
+    "sudo|wheel|docker|root|admin|lxd|libvirt|disk|shadow|adm|sudo,*|wheel,*|docker,*|*,sudo|*,wheel|*,docker|*,sudo,*|"
+    "*,docker,*"
+)
 _ROOT = frozenset({"root", "0", "#0", ""})
 
 

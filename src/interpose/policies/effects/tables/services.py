@@ -13,7 +13,10 @@ __all__ = ["PROGRAMS"]
 
 # Code hosting.
 
-_API = "X=,method= f=,raw-field= F=,field= H=,header= input= paginate q=,jq= t=,template= silent i,include hostname= cache= p=,preview= verbose slurp"
+_API = (
+    "X=,method= f=,raw-field= F=,field= H=,header= input= paginate q=,jq= t=,template= silent i,include "
+    "hostname= cache= p=,preview= verbose slurp"
+)
 
 
 def _api(arguments: Arguments) -> Iterator[Found]:
@@ -163,11 +166,10 @@ def _services(arguments: Arguments) -> Iterator[Found]:
                 if not (name in ("rclone", "restic", "borg", "mc") and arguments.has("n", "dry-run")):
                     yield Found(DELETE, " ".join(words[1:]), values_of(arguments, "env"))
                 return
+    reads = words and words[0] in _OWN_READS.get(name, "").split()
     for found in _service(arguments):
-        if name in _OWN_READS and words and words[0] in _OWN_READS[name].split():
-            found = found._replace(kind=READ)
-        if not (name in ("rclone",) and arguments.has("n")):
-            yield found
+        if not (name == "rclone" and arguments.has("n")):
+            yield found._replace(kind=READ) if reads else found
 
 
 def _jenkins(arguments: Arguments) -> Iterator[Found]:

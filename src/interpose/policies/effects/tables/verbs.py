@@ -122,10 +122,12 @@ def by_verb(names: str, *, wide: str = "", unknown: str = "", first: int = 0) ->
 
 
 def begins(words: list[str], pattern: list[str]) -> bool:
+    """Return whether the words begin with those of a pattern."""
     return len(words) >= len(pattern) and all(
         fnmatch.fnmatchcase(word, one) for word, one in zip(words, pattern, strict=False)
     )
 
 
 def is_local(words: list[str]) -> bool:
+    """Return whether none of the words is an address of a storage service."""
     return not any(re.match(r"(?:s3|gs|az|https?):", word) for word in words)
