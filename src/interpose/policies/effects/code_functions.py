@@ -10,6 +10,7 @@ __all__ = [
     "COPIES",
     "DECODES",
     "DELETES",
+    "EMPTIES",
     "ENVIRONMENTS",
     "EVALUATES",
     "FETCHED",
@@ -155,6 +156,8 @@ STATEMENTS = frozenset(
         exec_query read_sql cursor.execute multi_query ExecContext statement
     """.split()
 )
+EMPTIES = frozenset({"deleteMany", "updateMany", "delete_all", "destroy_all"})
+"""Methods of models that change all rows unless they are given a condition."""
 EVALUATES: dict[str, str] = {
     "python": "exec eval compile",
     "node": "eval Function runInNewContext runInThisContext vm.runInContext",

@@ -19,6 +19,7 @@ from .code_functions import (
     COPIES,
     DECODES,
     DELETES,
+    EMPTIES,
     ENVIRONMENTS,
     EVALUATES,
     FETCHED,
@@ -229,6 +230,8 @@ class _Scan:
         if name in ENVIRONMENTS or any(name.startswith(f"{one}.") for one in ENVIRONMENTS):
             self._environment(at, name)
         known = self._known_name(name)
+        if _last(name) in ("delete_all", "destroy_all") and following != "(" and ".where" not in name:
+            self.found.append(Found("db-delete", f"of {name}"))
         if following == "(":
             values, end = self._arguments(at + 1, at + _MOST_TOKENS)
             self._call(at, known, values, end)
@@ -274,6 +277,9 @@ class _Scan:
             self.found.append(Found("computed-code"))
         if last in ("chmod", "chmodSync", "lchmod"):
             self._mode(at, values)
+        inside = self._text(at + 2) + self._text(at + 3)
+        if last in EMPTIES and (inside[:1] == ")" or inside == "{}") and ".where" not in name:
+            self.found.append(Found("db-delete", f"of {name}"))
         if last == "getenv" and first:
             self._variable(first)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
 from ..rows import Arguments, Found, Program, Row
-from .verbs import CHANGE, DELETE, READ, WIDE, is_dry, values_of
+from .verbs import CHANGE, DELETE, READ, UNKNOWN, WIDE, is_dry, values_of
 
 __all__ = ["PROGRAMS"]
 
@@ -101,6 +101,7 @@ _HELM = Program(
             sub="install|upgrade|rollback|push|plugin uninstall|repo remove",
             options="i,install f=,values= set= set-string= version= reset-values atomic wait create-namespace timeout=",
         ),
+        Row("cloud-change:words", UNKNOWN),
         Row("cloud-read"),
     ),
     globals="n=,namespace= kube-context= kubeconfig= debug registry-config= repository-config= kube-apiserver=",
@@ -122,7 +123,9 @@ def _terraform(arguments: Arguments) -> Iterator[Found]:
     words = [word for word in arguments.operands if word not in ("run-all", "run", "--", "all")]
     first, second = "".join(words[:1]), "".join(words[1:2])
     target = " ".join([*arguments.options.get("target", ()), *arguments.options.get("chdir", ())]) or "what it manages"
-    if first == "destroy" or (first in ("apply", "run") and arguments.has("destroy")):
+    if first in (ONE, MANY):
+        yield Found(CHANGE, target, values)
+    elif first == "destroy" or (first in ("apply", "run") and arguments.has("destroy")):
         yield Found(DELETE if arguments.has("target") else WIDE, target, values)
     elif first == "apply" and arguments.has("auto-approve"):
         yield Found("cloud-change-unseen", target, values)
@@ -152,7 +155,9 @@ def _pulumi(arguments: Arguments) -> Iterator[Found]:
     values = values_of(arguments, "s")
     words = arguments.operands
     first, second = "".join(words[:1]), "".join(words[1:2])
-    if first in ("destroy", "down") or (first, second) == ("stack", "rm"):
+    if first in (ONE, MANY):
+        yield Found(CHANGE, "the stack", values)
+    elif first in ("destroy", "down") or (first, second) == ("stack", "rm"):
         yield Found(READ if arguments.has("preview-only") else WIDE, second or "the stack", values)
     elif (first, second) in (("state", "delete"), ("config", "rm"), ("org", "remove")) or first == "cancel":
         yield Found(DELETE, " ".join(words[1:]), values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -70,8 +71,7 @@ def _source(mount: str) -> str:
     """Return what is mounted: ``/var`` of ``/var:/host``, or of ``type=bind,source=/var,target=/host``."""
     named = re.search(r"(?:^|,)(?:source|src)=([^,]*)", mount)
     source = named[1] if named else mount.partition(":")[0] if ":" in mount else ""
-    source = re.sub(r"/{2,}", "/", source)
-    return source.rstrip("/") or "/" if source.startswith("/") else source
+    return "/" + posixpath.normpath(source).lstrip("/") if source.startswith("/") else source
 
 
 def _removed(arguments: Arguments) -> Iterator[Found]:

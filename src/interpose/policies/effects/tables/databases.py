@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 from ....matching.shell.words import MANY, ONE, is_known
 from ..code_tokens import tokens_of
-from ..rows import Arguments, Found, Program, Row
+from ..inline_code import read_code
+from ..rows import RUNS, Arguments, Found, Program, Row
 from ..sql import sql_effects
 
 __all__ = ["PROGRAMS"]
@@ -163,8 +164,8 @@ def _django(arguments: Arguments) -> Iterator[Found]:
             yield Found("db-schema", "", values)
     elif words[:1] in (["dbshell"], ["shell"]):
         for text in (*arguments.options.get("c", ()), *arguments.texts):
-            for found in sql_effects(text):
-                yield found._replace(values=values)
+            statements = sql_effects(text) if words[0] == "dbshell" else read_code("python", text)
+            yield from (one._replace(values=values) for one in statements)
 
 
 def _runs_script(arguments: Arguments) -> Iterator[Found]:
@@ -180,12 +181,12 @@ def _runs_script(arguments: Arguments) -> Iterator[Found]:
 
 def _runner(arguments: Arguments) -> Iterator[Found]:
     """Read Ruby that rails runs: a model that is emptied."""
-    if arguments.operands[:1] in (["runner"], ["r"]):
+    if arguments.operands[:1] in (["runner"], ["r"], ["console"], ["c"]):
         for text in (*arguments.operands[1:], *arguments.texts):
-            if re.search(r"\.(?:delete_all|destroy_all)\b(?!\s*\()", text) and ".where" not in text:
-                yield Found("db-delete", "of a model")
-            for quoted in re.findall(r"execute\(?\s*([\"'])(.*?)\1", text)[:20]:
-                yield from sql_effects(quoted[1])
+            yield from (one for one in read_code("ruby", text) if one.kind != RUNS)
+    elif arguments.operands[:1] in (["dbconsole"], ["db"]):
+        for text in arguments.texts:
+            yield from sql_effects(text)
 
 
 def _rails(arguments: Arguments) -> Iterator[Found]:

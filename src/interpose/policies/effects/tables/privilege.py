@@ -98,7 +98,16 @@ def _nsenter(arguments: Arguments) -> Iterator[Found]:
         yield Found("host-root", "the first process of the host")
 
 
+def _shell(arguments: Arguments) -> Iterator[Found]:
+    """Read a shell without a text, a file or input that another program runs as root: ``sudo env bash``."""
+    elevated = {"sudo", "doas", "pkexec", "run0"} & set(arguments.command.via)
+    words = arguments.command.parts[1:]
+    if elevated and not arguments.texts and all(word[:1] == "-" and "c" not in word for word in words):
+        yield Found("elevated-shell")
+
+
 PROGRAMS = {
+    "bash": Program(effects=_shell, aka="sh zsh dash ksh fish tcsh csh ash"),
     "sudo": Program(effects=_sudo),
     "doas": Program(effects=_sudo),
     "pkexec": Program(effects=_sudo),

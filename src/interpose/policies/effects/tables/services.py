@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ....matching.shell.words import is_known
 from ..rows import Arguments, Found, Program, Row
-from .verbs import CHANGE, DELETE, READ, WIDE, by_verb, is_dry, kind_of, values_of
+from .verbs import CHANGE, DELETE, READ, UNKNOWN, WIDE, by_verb, is_dry, kind_of, values_of
 
 __all__ = ["PROGRAMS"]
 
@@ -63,6 +63,7 @@ _GH = Program(
             "repo unarchive|secret update|variable update|schedule run",
         ),
         Row(_api, sub="api", options=_API),
+        Row("cloud-change:words", UNKNOWN),
         Row("cloud-read"),
     ),
     globals="R=,repo= hostname=",
@@ -113,6 +114,7 @@ _HEROKU = Program(
                 "*:upgrade|*:copy|*:restore|*:resize|*:type|*:transfer|pg:*|deploy|restart|scale|create|run"
             ),
         ),
+        Row("cloud-change:words", UNKNOWN),
         Row("cloud-read"),
     ),
     globals="a=,app= r=,remote= t=,team=",

@@ -13,7 +13,19 @@ from functools import cache
 from ....matching.shell.words import MANY, ONE
 from ..rows import Arguments, Found
 
-__all__ = ["CHANGE", "DELETE", "READ", "WIDE", "begins", "by_verb", "is_dry", "is_local", "kind_of", "values_of"]
+__all__ = [
+    "CHANGE",
+    "DELETE",
+    "READ",
+    "UNKNOWN",
+    "WIDE",
+    "begins",
+    "by_verb",
+    "is_dry",
+    "is_local",
+    "kind_of",
+    "values_of",
+]
 
 _READS = """
     list ls get show describe status logs log tail info view cat read search find check validate verify inspect
@@ -22,7 +34,7 @@ _READS = """
     doctor docs completion template lint tree events usage about snapshots snapshot-list export download dry-run
     estimate simulate count current current-context cluster-info api-resources api-versions options config-view
     login logout auth init setup configure completions env-list regions zones locations pull fetch examples
-    whatis health monitor trace profile report summary compare releases tags images commands man shell-init
+    whatis health monitor trace profile report summary summarize url compare releases tags images commands man shell-init
     use-context use
 """.split()
 _DELETES = """
@@ -71,6 +83,9 @@ def _verb(words: list[str], first: int) -> tuple[str, int]:
 
 
 _READ_SET, _DELETE_SET, _CHANGE_SET = frozenset(_READS), frozenset(_DELETES), frozenset(_CHANGES)
+
+UNKNOWN = "1:(unknown)"
+"""The condition of a row that the first word is unknown: such a word matches every pattern, and a known one not this."""
 
 _DRY = frozenset(
     """
