@@ -3,6 +3,18 @@
 from .database_tools import effects_of_query
 from .effect import KINDS, Effect, say, shown
 from .lines import effects_of_line, unread
-from .tools import effects_of_input
+from .tools import Edit, edits_of_input, effects_of_input, is_patch_tool
 
-__all__ = ["KINDS", "Effect", "effects_of_input", "effects_of_line", "effects_of_query", "say", "shown", "unread"]
+__all__ = [
+    "KINDS",
+    "Edit",
+    "Effect",
+    "edits_of_input",
+    "effects_of_input",
+    "effects_of_line",
+    "effects_of_query",
+    "is_patch_tool",
+    "say",
+    "shown",
+    "unread",
+]

@@ -8,38 +8,43 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import ONE, is_known
+from ...matching.shell.words import MANY, ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
+from .guards import guard_effects
 from .inline_code import code_of, read_code
+from .network_code import network_in_code
 from .rows import RUNS, Found, apply_rows, written
+from .secret_reads import read_secrets
+from .sizes import size_effects
 from .sql import CLIENTS
 from .tables import find_programs
+from .tables.network import is_check_off
 from .texts import Texts
 
 __all__ = ["effects_of_line", "unread"]
 
-FILE_KINDS = frozenset(
-    {
-        "read-files",
-        "write-files",
-        "delete-files",
-        "delete-files-for-good",
-        "empty-files",
-        "move-files",
-        "change-tree",
-        "change-mode",
-        "lock-out",
-        "lose-changes",
-        "lose-changes-perhaps",
-        "lose-untracked",
-        "open-permissions",
-        "setuid",
-    }
-)
+FILE_KINDS = frozenset({
+    "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
+})  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
-LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (downloads_that_run,)
+
+def _fork_bombs(line: Line, cwd: str, home: str) -> Iterator[Effect]:
+    if line.is_fork_bomb:
+        yield Effect("fork-bomb", command=line.text, directory=cwd)
+
+
+LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
+    downloads_that_run,
+    _fork_bombs,
+    network_in_code,
+    read_secrets,
+    guard_effects,
+    size_effects,
+)
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
@@ -86,10 +91,18 @@ def _run(text: str, directory: str | None, home: str, command: Command, depth: i
 
 def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
-        if redirection.is_output:
+        if redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
+            host = redirection.target.split("/")[3]
+            yield Found("request", host)
+            if redirection.is_output:
+                yield Found("send", host)
+        elif redirection.is_output:
             yield Found("write-files", written(redirection.target))
-        elif redirection.is_input and not redirection.text:
+        elif redirection.is_input and not redirection.text and redirection.operator != "<&":
             yield Found("read-files", written(redirection.target))
+    for name, value in command.assigned:
+        if is_check_off(name, value):
+            yield Found("tls-off")
     given = texts.read_by(command)
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command, given)
@@ -133,9 +146,10 @@ def _known(path: str) -> str | None:
 
 def _absolute(path: str, directory: str | None, home: str) -> str:
     """Return a path with the directory that it is relative to; one that is not known is marked."""
-    if path == "~" or path.startswith("~/"):
-        path = home + path[1:]
-    if os.path.isabs(path) or path.startswith("~"):
+    if path[:1] == "~":
+        user, _, rest = path.partition("/")
+        path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
+    if os.path.isabs(path) or path.startswith((ONE, MANY)):
         return path
     if directory is None:
         return f"{ONE}/{path}"

@@ -19,13 +19,20 @@ FAMILIES: tuple[str, ...] = (
     "containers",
     "databases",
     "disks",
+    "readers",
+    "secrets",
     "files",
     "git",
     "interpreters",
     "machine",
     "privilege",
     "services",
+    "changes",
+    "guards",
+    "persistence",
+    "sizes",
     "network",
+    "packages",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
@@ -49,5 +56,5 @@ def _programs() -> tuple[dict[str, list[Entry]], list[tuple[str, Entry]]]:
 def find_programs(name: str) -> tuple[Entry, ...]:
     """Return the entries of a program, each with the name that it stands under; case and a version are ignored."""
     exact, globs = _programs()
-    plain = program_of(name.lower())
+    plain = program_of(name.lower().rpartition("\\")[2].removesuffix(".exe"))
     return (*exact.get(plain, ()), *(entry for glob, entry in globs if fnmatch.fnmatchcase(plain, glob)))

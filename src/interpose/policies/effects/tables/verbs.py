@@ -34,8 +34,8 @@ _READS = """
     doctor docs completion template lint tree events usage about snapshots snapshot-list export download dry-run
     estimate simulate count current current-context cluster-info api-resources api-versions options config-view
     login logout auth init setup configure completions env-list regions zones locations pull fetch examples
-    whatis health monitor trace profile report summary summarize url compare releases tags images commands man shell-init
-    use-context use
+    whatis health monitor trace profile report summary summarize url compare releases tags images commands man
+    shell-init use-context use
 """.split()
 _DELETES = """
     delete del destroy remove rm rb purge drop unregister undeploy revoke archive forget wipe reset clear
@@ -85,7 +85,7 @@ def _verb(words: list[str], first: int) -> tuple[str, int]:
 _READ_SET, _DELETE_SET, _CHANGE_SET = frozenset(_READS), frozenset(_DELETES), frozenset(_CHANGES)
 
 UNKNOWN = "1:(unknown)"
-"""The condition of a row that the first word is unknown: such a word matches every pattern, and a known one not this."""
+"""The condition that the first word is unknown: such a word matches every pattern, and no other word this one."""
 
 _DRY = frozenset(
     """
