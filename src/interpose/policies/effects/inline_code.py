@@ -7,7 +7,6 @@ literals, names that were given a literal, and joins of these. Everything else i
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 
 from ...matching.shell import Command
@@ -44,7 +43,7 @@ from .code_functions import (
     WRITES,
 )
 from .code_tokens import Token, tokens_of
-from .rows import RUNS, Found
+from .rows import RUNS, Found, line_of
 from .sql import sql_effects
 
 __all__ = ["code_of", "read_code"]
@@ -332,7 +331,7 @@ class _Scan:
 
     def _run_words(self, words: list[str]) -> None:
         if words and words[0] not in (ONE, MANY):
-            self.found.append(Found(RUNS, " ".join(_quoted(word) for word in words)))
+            self.found.append(Found(RUNS, line_of(words)))
         elif words:
             self.found.append(Found("computed-code"))
 
@@ -672,7 +671,3 @@ def _joined(value: Value, more: Value, between: str) -> Value:
     if isinstance(more, list):
         return [value, *more]
     return f"{value}{between}{more}"[:_LONGEST_VALUE]
-
-
-def _quoted(word: str) -> str:
-    return f'"{_UNKNOWN}"'.join(shlex.quote(part) if part else "" for part in word.split(ONE)) or "''"

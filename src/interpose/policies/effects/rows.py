@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
@@ -30,10 +31,23 @@ from typing import NamedTuple
 from ...matching.shell import Command
 from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
 
-__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "line_of", "parse", "written"]
 
 RUNS = "run-line"
 """The kind of a target that is a command line which is run: its effects are read in turn."""
+
+
+_UNKNOWN = "${UNKNOWN}"
+
+
+def line_of(words: Iterable[str]) -> str:
+    """Return words as a command line; a variable stands for what is unknown."""
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    parts = word.replace(MANY, ONE).split(ONE)
+    return f'"{_UNKNOWN}"'.join(shlex.quote(part) if part else "" for part in parts) or "''"
 
 
 class Found(NamedTuple):
@@ -195,7 +209,7 @@ def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, 
         after, sure = _after(rest, row.sub, spec)
         if after is None:
             continue
-        arguments = _with_globals(parse(name, after, spec, command), before)
+        arguments = _with_globals(parse(name, after, spec, command), before)._replace(texts=texts)
         if _asks_for_help(arguments, spec):
             return
         when = (row.when,) if isinstance(row.when, str) else row.when

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
-from ..rows import Arguments, Found, Program
+from ..rows import RUNS, Arguments, Found, Program
 from .verbs import CHANGE, DELETE, READ, WIDE, begins, by_verb, is_dry, is_local, values_of
 
 __all__ = ["PROGRAMS"]
@@ -106,8 +106,9 @@ def _gcloud(arguments: Arguments) -> Iterator[Found]:
             yield Found(DELETE, " ".join(words[2:]), values)
         else:
             yield Found(READ if is_local(words[-1:]) else CHANGE, " ".join(words[2:]), values)
-    elif words[:2] == ["compute", "ssh"] or words[:2] == ["compute", "scp"] or words[:1] == ["workspace"]:
+    elif words[:2] in (["compute", "ssh"], ["compute", "scp"]):
         yield Found(CHANGE, " ".join(words[2:]), values)
+        yield from (Found(RUNS, text) for text in arguments.options.get("command", ()))
     else:
         yield from _gcloud_verb(arguments._replace(operands=words))
 
@@ -193,7 +194,7 @@ PROGRAMS: dict[str, Program] = {
         options="recursive delete dryrun dry-run generate-cli-skeleton",
         aka="awslocal",
     ),
-    "gcloud": Program(effects=_gcloud, options=f"{_GCLOUD_GLOBALS} r,R,recursive d"),
+    "gcloud": Program(effects=_gcloud, options=f"{_GCLOUD_GLOBALS} r,R,recursive d command="),
     "gsutil": Program(effects=_gsutil, options="m q D o= h= u= r,R,recursive f a d n"),
     "bq": Program(effects=_bq, options="r f d t project_id= dataset_id= location= format= use_legacy_sql=? n="),
     "az": Program(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
-from ..rows import Arguments, Found, Program, Row
+from ..rows import RUNS, Arguments, Found, Program, Row
 from .verbs import CHANGE, DELETE, READ, UNKNOWN, WIDE, is_dry, values_of
 
 __all__ = ["PROGRAMS"]
@@ -81,7 +81,8 @@ _KUBECTL = Program(
         ),
         Row("cloud-delete", ("--force", "--prune"), sub="replace|apply", options="force prune"),
         Row("cloud-delete:words", "--replicas=0", sub="scale", options="replicas= l= f= current-replicas= all"),
-        Row("", sub="exec|rsh|cp|attach|debug|port-forward|proxy"),
+        Row("cloud-read", sub="port-forward|proxy"),
+        Row("cloud-change:first", sub="exec|rsh|cp|attach|debug"),
         Row(_kubectl),
     ),
     globals=_KUBE_GLOBALS,
@@ -123,9 +124,11 @@ def _terraform(arguments: Arguments) -> Iterator[Found]:
     words = [word for word in arguments.operands if word not in ("run-all", "run", "--", "all")]
     first, second = "".join(words[:1]), "".join(words[1:2])
     target = " ".join([*arguments.options.get("target", ()), *arguments.options.get("chdir", ())]) or "what it manages"
+    if arguments.has("help", "h"):
+        return
     if first in (ONE, MANY):
         yield Found(CHANGE, target, values)
-    elif first == "destroy" or (first in ("apply", "run") and arguments.has("destroy")):
+    elif first in ("destroy", "destroy-all") or (first in ("apply", "apply-all", "run") and arguments.has("destroy")):
         yield Found(DELETE if arguments.has("target") else WIDE, target, values)
     elif first == "apply" and arguments.has("auto-approve"):
         yield Found("cloud-change-unseen", target, values)
@@ -138,7 +141,7 @@ def _terraform(arguments: Arguments) -> Iterator[Found]:
         yield Found(DELETE, " ".join(words[1:]), values)
     elif (first, second) == ("workspace", "select"):
         yield Found("cloud-select", " ".join(words[2:3]), values)
-    elif first in ("apply", "import", "taint", "untaint") or (
+    elif first in ("apply", "apply-all", "import", "taint", "untaint") or (
         first == "state" and second in ("mv", "replace-provider")
     ):
         yield Found(READ if second in ("list", "show", "pull") else CHANGE, target, values)
@@ -179,6 +182,8 @@ def _ansible(arguments: Arguments) -> Iterator[Found]:
         yield Found(READ, "", values)
     elif arguments.operands:
         yield Found(CHANGE, " ".join(arguments.operands), values)
+        if arguments.program == "ansible" and module in ("command", "shell", "raw"):
+            yield from (Found(RUNS, text) for text in arguments.options.get("a", ()))
 
 
 PROGRAMS: dict[str, Program] = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from ....matching.shell.words import MANY, ONE, is_known
 from ..code_tokens import tokens_of
 from ..inline_code import read_code
-from ..rows import RUNS, Arguments, Found, Program, Row
+from ..rows import RUNS, Arguments, Found, Program, Row, line_of
 from ..sql import sql_effects
 
 __all__ = ["PROGRAMS"]
@@ -64,7 +64,7 @@ def _mongo(arguments: Arguments) -> Iterator[Found]:
         for at, token in enumerate(tokens):
             name = token.text.rpartition(".")[2]
             after = "".join(one.text if one.kind == "mark" else "x" for one in tokens[at + 1 : at + 4])
-            if token.kind == "name" and after.startswith("(") and name in _MONGO_DROPS:
+            if token.kind == "name" and after[:1] in ("(", "") and name in _MONGO_DROPS:
                 yield Found("db-drop", token.text, values)
             elif token.kind == "name" and name in _MONGO_ALL and re.match(r"\((?:\{\}|\))", after):
                 yield Found("db-delete", f"of {token.text}", values)
@@ -198,10 +198,28 @@ def _mix(arguments: Arguments) -> Iterator[Found]:
     yield from _task(arguments)
 
 
+_BINARIES = frozenset(
+    """
+    prisma sequelize sequelize-cli knex typeorm drizzle-kit mikro-orm wrangler vercel netlify firebase serverless sls sst
+    cdk supabase
+    """.split()
+)
+
+
+def _binary(arguments: Arguments) -> Iterator[Found]:
+    """Read ``pnpm prisma …`` and ``yarn prisma …``: they run a program of the project."""
+    for at, word in enumerate(arguments.words):
+        if word in _BINARIES:
+            yield Found(RUNS, line_of(arguments.words[at:]))
+        if not word.startswith("-"):
+            return
+
+
 _SQL_NAMES = "d h D host database U url"
 _PRISMA = "force-reset accept-data-loss skip-generate schema= force url= file= stdin preview-feature f create-only"
 
 PROGRAMS: dict[str, Program] = {
+    "pnpm": Program(effects=_binary, aka="yarn bun"),
     "psql": Program(
         effects=_client("c", "d h U v"),
         options=(
@@ -332,6 +350,7 @@ PROGRAMS: dict[str, Program] = {
         (
             Row("db-reset", sub="migrate reset", options=_PRISMA),
             Row("db-reset", ("--force-reset", "--accept-data-loss"), sub="db push", options=_PRISMA),
+            Row(_client("", "url"), sub="db execute", options=_PRISMA, also=True),
             Row("db-schema", sub="db push|migrate deploy|migrate dev|db execute|migrate resolve", options=_PRISMA),
         )
     ),

@@ -41,6 +41,7 @@ def _sudo(arguments: Arguments) -> Iterator[Found]:
     while at < len(words) and "=" in words[at] and not words[at].startswith(("-", "/")):
         at += 1
     inner = words[at:]
+    edits = bool({"-e", "--edit"} & set(words[:at]))
     user = options.get("u") or options.get("user") or ""
     if arguments.program in ("gosu", "su-exec"):
         user, inner = "".join(inner[:1]).partition(":")[0], inner[1:]
@@ -49,10 +50,9 @@ def _sudo(arguments: Arguments) -> Iterator[Found]:
             arguments.program != "sudo" and not options.keys() & _ASKS_NOTHING
         ):
             yield Found("elevated-shell")
-        elif options.keys() & {"e", "edit"}:
-            yield Found("elevate", "sudoedit")
         return
-    if options.keys() & {"e", "edit"}:
+    if edits:
+        yield from (Found("write-files", path) for path in inner)
         inner = ["sudoedit", *inner]
     yield from _elevated(user, inner, is_fed=bool(arguments.texts))
 
@@ -117,7 +117,7 @@ PROGRAMS = {
     "su": Program(effects=_su),
     "runuser": Program(effects=_su),
     "machinectl": Program((Row("elevated-shell", sub="shell|login"),)),
-    "sudoedit": Program((Row("elevate:words"),)),
+    "sudoedit": Program((Row("elevate:words write-files:all"),)),
     "visudo": Program((Row("", "-c"), Row("grant-root")), options="c,check f=,file= q,quiet s,strict"),
     "usermod": Program(
         (

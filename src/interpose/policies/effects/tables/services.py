@@ -161,6 +161,13 @@ def _services(arguments: Arguments) -> Iterator[Found]:
     if name == "eksctl" and words[:2] == ["delete", "cluster"]:
         yield Found(WIDE, " ".join(words[2:]), values_of(arguments, "profile"))
         return
+    if (
+        name in ("vercel", "now", "netlify")
+        and arguments.has("prod", "production")
+        and "".join(words[:1]) in ("", "deploy")
+    ):
+        yield Found(CHANGE, "the site", ("production",))
+        return
     extra = _EXTRA.get(name)
     if extra is not None and words[:1]:
         for verbs, options in extra:
@@ -288,7 +295,7 @@ PROGRAMS: dict[str, Program] = {
             Row("cloud-delete:words", sub="rm|remove|* rm|* remove|certs rm|dns rm"),
             Row(_services),
         ),
-        options="y,yes t=,token= S=,scope= prod",
+        options="y,yes t=,token= S=,scope= prod production",
         aka="now",
     ),
     "services": Program(
