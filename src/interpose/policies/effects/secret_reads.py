@@ -17,7 +17,7 @@ from .senders import sent_by
 from .tables import find_programs
 from .tables.readers import PROGRAMS as READERS
 
-__all__ = ["printed_variables", "read_secrets"]
+__all__ = ["SENT", "printed_variables", "read_secrets"]
 
 _NAMES = frozenset(name for entry, program in READERS.items() for name in (entry, *program.aka.split()))
 
@@ -43,7 +43,7 @@ _USERS = frozenset({
 
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the files of secrets that programs are given, and the secrets that are printed or sent."""
-    reading = _Reading(cwd, home)
+    reading = _Reading(line, cwd, home)
     for command in line.commands:
         if not _runs_another(command, line):
             yield from reading.given(command)
@@ -73,18 +73,21 @@ def _runs_another(command: Command, line: Line) -> bool:
 class _Reading:
     """What a line does with secrets, in a directory."""
 
-    def __init__(self, cwd: str, home: str) -> None:
+    def __init__(self, line: Line, cwd: str, home: str) -> None:
         self.cwd = cwd
         self.home = home
+        self.socket = next(filter(None, map(_socket, line.commands)), "")
+        """The host to which a redirection of the line leads; a descriptor of the line may lead there too."""
+
+    def absolute(self, path: str) -> str:
+        if path == "~" or path.startswith("~/"):
+            return self.home + path[1:]
+        return path if path.startswith(("/", "~", ONE, MANY)) else os.path.normpath(os.path.join(self.cwd, path))
 
     def is_secret(self, path: str) -> bool:
         if not path or "://" in path or len(path) > 4_096:
             return False
-        if path == "~" or path.startswith("~/"):
-            path = self.home + path[1:]
-        elif not path.startswith(("/", "~", ONE, MANY)):
-            path = os.path.normpath(os.path.join(self.cwd, path))
-        return secret_kind(path, self.home) not in (None, "settings")
+        return secret_kind(self.absolute(path), self.home) not in (None, "settings")
 
     def given(self, command: Command) -> Iterator[Effect]:
         """Yield the secret files among the words of a program of which no table says that it reads files."""
@@ -124,6 +127,10 @@ class _Reading:
         for found in _found(command):
             if found.kind == "read-files" and self.is_secret(found.target):
                 yield Brought(Origin("file", found.target))
+            elif found.kind == "read-files" and found.target in _SYSTEM:
+                yield Brought(Origin("system", found.target))
+            elif found.kind == "read-files" and _may_be_folder(command, found.target):
+                yield Brought(Origin("folder", self.absolute(found.target)))
             elif found.kind == "print-env" and not found.values:
                 yield Brought(Origin("environment", "the environment"))
             elif found.kind == "read-secret":
@@ -135,11 +142,16 @@ class _Reading:
                 yield Brought(Origin("variable", f"${name}"))
         if sent := sent_by(command):
             for path in sent.files:
-                if self.is_secret(path):
-                    yield Brought(Origin("file", path))
+                yield Brought(self.of_file(path))
             for name in sent.variables:
                 if is_secret_variable(name):
                     yield Brought(Origin("variable", f"${name}"))
+
+    def of_file(self, path: str) -> Origin:
+        """Return what a file is that is sent."""
+        if self.is_secret(path):
+            return Origin("file", path)
+        return Origin("system", path) if path in _SYSTEM else Origin("path", self.absolute(path))
 
     def sent(self, step: Step) -> Iterator[Effect]:
         """Yield the secrets that a command sends away."""
@@ -154,20 +166,19 @@ class _Reading:
                 found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
             for path in sent.files:
                 found |= step.files.read(path, command)
-                if self.is_secret(path):
-                    found.add(Origin("file", path))
+                found.add(self.of_file(path))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
-        target = _network_output(command)
-        if target:
-            host = target
+        is_raw = program_of(command.name.lower()) in _RAW
+        if target := _socket(command) or (self.socket if _is_descriptor(command) else ""):
+            host, is_raw = target, True
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
         for origin in sorted(found):
-            if origin.kind in ("file", "environment", "variable"):
+            if origin.kind in SENT:
                 yield Effect(
                     "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
-                    (origin.kind, host),
+                    (origin.kind, host, "raw" if is_raw else ""),
                 )  # fmt: skip
 
     def printed(self, step: Step) -> Iterator[Effect]:
@@ -189,10 +200,42 @@ def _found(command: Command) -> Iterator[Found]:
         yield from apply_rows(name, program, command)
 
 
-def _network_output(command: Command) -> str:
+_SYSTEM = frozenset({"/etc/passwd", "/etc/group"})
+"""Files that are sent away for no good reason, though everybody may read them."""
+
+SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"})
+"""What an effect ``send-secret`` has as its first value. Whether a folder or a path is a secret, the disk says."""
+
+_RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
+"""Programs that are no usual way to copy a folder to another machine."""
+
+_PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
+
+
+def _may_be_folder(command: Command, path: str) -> bool:
+    """Return whether a command reads a whole folder, or files of which only the pattern is known."""
+    if not path or path == "-":
+        return False
+    program = program_of(command.name.lower())
+    is_deep = program in ("grep", "rg", "ag", "egrep", "fgrep") and (program in ("rg", "ag") or _is_recursive(command))
+    return program in _PACKERS or is_deep or any(mark in path for mark in ("*", "?", MANY))
+
+
+def _is_recursive(command: Command) -> bool:
+    return any(word[:1] == "-" and word[:2] != "--" and {"r", "R"} & set(word) for word in command.parts[1:])
+
+
+def _socket(command: Command) -> str:
     """Return the host that a redirection of bash writes to."""
     for redirection in command.redirections:
         if redirection.is_output and redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
             host = redirection.target.split("/")[3]
             return host if is_known(host) else "a host"
     return ""
+
+
+def _is_descriptor(command: Command) -> bool:
+    """Return whether a command writes to a descriptor that the line may have opened."""
+    numbers = [one.target.rstrip("-") for one in command.redirections if "&" in one.operator and ">" in one.operator]
+    words = [word for word in command.parts[1:] if word.startswith(("/dev/fd/", "/proc/self/fd/", "FD:"))]
+    return any(number not in ("", "0", "1", "2") for number in numbers) or bool(words)

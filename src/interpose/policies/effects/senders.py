@@ -106,9 +106,11 @@ def _stream(arguments: Arguments) -> Sent:
 def _socat(arguments: Arguments) -> Sent | None:
     addresses = [one for word in arguments.operands for one in word.split("!!")]
     remote = [one for one in addresses if one.partition(":")[0].upper().startswith(_SOCKETS)]
+    runs = [one.partition(":")[2] for one in addresses if one.partition(":")[0].upper() in ("EXEC", "SYSTEM", "SHELL")]
+    remote += [text for text in runs if text.strip("\"'").split(" ")[0] in ("curl", "wget", "nc", "ncat", "ssh")]
     if not remote:
         return None
-    files = list[str]()
+    files = [word.strip("\"'") for text in runs for word in text.strip("\"'").split()[1:] if word[:1] != "-"]
     for one in addresses:
         kind, _, rest = one.partition(":")
         if kind.upper() in ("OPEN", "FILE", "GOPEN", "RDONLY", "PIPE", "CREATE"):
@@ -120,7 +122,7 @@ def _socat(arguments: Arguments) -> Sent | None:
     return Sent(_host(remote[0].partition(":")[2]), tuple(files), True)
 
 
-_SOCKETS = ("TCP", "UDP", "SCTP", "OPENSSL", "SSL", "SOCKS", "PROXY", "VSOCK", "DCCP")
+_SOCKETS = ("TCP", "UDP", "SCTP", "OPENSSL", "SSL", "SOCKS", "PROXY", "VSOCK", "DCCP", "FD")
 
 
 def _is_remote(word: str) -> bool:
