@@ -12,6 +12,7 @@ from ..matching.shell import Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
 from .effects import Effect, effects_of_input, effects_of_line
+from .effects.output import consumed_commands
 from .effects.downloads import is_well_known_installer
 
 __all__ = ["Call", "PlaceKind"]
@@ -47,6 +48,11 @@ class Call:
     def unreadable(self) -> tuple[Unread, ...]:
         """Why a line of it cannot be read, or not all of it; each reason has a kind."""
         return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
+
+    @cached_property
+    def consumed(self) -> frozenset[str]:
+        """The commands whose output the line itself consumes, as effects name them: nothing of it is shown."""
+        return frozenset[str]().union(*map(consumed_commands, self.lines))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""

@@ -39,7 +39,9 @@ def _patterns() -> tuple[HostPattern, ...]:
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of("request", "send", "clone", "tunnel", "run-downloaded"):
         if any(one.grade(effect.target) in ("certain", "possible") for one in _patterns()):
-            yield Objection("deny", f"{say(effect)}, the metadata service of a cloud, which hands out credentials", effect.grade)
+            yield Objection(
+                "deny", f"{say(effect)}, the metadata service of a cloud, which hands out credentials", effect.grade
+            )
 
 
 POLICY = Policy(

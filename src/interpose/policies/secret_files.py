@@ -12,7 +12,6 @@ from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
 from .call import Call
 from .effects import Effect, say
-from .effects.output import consumed_commands
 from .effects.secret_names import SecretKind, secret_kind
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
@@ -44,16 +43,15 @@ def _patterns(value: Any) -> tuple[PathPattern, ...]:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     own: tuple[PathPattern, ...] = options["names"]
-    consumed = frozenset[str]().union(*map(consumed_commands, call.lines))
     for effect in call.effects:
         is_tool = effect.program == call.tool and not call.lines
         if effect.kind == "read-secret":
-            what = options["use"] if effect.command in consumed else options["commands"]
+            what = options["use"] if effect.command in call.consumed else options["commands"]
             yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
-                is_use = effect.command in consumed or effect.program in ("source", ".")
+                is_use = effect.command in call.consumed or effect.program in ("source", ".")
                 yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)

@@ -47,7 +47,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 
 def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options) -> Iterator[Objection]:
-    """Object to a folder or a link that is sent, if it leads to a secret; and to a folder that cannot be looked into."""
+    """Object to a folder or a link that leads to a secret, and to a folder that cannot be looked into."""
     path = _MARKED.split(effect.target)[0] if kind == "folder" else effect.target
     if path != effect.target:
         path = path.rpartition("/")[0] or "/"
@@ -65,7 +65,7 @@ def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options
 
 
 def _secret_in(path: str, call: Call) -> str | None:
-    """Return a secret file that a path leads to or holds; an empty text if that cannot be said, None if there is none."""
+    """Return a secret file that a path leads to or holds; empty if that cannot be said, None if there is none."""
     if os.path.isfile(path):
         spellings = names_of(path, call.cwd)
         return next((name for name in spellings if secret_kind(name, call.home) in ("env", "keys", "stores")), None)

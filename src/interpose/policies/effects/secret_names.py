@@ -62,14 +62,16 @@ _HOME: dict[SecretKind, tuple[str, ...]] = {
         "library/application support/bravesoftware/",
         # Coding agents.
         ".codex/.credentials.json", ".gemini/mcp-oauth-tokens.json", ".gemini/a2a-oauth-tokens.json",
-        ".gemini/gemini-credentials.json", ".kimi/credentials/", ".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/",
-        ".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".local/share/opencode/", ".local/share/amp/",
-        ".amp/oauth/", ".config/cursor/auth.json", ".cursor/auth.json", ".copilot/mcp-oauth-config/",
-        ".copilot/mcp-secrets/", ".config/github-copilot/", ".kimi/config.json", ".kimi-code/credentials/",
-        ".kimi-code/server.token", ".kimi/mcp-oauth/", ".pi/agent/auth.json", ".qwen/oauth_creds.json",
+        ".gemini/gemini-credentials.json", ".kimi/credentials/", ".claude.json", ".claude/.credentials.json",
+        ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/", ".gemini/oauth_creds.json",
+        ".gemini/google_accounts.json", ".local/share/opencode/", ".local/share/amp/", ".amp/oauth/",
+        ".config/cursor/auth.json", ".cursor/auth.json", ".copilot/mcp-oauth-config/", ".copilot/mcp-secrets/",
+        ".config/github-copilot/", ".kimi/config.json", ".kimi-code/credentials/", ".kimi-code/server.token",
+        ".kimi/mcp-oauth/", ".pi/agent/auth.json", ".qwen/oauth_creds.json",
     ),
     "settings": (
-        ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml", ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
+        ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml",
+        ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
         ".amp/settings.jsonc", ".gemini/settings.json", ".gemini/config/", ".copilot/config.json",
         ".copilot/mcp-config.json", ".cursor/mcp.json", ".kimi-code/mcp.json", ".pi/agent/models.json",
     ),
@@ -83,7 +85,8 @@ _PLAIN_FILES = {
 # Settings of coding agents in a project or anywhere else.
 _SETTINGS = re.compile(
     r"(?:.*/)?(?:\.mcp\.json|\.claude/settings\.local\.json|\.cursor/mcp\.json|\.cursor/projects/[^/]*/mcp-auth\.json"
-    r"|\.amp/settings\.jsonc?|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
+    r"|\.amp/settings\.jsonc?"
+    r"|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
 )
 _AGENTS = re.compile(
     r"(?:.*/)?(?:\.codex/auth\.json|\.gemini/oauth_creds\.json|\.claude/\.credentials\.json|\.pi/agent/auth\.json"
@@ -200,7 +203,7 @@ def _meant(base: str) -> list[str]:
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET_PARTS = frozenset({
     "KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PWD", "CREDENTIAL", "CREDENTIALS",
-    "CREDS", "AUTH", "PRIVATE", "SECRETS", "TOKENS", "PAT",
+    "CREDS", "AUTH", "PRIVATE", "SECRETS", "PAT",
 })  # fmt: skip
 _PLAIN_NAMES = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY"})
 _ABOUT = frozenset({

@@ -44,8 +44,12 @@ _USERS = frozenset({
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the files of secrets that programs are given, and the secrets that are printed or sent."""
     reading = _Reading(line, cwd, home)
+    deepest: dict[int, int] = {}
     for command in line.commands:
-        if not _runs_another(command, line):
+        deepest[command.place] = max(deepest.get(command.place, 0), len(command.via))
+    for command in line.commands:
+        # A command that only runs another one, as sudo does, is not looked at: the other one is.
+        if len(command.via) == deepest[command.place]:
             yield from reading.given(command)
             for name in printed_variables(command):
                 yield _effect("print-variable", name, command)
@@ -63,11 +67,6 @@ def printed_variables(command: Command) -> Iterator[str]:
 
 def _effect(kind: str, target: str, command: Command) -> Effect:
     return Effect(kind, target, " ".join(map(written_of, command.parts)), command.name, command.grade)
-
-
-def _runs_another(command: Command, line: Line) -> bool:
-    """Return whether a command only runs another one that the line shows too, as ``sudo`` does."""
-    return any(one.place == command.place and len(one.via) > len(command.via) for one in line.commands)
 
 
 class _Reading:
@@ -112,11 +111,10 @@ class _Reading:
 
     def listed(self, line: Line) -> Iterator[Effect]:
         """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
-        for first, middle, last in line.pipes:
-            readers = [
-                one for one in line.commands if middle <= one.place < last and {"xargs", "parallel"} & set(one.via)
-            ]
-            if any(program_of(one.name.lower()) in _NAMES for one in readers):
+        given = [one for one in line.commands if {"xargs", "parallel"} & set(one.via)]
+        readers = {one.place for one in given if program_of(one.name.lower()) in _NAMES}
+        for first, middle, last in line.pipes if readers else ():
+            if not readers.isdisjoint(range(middle, last)):
                 for command in line.commands:
                     for word in map(written_of, command.parts[1:] if first <= command.place < middle else ()):
                         if self.is_secret(word):
