@@ -15,7 +15,7 @@ __all__ = ["Action", "Judge", "Objection", "Options", "Policy"]
 
 Action = Literal["deny", "ask", "allow"]
 Options = Mapping[str, Any]
-"""The values of a policy's parameters, all of them, by name."""
+"""The values of a policy's parameters, all of them, by name; ``project`` is the directory that is configured."""
 
 
 class Objection(NamedTuple):
@@ -50,6 +50,8 @@ class Policy(Record):
     """Its parameters in the set ``recommended``; None if it is not in it."""
     guard: bool = True
     """Whether a failure of the policy denies."""
+    locked: bool = False
+    """Whether its hooks are locked unless the configuration says otherwise: no other file replaces them."""
     timeout: float | None = None
     notes: str = ""
     """Paragraphs for the page: what it does not see, and where it differs from what a reader may expect."""

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..errors import BadHook
-from ..matching.paths import PathPattern, names_of
+from ..matching.paths import PathPattern, names_of, readings_of
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
 from .call import Call
@@ -71,7 +71,9 @@ def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...])
     base = path.rstrip("/").rpartition("/")[2].casefold()
     if any(fnmatchcase(base, glob.casefold()) for glob in options["examples"]):
         return None
-    spellings = names_of(path, call.cwd) if is_known(path) else (path,)
+    spellings = [path]
+    if is_known(path):
+        spellings = [name for reading in readings_of(path) for name in names_of(reading, call.cwd)]
     found = {secret_kind(name, call.home) for name in spellings}
     for kind in _KINDS:
         if kind in found:

@@ -55,9 +55,7 @@ _HTTPIE = (
     "cert-key= proxy= timeout= session= session-read-only= s=,style= j,json f,form multipart F,follow max-redirects= "
     "check-status I,ignore-stdin x,compress raw= B,bearer= P=,pretty="
 )
-_SSH = (
-    "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
-)
+_SSH = "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
 _SCP = "r p q C v P= i= o= F= J= l= S= c= D= 3 4 6 B O T A R a b= R= s="
 _NC = (
     "e=,exec= c=,sh-exec= l,listen k,keep-open p=,source-port= s=,source= w=,wait= i=,idle-timeout= o=,output= "
@@ -66,15 +64,15 @@ _NC = (
 )
 _ARIA = "o=,out= d=,dir= x= s= j= i=,input-file= header= check-certificate= c q k= user-agent= http-user= all-proxy="
 _FETCHER = "o=,O=,output= n= S= a q v u= U= d= source dump dump_source stdin"
-_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.I)
+_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.IGNORECASE)
 
 _DATA = ("data", "data-raw", "data-binary", "data-urlencode", "data-ascii", "json", "d", "F", "form-string", "T")
 _METHODS = frozenset(["POST", "PUT", "PATCH", "DELETE"])
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.I)
+_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.IGNORECASE)
 _NETWORK_ADDRESS = re.compile(
     r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
-    re.I,
+    re.IGNORECASE,
 )
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
 _WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

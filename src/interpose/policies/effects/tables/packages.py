@@ -11,8 +11,10 @@ __all__ = ["PROGRAMS"]
 
 Reads = Callable[[Arguments], Iterator[Found]]
 
-_GIT = re.compile(r"(?:git|hg|svn|bzr)\+|git://|git@|ssh://|(?:github|gitlab|bitbucket|gist|codeberg):|git::", re.I)
-_URL = re.compile(r"https?://|ftp://|http:|https:", re.I)
+_GIT = re.compile(
+    r"(?:git|hg|svn|bzr)\+|git://|git@|ssh://|(?:github|gitlab|bitbucket|gist|codeberg):|git::", re.IGNORECASE
+)
+_URL = re.compile(r"https?://|ftp://|http:|https:", re.IGNORECASE)
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(?:#.*)?")
 _PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+)?")
 _PROJECT_FILES = (".", "./", "../", "/", "~", "file:", "link:", "workspace:", "portal:")
@@ -229,7 +231,9 @@ _SYSTEM_OPTIONS = (
 
 def _unsigned_settings(given: Arguments) -> Iterator[Found]:
     for value in given.options.get("o", ()):
-        if re.search(r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", value, re.I):
+        if re.search(
+            r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", value, re.IGNORECASE
+        ):
             yield Found("foreign-package", value, ("unsigned",))
     if given.program in ("rpm", "dpkg", "pacman") and (given.has("i", "U", "F") or "-U" in given.words):
         yield from (Found("foreign-package", word, ("url",)) for word in given.operands if _URL.match(word))
@@ -237,7 +241,9 @@ def _unsigned_settings(given: Arguments) -> Iterator[Found]:
         yield Found("foreign-package", " ".join(given.operands), ("unsigned",))
     if given.has("allow-insecure-repositories"):
         yield Found("foreign-package", " ".join(given.operands), ("unsigned",))
-    yield from (Found("foreign-package", value, ("index",)) for value in given.options.get("X", ()) if _URL.match(value))
+    yield from (
+        Found("foreign-package", value, ("index",)) for value in given.options.get("X", ()) if _URL.match(value)
+    )
 
 
 def _repositories(given: Arguments) -> Iterator[Found]:
@@ -280,15 +286,17 @@ def _go(given: Arguments) -> Iterator[Found]:
 
 def _visibility(given: Arguments) -> Iterator[Found]:
     words = given.operands
-    if words[:2] == ["repo", "edit"] and given.value("visibility") == "public":
-        yield Found("make-public", " ".join(words[2:]))
-    elif words[:2] == ["repo", "create"] and given.has("public"):
-        yield Found("make-public", " ".join(words[2:]))
-    elif words[:2] == ["gist", "create"] and given.has("p", "public"):
+    if (
+        (words[:2] == ["repo", "edit"] and given.value("visibility") == "public")
+        or (words[:2] == ["repo", "create"] and given.has("public"))
+        or (words[:2] == ["gist", "create"] and given.has("p", "public"))
+    ):
         yield Found("make-public", " ".join(words[2:]))
 
 
-_GRADLE = re.compile(r"(?::[\w:-]*:)?(?:publish\w*|uploadArchives|bintrayUpload|closeAndRelease\w*|artifactoryPublish)\Z")
+_GRADLE = re.compile(
+    r"(?::[\w:-]*:)?(?:publish\w*|uploadArchives|bintrayUpload|closeAndRelease\w*|artifactoryPublish)\Z"
+)
 _MAVEN = re.compile(r"deploy|release:perform|nexus-staging:release|[\w.:-]*maven-deploy-plugin[\w.:-]*")
 
 
