@@ -148,7 +148,7 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
     if path[:1] == "~":
         user, _, rest = path.partition("/")
         path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
-    if os.path.isabs(path) or path.startswith((ONE, MANY)):
+    if os.path.isabs(path) or path[:2] in (f"{ONE}/", f"{MANY}/"):
         return path
     if directory is None:
         return f"{ONE}/{path}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -71,7 +72,7 @@ _HOME: dict[SecretKind, tuple[str, ...]] = {
     ),
     "settings": (
         ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml",
-        ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
+        ".codex/config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
         ".amp/settings.jsonc", ".gemini/settings.json", ".gemini/config/", ".copilot/config.json",
         ".copilot/mcp-config.json", ".cursor/mcp.json", ".kimi-code/mcp.json", ".pi/agent/models.json",
     ),
@@ -155,36 +156,39 @@ def _is_no_key(path: str, name: str) -> bool:
 def _by_place(path: str, home: str) -> SecretKind | None:
     if _SYSTEM.fullmatch(path) or _AGENTS.fullmatch(path):
         return "stores"
-    below = _below_home(path, home)
-    if below is None:
-        return None
+    return next((kind for below in _below_homes(path, home) if (kind := _in_a_home(below))), None)
+
+
+def _in_a_home(below: str) -> SecretKind | None:
     folder, _, rest = below.partition("/")
     if folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(rest):
         return None
     below = _BACKUP.sub("", below) or below
-    for kind, entries in _HOME.items():
-        for entry in entries:
-            if entry.endswith("/"):
-                if below.startswith(entry) or below == entry[:-1]:
-                    return kind
-            elif below == entry or (
-                "*" in entry and re.fullmatch(entry.replace(".", r"\.").replace("*", "[^/]*"), below)
-            ):
-                return kind
-    return None
+    if below in _HOME_FILES:
+        return _HOME_FILES[below]
+    at = below.find("/")
+    while at >= 0:
+        if below[: at + 1] in _HOME_FILES:
+            return _HOME_FILES[below[: at + 1]]
+        at = below.find("/", at + 1)
+    return _HOME_FILES.get(f"{below}/") or ("settings" if _CODEX_SETTINGS.fullmatch(below) else None)
 
 
+_HOME_FILES: dict[str, SecretKind] = {entry: kind for kind, entries in _HOME.items() for entry in entries}
+_CODEX_SETTINGS = re.compile(r"\.codex/[^/]*\.config\.toml")
 _OF_A_HOME = re.compile(
     rf"(?:/root|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+|/var/root|~[^/]*|[{ONE}{MANY}][^/]*)/(.*)"
 )
+_BELOW_UNKNOWN = re.compile(rf"(?:.*/)?[^/]*[{ONE}{MANY}][^/]*/([^{ONE}{MANY}]*{MANY}?)")
 
 
-def _below_home(path: str, home: str) -> str | None:
-    """Return the path below a home: that of the person, or of another one."""
+def _below_homes(path: str, home: str) -> Iterator[str]:
+    """Yield the path below a home: that of the person, of another one, or of which the folder is unknown."""
     if home and path.startswith(home + "/"):
-        return path[len(home) + 1 :]
-    found = _OF_A_HOME.fullmatch(path)
-    return None if found is None else found[1]
+        yield path[len(home) + 1 :]
+    for shape in (_OF_A_HOME, _BELOW_UNKNOWN):
+        if found := shape.fullmatch(path):
+            yield found[1]
 
 
 def _meant(base: str) -> list[str]:
