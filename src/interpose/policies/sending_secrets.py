@@ -14,6 +14,7 @@ from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call
 from .effects import Effect, say
 from .effects.secret_names import secret_kind
+from .effects.senders import SENDERS
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
 
@@ -35,6 +36,7 @@ def _hosts(value: Any) -> tuple[HostPattern, ...]:
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    yield from _in_code(call, options)
     for effect in call.of("send-secret"):
         kind, host = (*effect.values, "", "")[:2]
         if host and any(pattern.covers(host) for pattern in options["allowHosts"]):
@@ -44,6 +46,20 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield from _by_disk(effect, kind, where, call, options)
         else:
             yield Objection(options[_PARAMETERS[kind]], say(effect) + where, effect.grade)
+
+
+def _in_code(call: Call, options: Options) -> Iterator[Objection]:
+    """Object to code that reads a secret file, or the environment, and makes a request."""
+    requests = {effect.command: effect for effect in call.of("request", "send") if effect.program not in SENDERS}
+    for effect in call.of("read-files", "print-env") if requests else ():
+        request = requests.get(effect.command)
+        if request is None or any(pattern.covers(request.target) for pattern in options["allowHosts"]):
+            continue
+        is_file = effect.kind == "read-files"
+        if not is_file or secret_kind(effect.target, call.home) in ("env", "keys", "stores"):
+            what = effect.target if is_file else "the environment"
+            reason = f"{say(Effect('send-secret', what, effect.command))} to {request.target}"
+            yield Objection(options["files" if is_file else "environment"], reason, effect.grade)
 
 
 def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options) -> Iterator[Objection]:

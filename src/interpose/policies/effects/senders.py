@@ -10,7 +10,7 @@ from ...matching.shell.resolver import program_of
 from ...matching.shell.words import is_known, names_in, written_of
 from .rows import Arguments, parse
 
-__all__ = ["Sent", "sent_by"]
+__all__ = ["SENDERS", "Sent", "sent_by"]
 
 
 class Sent(NamedTuple):
@@ -221,6 +221,9 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
     **dict.fromkeys(("dig", "nslookup", "host", "drill", "ping", "ping6", "whois", "finger", "resolvectl"),
     ("c= W= t= p= s=", _dns)),
 }  # fmt: skip
+
+
+SENDERS = frozenset(_SENDERS)
 
 
 def sent_by(command: Command) -> Sent | None:
