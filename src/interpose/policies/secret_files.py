@@ -45,8 +45,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     own: tuple[PathPattern, ...] = options["names"]
     for effect in call.effects:
         is_tool = effect.program == call.tool and not call.lines
-        if effect.kind == "read-secret":
-            what = options["use"] if effect.command in call.consumed else options["commands"]
+        if effect.kind in ("read-secret", "print-key"):
+            shown = "commands" if effect.kind == "read-secret" else "keys"
+            what = options["use" if effect.command in call.consumed else shown]
             yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)

@@ -95,7 +95,7 @@ _AGENTS = re.compile(
 )
 _SYSTEM = re.compile(
     r"/etc/(?:g?shadow-?|sudoers(?:\.d(?:/.*)?)?|ssl/private(?:/.*)?|kubernetes/(?:admin|kubelet|super-admin)\.conf"
-    r"|ssh/ssh_host_[^/]*_key|ppp/(?:chap|pap)-secrets|krb5\.keytab|wireguard(?:/.*)?|master\.passwd"
+    r"|ssh/ssh_host_[^/]*_key|ppp/(?:chap|pap)-secrets|krb5\.keytab|master\.passwd"
     r"|rancher/k3s/k3s\.yaml|letsencrypt/(?:live|archive|keys)(?:/.*)?)"
     r"|/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem)|/dev/k?mem|/private/etc/master\.passwd"
     r"|/var/run/secrets(?:/.*)?|/run/secrets(?:/.*)?"
@@ -103,7 +103,7 @@ _SYSTEM = re.compile(
 
 _SAMPLES = (
     ".env", ".env.local", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
-    ".pgpass", ".git-credentials", "credentials",
+    ".pgpass", "credentials",
 )  # fmt: skip
 _WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\")
 _WILDCARD = re.compile(r"[*?]|\[[^\]/]*\]")

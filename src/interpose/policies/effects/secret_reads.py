@@ -93,6 +93,7 @@ class _Reading:
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
             return
+        works = program in _USERS and not (program == "python" and "-m" in command.parts)
         before = ""
         for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
@@ -106,7 +107,7 @@ class _Reading:
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
-                kind = "use-secret-file" if used or program in _USERS else "give-secret-file"
+                kind = "use-secret-file" if used or works else "give-secret-file"
                 yield _effect(kind, path, command)
 
     def listed(self, line: Line) -> Iterator[Effect]:
@@ -139,7 +140,7 @@ class _Reading:
             if is_secret_variable(name):
                 yield Brought(Origin("variable", f"${name}"))
         if sent := sent_by(command):
-            for path in sent.files:
+            for path in (*sent.files, *_typed(command)):
                 yield Brought(self.of_file(path))
             for name in sent.variables:
                 if is_secret_variable(name):
@@ -162,7 +163,7 @@ class _Reading:
                 found |= step.input
                 inputs = [one.target for one in command.redirections if one.is_input and not one.text]
                 found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
-            for path in sent.files:
+            for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
                 found.add(self.of_file(path))
             if sent.values:
@@ -207,6 +208,7 @@ SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"}
 _RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
 """Programs that are no usual way to copy a folder to another machine."""
 
+_FTP = frozenset({"sftp", "ftp", "lftp", "smbclient", "ncftp"})
 _PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
 
 
@@ -221,6 +223,11 @@ def _may_be_folder(command: Command, path: str) -> bool:
 
 def _is_recursive(command: Command) -> bool:
     return any(word[:1] == "-" and word[:2] != "--" and {"r", "R"} & set(word) for word in command.parts[1:])
+
+
+def _typed(command: Command) -> list[str]:
+    """Return the words of the text that a program for transfers reads, such as ``put file``."""
+    return " ".join(one.text for one in command.redirections).split() if command.name in _FTP else []
 
 
 def _socket(command: Command) -> str:

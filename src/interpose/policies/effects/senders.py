@@ -71,6 +71,8 @@ def _curl(arguments: Arguments) -> Sent | None:
             files += [part.partition(";")[0].strip("\"'") for part in content[1:].split(",")]
         values |= not is_known(content)
     files += arguments.options.get("T", ())
+    files += [value[1:] for value in arguments.options.get("H", ()) if value.startswith("@")]
+    files += [value for value in arguments.options.get("b", ()) if "=" not in value and is_known(value)]
     values |= arguments.has("data-raw", "form-string")
     urls = [*arguments.operands, *arguments.options.get("url", ())]
     values |= any(not is_known(url) for url in urls)
@@ -165,6 +167,10 @@ def _gh(arguments: Arguments) -> Sent | None:
         return Sent("github.com", tuple(operands[2:]), True)
     if operands[:2] in (["issue", "create"], ["pr", "create"], ["issue", "comment"], ["pr", "comment"]):
         return Sent("github.com", tuple(arguments.options.get("F", ())), "-" in arguments.options.get("F", ()), True)
+    if operands[:1] == ["api"]:
+        fields = [value.partition("=@")[2] for value in arguments.options.get("F", ())]
+        fields += arguments.options.get("input", [])
+        return Sent("github.com", tuple(filter(None, fields)), "-" in fields)
     return None
 
 
@@ -202,7 +208,10 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
     "sftp": ("i= P= o= b= F= S=", _ssh),
     "tar": ("f=,file= C=,directory= T= X= I= c,create force-local", _tar),
     "socat": ("b= t= T= l= d u U", _socat),
-    "gh": ("F=,body-file= f=,filename= d=,desc= t=,title= b=,body= R=,repo= p,public w,web", _gh),
+    "gh": (
+        "F=,body-file=,field= input= H=,header= X=,method= q= f=,filename= d=,desc= t=,title= b=,body= R=,repo= p,public",
+        _gh,
+    ),
     "glab": ("f=,filename= d=,description= t=,title=", _gh),
     **dict.fromkeys(("http", "https", "xh", "xhs", "httpie"), ("a=,auth= o=,output= A=", _httpie)),
     **dict.fromkeys(
