@@ -84,8 +84,8 @@ def test_what_is_staged_since_the_last_commit_is_looked_at(project: Path) -> Non
     (project / "new.py").write_text(f"KEY = '{TOKEN}'  # new")
     git(project, "add", "new.py")
 
-    assert decide("secrets", project, "git commit -m x") == "deny"
-    assert decide("secrets", project, "git -C . commit -qm x", action="ask") == "ask"
+    assert decide("secrets", project, "git commit -m x") == "ask"
+    assert decide("secrets", project, "git -C . commit -qm x", action="deny") == "deny"
     assert decide("secrets", project, "git commit -m x", where=["results"]) == "none"
 
 
@@ -97,7 +97,7 @@ def test_a_changed_file_counts_for_a_commit_of_all(project: Path) -> None:
     (project / "a.py").write_text(f"KEY = '{TOKEN}'")
 
     assert decide("secrets", project, "git commit -m x") == "none"
-    assert decide("secrets", project, "git commit -am x") == "deny"
+    assert decide("secrets", project, "git commit -am x") == "ask"
 
 
 def test_a_file_that_is_added_is_looked_at(project: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_file_that_is_added_is_looked_at(project: Path) -> None:
     (project / "b.py").write_text("KEY = os.environ['KEY']")
     (project / "c.bin").write_bytes(b"\0" + TOKEN.encode())
 
-    assert decide("secrets", project, "git add a.py && git commit -m x") == "deny"
+    assert decide("secrets", project, "git add a.py && git commit -m x") == "ask"
     assert decide("secrets", project, "git add b.py c.bin missing.py") == "none"
     assert decide("secrets", project, "cd .. && git add a.py") == "none"
 

@@ -134,8 +134,12 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for text in _contents(call.input):
         removed = Counter()
         strip_characters(text, removed, code=not is_prose)
+        if any(path.endswith(_INSTRUCTIONS) for path in paths):
+            found: Counter[str] = Counter()
+            strip_html(text, found)
+            removed.update({what: number for what, number in found.items() if what != "HTML comment"})
         if removed:
-            yield Objection(options["writes"], f"the text to be written has hidden characters in it: {_said(removed)}")
+            yield Objection(options["writes"], f"the text to be written has hidden text in it: {_said(removed)}")
 
 
 def _contents(given: Any, key: str = "", depth: int = 0) -> Iterator[str]:

@@ -58,7 +58,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             held = _kind(effect.target, call, options, own)
             if held == "env":
                 yield Objection(options["writeEnv"], say(effect), effect.grade)
-            elif held is not None and (is_tool or call.place_of(effect.target) != "inside"):
+            elif held in ("keys", "stores") and (is_tool or call.place_of(effect.target) != "inside"):
                 yield Objection(options["write"], say(effect), effect.grade)
         elif effect.kind == "use-secret-file":
             yield Objection(options["use"], say(effect), effect.grade)

@@ -68,7 +68,7 @@ def _said(kinds: Counter[str]) -> str:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     redactor, where = _made(options), options["where"]
-    what: Action = "ask" if options["action"] == "ask" else "deny"
+    what: Action = "deny" if options["action"] == "deny" else "ask"
     for place, text in _texts(call, where):
         if place == "writes" and options["action"] == "redact":
             continue
@@ -220,7 +220,7 @@ POLICY = Policy(
             "action",
             ("redact", "deny", "ask"),
             "redact",
-            "replace a secret where the event can be changed and deny elsewhere",
+            "redact replaces it in results, failures and writes, and asks about other calls",
         ),
         patterns("patterns", "further secrets; the first group of an expression is the secret if it has one"),
         names("ignore", (), "secrets that are none", "a list of texts; * stands for any text"),
@@ -230,7 +230,8 @@ POLICY = Policy(
         "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
         "password in "
         "an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env file passes. "
-        "A prompt that a person submits cannot be changed and is denied. Of a commit, the message, the files that git "
+        "A prompt that a person submits cannot be changed and is denied; a command with a mark in it would not work, "
+        "so it is asked about. Of a commit, the message, the files that git "
         "add "
         "names, and what is staged are looked at."
     ),

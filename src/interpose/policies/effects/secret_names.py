@@ -78,7 +78,9 @@ _HOME: dict[SecretKind, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _PLAIN_FILES = {
-    ".ssh": re.compile(r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.pub|rc"),
+    ".ssh": re.compile(
+        r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.(?:pub|md|txt)|rc|authorized_keys\.d/.*"
+    ),
     ".gnupg": re.compile(r"[^/]*\.conf|pubring\..*|trustdb\.gpg"),
 }
 """What holds no secret in a folder that does."""
@@ -161,7 +163,7 @@ def _by_place(path: str, home: str) -> SecretKind | None:
 
 def _in_a_home(below: str) -> SecretKind | None:
     folder, _, rest = below.partition("/")
-    if folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(rest):
+    if folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(_BACKUP.sub("", rest)):
         return None
     below = _BACKUP.sub("", below) or below
     if below in _HOME_FILES:

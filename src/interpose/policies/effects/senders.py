@@ -209,7 +209,7 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
     "tar": ("f=,file= C=,directory= T= X= I= c,create force-local", _tar),
     "socat": ("b= t= T= l= d u U", _socat),
     "gh": (
-        "F=,body-file=,field= input= H=,header= X=,method= q= f=,filename= d=,desc= t=,title= b=,body= R=,repo= p,public",
+        "F=,body-file=,field= input= H=,header= X=,method= q= f=,filename= d=,desc= t=,title= b=,body= R=,repo= p",
         _gh,
     ),
     "glab": ("f=,filename= d=,description= t=,title=", _gh),
