@@ -123,6 +123,16 @@ def test_the_value_of_a_secret_variable_is_redacted_in_results(monkeypatch: pyte
     assert outcome.context == ["1 secret (environment) in the result of Bash: replaced by marks."]
 
 
+def test_a_secret_with_invisible_characters_in_it_is_found() -> None:
+    hooks = Hooks()
+    hooks.use("recommended")
+    given = f"{TOKEN[:12]}\u200b{TOKEN[12:]}"
+
+    outcome = hooks.fire_sync("PostToolUse", tool_name="Read", tool_input={"file_path": "a"}, tool_response=given)
+
+    assert outcome.input["tool_response"].startswith("[redacted:github:")
+
+
 def test_a_redacted_write_keeps_its_other_fields() -> None:
     hooks = Hooks()
     hooks.use("secrets")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from ..errors import BadHook
@@ -33,16 +34,22 @@ _LISTERS = frozenset({"glob", "ls", "list_directory", "listdirectory", "listfile
 _GLOB_KEYS = ("glob", "include", "includes", "file_pattern", "include_pattern")
 
 
-def _patterns(value: Any) -> tuple[PathPattern, ...]:
-    given = names("names", (), "").read(value)
+@lru_cache(maxsize=16)
+def _patterns(paths: tuple[str, ...]) -> tuple[PathPattern, ...]:
+    return tuple(map(PathPattern, paths))
+
+
+def _paths_of(value: Any) -> tuple[str, ...]:
+    given: tuple[str, ...] = names("names", (), "").read(value)
     try:
-        return tuple(map(PathPattern, given))
+        _patterns(given)
     except ValueError as error:
         raise BadHook(f"a path cannot be read: {error}") from None
+    return given
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
-    own: tuple[PathPattern, ...] = options["names"]
+    own = _patterns(options["names"])
     for effect in call.effects:
         is_tool = effect.program == call.tool and not call.lines
         if effect.kind in ("read-secret", "print-key"):
@@ -131,7 +138,7 @@ POLICY = Policy(
         action("use", "allow", "giving a secret file to a program that works with it, or a secret to the same line"),
         action("write", "ask", "writing keys and credentials of a person or a machine"),
         action("writeEnv", "allow", "writing env files"),
-        Parameter("names", _patterns, (), "further files that hold secrets", "a list of paths as in Read(…)"),
+        Parameter("names", _paths_of, (), "further files that hold secrets", "a list of paths as in Read(…)"),
         names(
             "examples",
             (),

@@ -228,11 +228,9 @@ POLICY = Policy(
     recommended={},
     notes=(
         "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
-        "password in "
-        "an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env file passes. "
-        "A prompt that a person submits cannot be changed and is denied; a command with a mark in it would not work, "
-        "so it is asked about. Of a commit, the message, the files that git "
-        "add "
-        "names, and what is staged are looked at."
+        "password in an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env "
+        "file passes. A prompt that a person submits cannot be changed and is denied; a command with a mark in it "
+        "would not work, so it is asked about. Of a commit, the message, the files that git add names, and what is "
+        "staged are looked at."
     ),
 )

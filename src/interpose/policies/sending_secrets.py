@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..errors import BadHook
@@ -25,21 +26,27 @@ _MOST_ENTRIES = 3_000
 _SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
-def _hosts(value: Any) -> tuple[HostPattern, ...]:
-    given = names("allowHosts", (), "").read(value)
+@lru_cache(maxsize=16)
+def _patterns(hosts: tuple[str, ...]) -> tuple[HostPattern, ...]:
+    return tuple(map(HostPattern, hosts))
+
+
+def _hosts(value: Any) -> tuple[str, ...]:
+    given: tuple[str, ...] = names("allowHosts", (), "").read(value)
     try:
-        return tuple(HostPattern(host) for host in given)
+        _patterns(given)
     except ValueError as error:
         raise BadHook(
             str(error).removeprefix("domain:"), hint="write hosts such as example.com or *.example.com"
         ) from None
+    return given
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     yield from _in_code(call, options)
     for effect in call.of("send-secret"):
         kind, host = (*effect.values, "", "")[:2]
-        if host and any(pattern.covers(host) for pattern in options["allowHosts"]):
+        if host and any(pattern.covers(host) for pattern in _patterns(options["allowHosts"])):
             continue
         where = f" to {host}" if host else ""
         if kind in ("folder", "path"):
@@ -53,7 +60,7 @@ def _in_code(call: Call, options: Options) -> Iterator[Objection]:
     requests = {effect.command: effect for effect in call.of("request", "send") if effect.program not in SENDERS}
     for effect in call.of("read-files", "print-env") if requests else ():
         request = requests.get(effect.command)
-        if request is None or any(pattern.covers(request.target) for pattern in options["allowHosts"]):
+        if request is None or any(pattern.covers(request.target) for pattern in _patterns(options["allowHosts"])):
             continue
         is_file = effect.kind == "read-files"
         if not is_file or secret_kind(effect.target, call.home) in ("env", "keys", "stores"):
