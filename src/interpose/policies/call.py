@@ -23,6 +23,7 @@ from .effects import (
     unread,
 )
 from .effects.downloads import is_well_known_installer
+from .effects.output import consumed_commands
 from .effects.rows import written
 
 __all__ = ["Call", "PlaceKind"]
@@ -66,6 +67,11 @@ class Call:
         lines = [line for line in self.lines if not is_well_known_installer(line)]
         reasons = [reason for line in lines for reason in unread(line)]
         return tuple(dict.fromkeys([*reasons, *(Unread(say(effect)) for effect in self.of("computed-code"))]))
+
+    @cached_property
+    def consumed(self) -> frozenset[str]:
+        """The commands whose output the line itself consumes, as effects name them: nothing of it is shown."""
+        return frozenset[str]().union(*map(consumed_commands, self.lines))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""

@@ -140,6 +140,7 @@ KINDS: dict[str, str] = {
     "print-env": "prints the environment",
     "print-variable": "prints the variable {target}",
     "read-secret": "prints the secret {target}",
+    "print-key": "prints private keys or passwords of a keyring",
     "use-secret-file": "uses the secret file {target}",
     "give-secret-file": "is given the secret file {target}",
     "secret-in-line": "has a secret in the command line",
