@@ -65,7 +65,7 @@ class Call:
             resolved = os.path.realpath(whole)
         else:
             resolved = os.path.join(os.path.realpath(os.path.dirname(whole)), os.path.basename(whole))
-        project, home = os.path.realpath(self.project), os.path.realpath(self.home)
+        project, home = self._roots
         if any(_holds(resolved, root) for root in (project, home)):
             return "root"
         if project not in (os.sep, home) and _holds(project, resolved):
@@ -73,6 +73,11 @@ class Call:
         if any(_holds(folder, resolved) and folder != resolved for folder in temporary_directories()):
             return "temporary"
         return "outside"
+
+    @cached_property
+    def _roots(self) -> tuple[str, str]:
+        """The project and the home, resolved."""
+        return os.path.realpath(self.project), os.path.realpath(self.home)
 
     def _texts(self) -> Iterator[str]:
         if is_patch_tool(self.tool):  # whose command is a patch

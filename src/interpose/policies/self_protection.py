@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import stat
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -39,7 +40,7 @@ _INSTEAD = {
     "instructions": "a person has to change what agents are told",
     "unguarded": "start it with its guards",
 }
-_PARENTS = AGENT_FILES.parents()
+_PARENTS = AGENT_FILES.parents
 _UNPACKS = frozenset({"tar", "bsdtar", "gtar", "unzip", "7z", "7za", "cpio", "rsync", "unrar", "ditto"})
 _TYPISTS = frozenset(
     {"tmux", "screen", "expect", "unbuffer", "xdotool", "osascript", "zellij", "wezterm", "kitty", "ydotool"}
@@ -102,7 +103,7 @@ def _parameter(change: Change, call: Call, options: Options) -> str:
         return "settings"
     if change.names and change.effect.program in ("find", "gfind", "bfs") and (found := _found_by_name(change, call)):
         return found
-    if change.names and is_hard_link(change.names[-1], _existing(call)):
+    if change.names and _has_other_names(change.names[-1]) and is_hard_link(change.names[-1], _existing(call)):
         return "settings"
     return "instructions" if label_of(change, INSTRUCTIONS, call) else ""
 
@@ -133,14 +134,17 @@ def _held(change: Change, call: Call, options: Options) -> str:
     folder = change.names[-1]
     if change.whole and os.path.basename(folder).casefold() in _PARENTS:
         return "settings"
-    if not os.path.isdir(folder):
+    if os.path.basename(folder) == "bin" and os.path.lexists(os.path.join(folder, "interpose")):
+        return "own"
+    if not change.whole or not os.path.isdir(folder):
         return ""
-    bases = tuple(dict.fromkeys((folder, call.project, call.cwd, call.home)))
-    own = (*own_folders(call.home), *(path for _, path in OWN_FILES.below(bases, call.home)))
-    if any(_holds(folder, path) and os.path.lexists(path) for path in own):
-        return "own" if change.whole or any(os.path.dirname(path) == folder for path in own) else ""
+    bases = (folder, *(base for base in (call.project, call.cwd, call.home) if _holds(folder, base)))
+    if any(_holds(folder, path) and os.path.lexists(path) for path in own_folders(call.home)):
+        return "own"
+    if any(_holds(folder, path) for _, path in OWN_FILES.below(bases, call.home)):
+        return "own"
     agents = (label for label, path in AGENT_FILES.below(bases, call.home) if _holds(folder, path))
-    return "settings" if change.whole and any(_is_meant(agent, options) for agent in agents) else ""
+    return "settings" if any(_is_meant(agent, options) for agent in agents) else ""
 
 
 def _found_by_name(change: Change, call: Call) -> str:
@@ -160,6 +164,14 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return [entry for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
     except OSError:
         return []
+
+
+def _has_other_names(path: str) -> bool:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return found.st_nlink > 1 and stat.S_ISREG(found.st_mode)
 
 
 def _existing(call: Call) -> list[str]:
