@@ -173,8 +173,8 @@ def _may_be(pattern: str, name: str) -> bool:
     if len(pieces) == 1:
         return _same(pattern, name)
     if has_wildcards(pattern):
-        pattern = pattern.partition("*")[0].partition("?")[0]
-        return pattern.startswith(pieces[0]) or pieces[0].startswith(pattern)
+        begin = pattern.partition("*")[0].partition("?")[0]
+        return bool(begin and pieces[0]) and (begin.startswith(pieces[0]) or pieces[0].startswith(begin))
     if not pattern.startswith(pieces[0]) or not pattern.endswith(pieces[-1]):
         return False
     at = len(pieces[0])
