@@ -50,7 +50,8 @@ class Call:
     @cached_property
     def unreadable(self) -> tuple[Unread, ...]:
         """Why a line of it cannot be read, or not all of it; each reason has a kind."""
-        return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
+        found = dict.fromkeys(reason for line in self.lines for reason in line.opaque)
+        return (*found, Unread("the input has too many values", "broken")) if self._has_too_much else tuple(found)
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""
@@ -78,6 +79,13 @@ class Call:
     def _roots(self) -> tuple[str, str]:
         """The project and the home, resolved."""
         return os.path.realpath(self.project), os.path.realpath(self.home)
+
+    @cached_property
+    def _has_too_much(self) -> bool:
+        try:
+            return not all(True for _ in limited_values(self.input))
+        except TooMuch:
+            return True
 
     def _texts(self) -> Iterator[str]:
         if is_patch_tool(self.tool):  # whose command is a patch
