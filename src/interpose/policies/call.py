@@ -11,7 +11,17 @@ from typing import Any, Literal
 from ..matching.shell import Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
-from .effects import Edit, Effect, edits_of_input, effects_of_input, effects_of_line, is_patch_tool
+from .effects import (
+    Edit,
+    Effect,
+    edits_of_input,
+    effects_of_input,
+    effects_of_line,
+    effects_of_query,
+    is_patch_tool,
+    say,
+    unread,
+)
 
 __all__ = ["Call", "PlaceKind"]
 
@@ -38,9 +48,10 @@ class Call:
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
-        """What the call does: the effects of its lines, and those of a tool for files or the web."""
+        """What the call does: the effects of its lines, and those of a tool for files, the web or databases."""
         found = [effect for line in self.lines for effect in effects_of_line(line, self.cwd, self.home)]
-        return (*found, *effects_of_input(self.tool, self.input, self.cwd))
+        tool = effects_of_input(self.tool, self.input, self.cwd)
+        return (*found, *tool, *effects_of_query(self.tool, self.input))
 
     @cached_property
     def edits(self) -> tuple[Edit, ...]:
@@ -50,8 +61,11 @@ class Call:
     @cached_property
     def unreadable(self) -> tuple[Unread, ...]:
         """Why a line of it cannot be read, or not all of it; each reason has a kind."""
-        found = dict.fromkeys(reason for line in self.lines for reason in line.opaque)
-        return (*found, Unread("the input has too many values", "broken")) if self._has_too_much else tuple(found)
+        reasons = [reason for line in self.lines for reason in unread(line)]
+        reasons += (Unread(say(effect)) for effect in self.of("computed-code"))
+        if self._has_too_much:
+            reasons.append(Unread("the input has too many values", "broken"))
+        return tuple(dict.fromkeys(reasons))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""

@@ -13,16 +13,50 @@ RECOMMENDED = "recommended"
 """The name of the set that is recommended."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Machine": ("disks-and-devices",),
-    "Files": (
+    "Files and git": (
+        "destructive-commands",
+        "protected-branches",
+        "force-pushes",
+        "skipped-checks",
         "outside-project",
         "protected-files",
         "large-writes",
         "case-renames",
     ),
-    "Guards": (
+    "Machine": (
+        "disks-and-devices",
+        "machine-state",
+        "privilege",
         "persistence",
         "self-protection",
+    ),
+    "Code and network": (
+        "downloaded-code",
+        "unreadable-commands",
+        "unsafe-sources",
+        "foreign-packages",
+        "publishing",
+        "network-shells",
+        "metadata-addresses",
+        "hosts",
+    ),
+    "Secrets and text": (
+        "secret-files",
+        "environment",
+        "secrets",
+        "sending-secrets",
+        "hidden-text",
+    ),
+    "Infrastructure": (
+        "infrastructure",
+        "containers",
+        "databases",
+    ),
+    "Sessions": (
+        "budgets",
+        "repeated-calls",
+        "checks-before-stop",
+        "mcp-tools",
     ),
 }
 """The names by group, in the order in which they are listed. The module of ``secret-files`` is ``secret_files``."""

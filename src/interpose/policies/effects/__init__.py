@@ -1,7 +1,8 @@
 """What command lines and tools do, read with small tables per program: which files they delete, what they push."""
 
+from .database_tools import effects_of_query
 from .effect import KINDS, Effect, say, shown
-from .lines import effects_of_line
+from .lines import effects_of_line, unread
 from .tools import Edit, edits_of_input, effects_of_input, is_patch_tool
 
 __all__ = [
@@ -11,7 +12,9 @@ __all__ = [
     "edits_of_input",
     "effects_of_input",
     "effects_of_line",
+    "effects_of_query",
     "is_patch_tool",
     "say",
     "shown",
+    "unread",
 ]
