@@ -186,6 +186,7 @@ def test_links_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
 
     assert verdict("destructive-commands", "rm -rf link/data", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm -rf link/*", tree, **options) == "deny"
+    assert verdict("destructive-commands", "rm -rf link/", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm link", tree, **options) == "pass"
 
 
@@ -234,6 +235,14 @@ def test_deleting_tracked_files_is_asked_if_wanted(committed: Path) -> None:
 
     assert verdict("destructive-commands", "rm a.txt", committed, inside="ask-tracked") == "ask"
     assert verdict("destructive-commands", "rm -rf build", committed, inside="ask-tracked") == "pass"
+
+
+def test_git_is_not_asked_about_very_many_files(committed: Path) -> None:
+    many = " ".join(f"f{number}" for number in range(30))
+
+    assert verdict("destructive-commands", f"git checkout -- {many}", committed, onlyIfChanged=True) == "ask"
+    assert verdict("destructive-commands", f"rm {many}", committed, inside="ask-tracked") == "ask"
+    assert verdict("destructive-commands", f"rm {many}", committed) == "pass"
 
 
 # skipped-checks: a directory of hooks.

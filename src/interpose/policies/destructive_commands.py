@@ -24,6 +24,8 @@ _INSTEAD = {
     "lose-commits": "git branch -d refuses if they are not merged",
     "lose-recovery": "git gc without --prune=now keeps it for two weeks",
 }
+_MOST_QUESTIONS = 20
+"""How many targets git is asked about; a call with more is judged without git."""
 _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "gc.log")
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
@@ -36,6 +38,8 @@ _SYSTEM = (
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    if sum(1 for _ in call.of(*_FILES, "lose-changes", "lose-untracked")) > _MOST_QUESTIONS:
+        options = {**options, "onlyIfChanged": False, "inside": options["inside"].removesuffix("-tracked")}
     for effect in call.of(*_FILES, "write-files"):
         verdict, instead = _judge_files(effect, call, options)
         if verdict != "allow":
@@ -71,7 +75,7 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
             call.place_of(path) == "root" or _is_kept(path, call, options)
         )
         return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
-    if ONE in effect.target:
+    if ONE in effect.target and not _is_part_of_a_name(effect.target):
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
     if place in ("root", "outside") or (place == "inside" and _is_kept(path, call, options)):
@@ -80,19 +84,23 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
 
 
 def _plain(target: str) -> str:
-    """Return the file or directory that a pattern stands for: ``build/*`` is build, ``build/*.o`` a file in it."""
-    while True:
-        head, slash, name = target.rpartition("/")
-        if not slash or name not in ("", MANY, f".{MANY}", MANY * 2):
-            break
-        if not name and not (head.endswith(MANY) or head == ""):
-            return target
-        if head == "":
-            return "/"
-        target = head if name else head.rstrip("/")
-        if not target.endswith(MANY):
-            return target + "/."
-    return target.replace(MANY, "x")
+    """Return the file or directory that a pattern stands for: ``build/*`` is build, ``build/*.o`` a file in it.
+
+    A directory whose content is meant ends in ``/.``, so that a link to it is followed.
+    """
+    path, is_content = target.rstrip("/"), target.endswith("/")
+    while os.path.basename(path) in (MANY, f".{MANY}"):
+        path, is_content = os.path.dirname(path).rstrip("/"), True
+    path = path.replace(MANY, "x")
+    if _is_part_of_a_name(path):
+        path = path.replace(ONE, "x")
+    return f"{path}/." if is_content else path
+
+
+def _is_part_of_a_name(target: str) -> bool:
+    """Return whether only the rest of a file's name is unknown, as in ``/tmp/log-$n``: its directory is known."""
+    head, _, rest = target.partition(ONE)
+    return os.path.isabs(head) and os.path.basename(head).strip(".") != "" and "/" not in rest and ONE not in rest
 
 
 def _place(path: str, call: Call, options: Options) -> PlaceKind:
@@ -187,7 +195,7 @@ def _is_file(effect: Effect, call: Call) -> bool:
         path = os.path.join(effect.directory or call.cwd, name)
         return not repository.has_ref(name) and os.path.exists(path)
     stem, dot, ending = os.path.basename(name).rpartition(".")
-    return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5)
+    return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5 and ending != "x")
 
 
 POLICY = Policy(

@@ -45,5 +45,5 @@ POLICY = Policy(
         action("deleteTag", "ask", "deleting tags here"),
         action("rewriteHistory", "ask", "filter-branch, filter-repo and the like"),
     ),
-    recommended={},
+    recommended={"deleteTag": "allow"},
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import Effect, say
+from .effects.rows import written
 from .parameters import action, names
 from .policy import Objection, Options, Policy
 from .repository import Repository, find_repository
@@ -61,8 +62,25 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
         yield from _current(effect, call)
     elif not target and effect.kind != "change-branch":
         yield from _pushed_by_default(effect, call)
+    elif ONE in target and _is_computed(effect, call):
+        yield "*"
+    elif target in (ONE, MANY):
+        yield from _current(effect, call)  # git push origin "$branch"
     elif target and ONE not in target and MANY not in target:
         yield target
+
+
+def _is_computed(effect: Effect, call: Call) -> bool:
+    """Return whether the line computes the branch in another way than by asking git for it."""
+    for line in call.lines:
+        for command in line.commands:
+            if command.name == effect.program and " ".join(map(written, command.parts)) == effect.command:
+                inner = [
+                    one for first, last in command.substituted for one in line.commands if first <= one.place < last
+                ]
+                if any(one.name != "git" for one in inner):
+                    return True
+    return False
 
 
 def _current(effect: Effect, call: Call) -> Iterator[str]:

@@ -25,7 +25,7 @@ __all__ = ["effects_of_line", "unread"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
     "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
@@ -97,6 +97,8 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
                 yield Found("send", host)
         elif redirection.is_output:
             yield Found("write-files", written(redirection.target))
+            if redirection.operator in (">", ">|") and _writes_nothing(command):
+                yield Found("empty-files", written(redirection.target))
         elif redirection.is_input and not redirection.text and redirection.operator != "<&":
             yield Found("read-files", written(redirection.target))
     for name, value in command.assigned:
@@ -132,6 +134,11 @@ def _hosts(line: Line, command: Command) -> Iterator[str]:
     for one in line.commands:
         if one.name == "ssh" and one.place == command.place:
             yield from (word for word in one.parts[1:-1] if not word.startswith("-"))
+
+
+def _writes_nothing(command: Command) -> bool:
+    """Return whether a command has no output, so that a redirection empties its file."""
+    return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
 
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:

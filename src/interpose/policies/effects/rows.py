@@ -133,7 +133,14 @@ def parse(program: str, words: Iterable[str], spec: str, command: Command) -> Ar
         else:
             for name, value in _options(word, rest, spec):
                 options.setdefault(name, []).append(value)
+                options.pop(_negated(name, spec), None)
     return Arguments(program, given, options, operands, dashes, command)
+
+
+def _negated(name: str, spec: str) -> str:
+    """Return the option that ``--no-NAME`` takes back; empty if it is an option of its own."""
+    first = _spec(spec)[0]
+    return first.get(name.removeprefix("no-"), "") if name.startswith("no-") and name not in first else ""
 
 
 def _is_option(word: str) -> bool:

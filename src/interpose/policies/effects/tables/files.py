@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from ....matching.shell.words import ONE, MarkedWord
 from ..find import effects_of_find
-from ..rows import Arguments, Found, Program, Row, parse
+from ..rows import Arguments, Found, Program, Row, parse, written
 
 __all__ = ["PROGRAMS", "copied_to"]
 
@@ -156,9 +157,33 @@ def _rm(arguments: Arguments) -> Iterator[Found]:
     via = arguments.command.via[-1:]
     if via and via[0].startswith("find -"):
         # The entry of find says what it deletes; other words of the command are judged here.
-        yield from (Found("delete-files", path) for path in arguments.operands if path not in ("\0", "\1", "\0\1"))
+        yield from (Found("delete-files", path) for path in arguments.operands if path.strip(ONE))
         return
-    yield from (Found("delete-files", path) for path in arguments.operands)
+    for path, word in zip(arguments.operands, _given(arguments), strict=False):
+        if path != ONE or arguments.has("r") or not _is_one_variable(word, arguments):
+            yield Found("delete-files", path)
+
+
+def _given(arguments: Arguments) -> list[str]:
+    """Return the operands as the reader gives them."""
+    words = [word for word in arguments.command.parts[1:] if not written(word).startswith("-")]
+    return words if len(words) == len(arguments.operands) else arguments.operands
+
+
+def _is_one_variable(word: str, arguments: Arguments) -> bool:
+    """Return whether a word is one file that a variable names which the line does not set: ``rm "$file"``."""
+    if word != ONE or not isinstance(word, MarkedWord) or len(word.pieces) != 1:
+        return False
+    (piece,) = word.pieces
+    name = "" if isinstance(piece, str) else piece.name
+    return name not in ("", "@", "*") and name not in dict(arguments.command.assigned)
+
+
+def _remove_item(arguments: Arguments) -> Iterator[Found]:
+    named = [*arguments.options.get("path", ()), *arguments.options.get("literalpath", ())]
+    yield from (
+        Found("delete-files", path) for path in (*arguments.operands, *named) if path[1:] not in ("s", "q", "f")
+    )
 
 
 # Archives and copies of trees.
@@ -225,6 +250,12 @@ PROGRAMS = {
         effects=_rm,
         aka="grm",
     ),
+    "remove-item": Program(
+        effects=_remove_item,
+        options="path=,Path= literalpath=,LiteralPath= Recurse,recurse Force,force ErrorAction= Filter= Include= "
+        "Exclude= WhatIf Confirm=?",
+        aka="ri del erase rd",
+    ),
     "unlink": Program(effects=_rm),
     "shred": Program(
         (Row("delete-files-for-good:all", "#>=1"),),
@@ -254,6 +285,7 @@ PROGRAMS = {
         (Row("write-files:all"),), options="a,append i,ignore-interrupts p output-error=?", aka="gtee sponge"
     ),
     "touch": Program((Row("write-files:all"),), options="a c m r=,reference= t= d=,date= h,no-dereference A="),
+    "ddrescue": Program((Row("read-files:first write-files:last", "#>=2"),)),
     "dd": Program(effects=_dd, aka="gdd dcfldd dc3dd"),
     "sed": Program(
         effects=_sed,
