@@ -111,8 +111,7 @@ def test_the_settings_of_an_agent_are_where_its_variable_puts_them(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_process_of_interpose_is_not_ended_by_its_number(project: Path) -> None:
-    words = ["interpose", "-S", "-c", "input()"]
-    with subprocess.Popen(words, executable=sys.executable, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as ours:
+    with subprocess.Popen(["interpose", "-c", "read x"], executable="/bin/sh", stdin=subprocess.PIPE) as ours:
         found = [decision("self-protection", project, f"kill -9 {number}") for number in (ours.pid, os.getpid())]
         ours.kill()
 
