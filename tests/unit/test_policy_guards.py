@@ -111,7 +111,10 @@ def test_the_settings_of_an_agent_are_where_its_variable_puts_them(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_process_of_interpose_is_not_ended_by_its_number(project: Path) -> None:
-    with subprocess.Popen(["interpose", "-c", "read x"], executable="/bin/sh", stdin=subprocess.PIPE) as ours:
+    words, pipe = ["interpose", "-c", "echo; read x"], subprocess.PIPE
+    with subprocess.Popen(words, executable="/bin/sh", stdin=pipe, stdout=pipe) as ours:
+        assert ours.stdout is not None
+        ours.stdout.readline()
         found = [decision("self-protection", project, f"kill -9 {number}") for number in (ours.pid, os.getpid())]
         ours.kill()
 
