@@ -16,6 +16,7 @@ from .agent_files import AGENT_FILES, INSTRUCTIONS, MOVED_HOMES, OWN_FILES, own_
 from .call import Call
 from .changes import CHANGES, Change, changes_of, label_of
 from .effects import Effect, say
+from .effects.inline_code import code_of
 from .effects.rows import written
 from .parameters import action, count, names
 from .policy import Action, Objection, Options, Policy
@@ -61,6 +62,10 @@ _READERS = _words("""
 _PRINTERS = frozenset({"echo", "printf", "ls", "find", "fd", "cat", "git"})
 _BLIND = frozenset(
     {"rm", "mv", "chmod", "chown", "truncate", "shred", "unlink", "sed", "tee", "cp", "ln", "sh", "bash"}
+)
+_CHANGE = re.compile(
+    r"remove|unlink|rmtree|rmdir|rename|chmod|chown|truncate|write|copy|move|delete|touch|link|sysopen|openSync|getattr"
+    r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
 _LONGEST = 4_096
 _MOST_ENTRIES = 200
@@ -219,6 +224,15 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
     if command.name and command.name.lower() not in _READERS and any(_own_words(command, call)):
         strict: Action = options["own"] if command.name in _CLIENTS or options["own"] == "allow" else "ask"
         yield Objection(strict, f"`{command.name}` is given a file of Interpose", command.grade)
+    elif any("interpose" in word.lower() for word in command.parts[1:]) and _is_suspicious_code(command):
+        action: Action = "allow" if options["own"] == "allow" else "ask"
+        yield Objection(action, f"the code for `{command.name}` may change Interpose's files", "possible")
+
+
+def _is_suspicious_code(command: Command) -> bool:
+    """Return whether code on the line speaks of Interpose and has a word for a change."""
+    texts = (one.text for one in command.redirections)
+    return any("interpose" in code.lower() and _CHANGE.search(code) for code in code_of(command, texts)[1])
 
 
 def _own_words(command: Command, call: Call) -> Iterator[str]:
