@@ -90,10 +90,7 @@ def _wrong_host(host: str, known: tuple[str, ...]) -> str:
             return f"whose host begins like {one} and is another"
         if is_lookalike(own, one):
             return f"whose host is nearly {one}"
-    if foreign and any(
-        label.isascii() is False and plain_label.isascii() and not _is_accented(label)
-        for label, plain_label in zip(labels, plain.split("."), strict=False)
-    ):
+    if foreign and any(label.isascii() is False and plain_label.isascii() and not _is_accented(label) for label, plain_label in zip(labels, plain.split("."), strict=False)):
         return "whose host has letters of another script that look Latin"
     return ""
 
@@ -114,9 +111,7 @@ def is_one_off(given: str, known: str, *, substitutions: bool = False) -> bool:
     """Return whether a name is another with two letters swapped, one letter missing or one doubled."""
     if given == known or abs(len(given) - len(known)) > 1:
         return False
-    at = next(
-        (at for at, (one, two) in enumerate(zip(given, known, strict=False)) if one != two), min(len(given), len(known))
-    )
+    at = next((at for at, (one, two) in enumerate(zip(given, known, strict=False)) if one != two), min(len(given), len(known)))
     if len(given) == len(known):
         swapped = known[:at] + known[at + 1 : at + 2] + known[at : at + 1] + known[at + 2 :]
         similar = any({given[at], known[at]} <= set(group) for group in _SIMILAR)

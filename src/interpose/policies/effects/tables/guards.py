@@ -131,7 +131,11 @@ AGENTS: frozenset[str] = frozenset(name for one in _UNGUARDED for name in (one, 
 PROGRAMS = {
     **{
         name: Program(
-            (Row("", "--help"), _SETTINGS, Row("agent-unguarded", conditions)), options=_SHORT.get(name, ""), aka=_ALSO.get(name, "")
+            (Row("", "--help"), _SETTINGS, Row("agent-unguarded", conditions)),
+            options=_SHORT.get(name, ""),
+            aka=_ALSO.get(name, ""),
+            options=_SHORT.get(name, ""),
+            aka=_ALSO.get(name, ""),
         )
         for name, conditions in _UNGUARDED.items()
     },
