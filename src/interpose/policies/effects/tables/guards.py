@@ -134,8 +134,6 @@ PROGRAMS = {
             (Row("", "--help"), _SETTINGS, Row("agent-unguarded", conditions)),
             options=_SHORT.get(name, ""),
             aka=_ALSO.get(name, ""),
-            options=_SHORT.get(name, ""),
-            aka=_ALSO.get(name, ""),
         )
         for name, conditions in _UNGUARDED.items()
     },
