@@ -195,6 +195,16 @@ def test_a_link_that_leads_outside_is_outside(project: Path, tmp_path: Path) -> 
     assert decision("outside-project", project, ("Write", {"file_path": "out/x", "content": ""})) == "ask"
 
 
+def test_the_repository_around_the_project_is_inside(project: Path) -> None:
+    (project / ".git").mkdir()
+    (project / "web").mkdir()
+
+    assert (
+        decision("outside-project", project / "web", ("Write", {"file_path": "../api/x.py", "content": ""})) == "pass"
+    )
+    assert decision("outside-project", project / "web", ("Write", {"file_path": "../../x.py", "content": ""})) == "ask"
+
+
 def test_a_commit_in_another_repository_is_outside(project: Path) -> None:
     assert decision("outside-project", project, "cd ../other && git commit -m x") == "ask"
     assert decision("outside-project", project, "git commit -m x") == "pass"
