@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def decision(policy: str, project: Path, call: str | tuple[str, dict[str, object]], **options: object) -> str:
+def decision(policy: str, project: Path, call: str | tuple[str, Mapping[str, object]], **options: object) -> str:
     """Return what a policy does about a command line or a tool's call in the project."""
     tool, given = ("Bash", {"command": call}) if isinstance(call, str) else call
     hook = read_policy(policy, options)[0].hook
@@ -109,6 +110,13 @@ def test_the_settings_of_an_agent_are_where_its_variable_puts_them(
     assert decision("self-protection", project, f"echo x > {tmp_path}/elsewhere/notes.md") == "pass"
 
 
+@pytest.mark.parametrize("line", ["git apply x.patch", "patch -p1 < x.patch", "git am x.patch"])
+def test_a_patch_in_a_file_is_read(project: Path, line: str) -> None:
+    write(project / "x.patch", "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n@@ -1 +1 @@\n-a\n+b\n")
+
+    assert decision("self-protection", project, line) == "deny"
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_process_of_interpose_is_not_ended_by_its_number(project: Path) -> None:
     words, pipe = ["interpose", "-c", "echo; read x"], subprocess.PIPE
@@ -163,6 +171,23 @@ def test_a_test_file_that_is_written_whole_is_compared_with_what_it_was(project:
     assert written("def test_a(): ...\ndef test_b(): ...\ndef test_c(): ...\n") == "pass"
     assert written("def test_a(): ...\n") == "ask"
     assert written("@pytest.mark.skip\ndef test_a(): ...\ndef test_b(): ...\n") == "ask"
+
+
+def test_a_here_document_over_a_test_file_is_compared_with_what_it_was(project: Path) -> None:
+    write(project / "tests" / "test_a.py", "def test_a(): ...\n")
+
+    assert decision("protected-files", project, "cat > tests/test_a.py <<'EOF'\nx = 1\nEOF\n") == "ask"
+    assert decision("protected-files", project, "cat > tests/test_a.py <<'EOF'\ndef test_a(): 1\nEOF\n") == "pass"
+
+
+def test_a_folder_with_ci_files_is_not_deleted(project: Path) -> None:
+    write(project / ".github" / "workflows" / "ci.yml")
+
+    assert decision("protected-files", project, "rm -rf .github") == "ask"
+
+
+def test_a_copy_of_a_lock_file_under_another_name_is_free(project: Path) -> None:
+    assert decision("protected-files", project, "cp yarn.lock before") == "pass"
 
 
 def test_a_link_to_a_lock_file_is_the_lock_file(project: Path) -> None:

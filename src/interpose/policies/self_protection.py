@@ -12,12 +12,14 @@ from urllib.parse import urlsplit
 from ..matching.paths import is_hard_link, names_of
 from ..matching.shell import Command, Line
 from ..matching.shell.words import is_known
+from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
 from .agent_files import AGENT_FILES, INSTRUCTIONS, MOVED_HOMES, OWN_FILES, own_folders
 from .call import Call
 from .changes import CHANGES, Change, changes_of, label_of
 from .effects import Effect, say
 from .effects.inline_code import code_of
 from .effects.rows import written
+from .effects.tools import files_of_patch, kind_of_tool
 from .parameters import action, count, names
 from .policy import Action, Objection, Options, Policy
 from .start_files import START_FILES
@@ -68,6 +70,7 @@ _CHANGE = re.compile(
     r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
 _LONGEST = 4_096
+_LONGEST_PATCH = 1_000_000
 _MOST_ENTRIES = 200
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "[::1]", "[::]", "127.1", "0"})  # noqa: S104 - compared
 
@@ -81,6 +84,10 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         parameter = _parameter(change, call, options)
         if parameter:
             yield Objection(options[parameter], say(change.effect, _INSTEAD[parameter]), change.effect.grade)
+    for change in (*_by_other_keys(call), *_by_patch_files(call)):
+        parameter = _parameter(change, call, options)
+        if parameter:
+            yield Objection(options[parameter], say(change.effect, _INSTEAD[parameter]), "possible")
     yield from _later(call, changes, options)
     for line in call.lines:
         yield from _passed_on(line, call, options)
@@ -111,6 +118,45 @@ def _parameter(change: Change, call: Call, options: Options) -> str:
     if change.names and _has_other_names(change.names[-1]) and is_hard_link(change.names[-1], _existing(call)):
         return "settings"
     return "instructions" if label_of(change, INSTRUCTIONS, call) else ""
+
+
+def _by_other_keys(call: Call) -> Iterator[Change]:
+    """Yield the files that values of an input name whose keys do not say that they are paths."""
+    if call.lines or kind_of_tool(call.tool, call.input) == "read-files":
+        return
+    try:
+        for key, value, _ in limited_values(call.input):
+            if kind_of_key(key) is None and isinstance(value, str) and 0 < len(value) < _LONGEST and "\n" not in value:
+                path = os.path.join(call.cwd, os.path.expanduser(value))
+                yield Change(Effect("write-files", path, call.tool, call.tool), path, names_of(path, call.cwd), False)
+    except TooMuch:
+        return
+
+
+def _by_patch_files(call: Call) -> Iterator[Change]:
+    """Yield the files that a patch changes which stands in a file: ``git apply FILE``, ``patch -p1 < FILE``."""
+    for line in call.lines:
+        for command in line.commands:
+            words = [written(word) for word in command.parts[1:]]
+            if command.name != "patch" and not (command.name == "git" and {"apply", "am"} & set(words)):
+                continue
+            words += [written(one.target) for one in command.redirections if one.is_input and not one.text]
+            folder = os.path.join(call.cwd, command.directories[0] if command.directories else "")
+            for word in words:
+                for kind, name in files_of_patch(_content(os.path.join(folder, os.path.expanduser(word)))):
+                    effect = Effect(kind, os.path.join(folder, name), " ".join(words[:3]), command.name)
+                    yield Change(effect, effect.target, names_of(effect.target, call.cwd), False)
+
+
+def _content(path: str) -> str:
+    """Return the content of a regular file, up to a limit; nothing if it cannot be read."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as opened:
+            return opened.read(_LONGEST_PATCH)
+    except (OSError, ValueError):
+        return ""
 
 
 def _is_own(change: Change, call: Call) -> bool:

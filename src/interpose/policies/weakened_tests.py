@@ -34,8 +34,8 @@ _NAMED_TESTS = FileTable({
 _NO_TESTS = FileTable({
     "no tests": """
         __pycache__/ .pytest_cache/ .cache/ node_modules/ coverage/ htmlcov/ tmp/ temp/ results/ report/ reports/
-        output/ screenshots/ videos/ snapshots/ __snapshots__/ *.pyc *.pyo *.log *.tmp *.txt *.out *.orig *.bak *.snap *.swp
-        *.db *.sqlite *.coverage .ds_store
+        output/ screenshots/ videos/ snapshots/ __snapshots__/ *.pyc *.pyo *.log *.tmp *.txt *.out *.orig *.bak
+        *.snap *.swp *.db *.sqlite *.coverage .ds_store
     """
 })  # fmt: skip
 """What lies in folders of tests and is none."""
