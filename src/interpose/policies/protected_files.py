@@ -53,6 +53,12 @@ _INSTEAD = {
 _WRITES = ("write-files", "empty-files", "change-files", *sorted(WHOLE - {"change-tree", "lock-out"}))
 _DELETES = frozenset({"delete-files", "delete-files-for-good", "lose-untracked"})
 
+_CI_FOLDERS = {
+    ".github": ("workflows", "actions"),
+    ".gitlab": ("ci",),
+    ".forgejo": ("workflows",),
+    ".gitea": ("workflows",),
+}
 _FINDERS = frozenset({"find", "gfind", "bfs"})
 _COPIES = frozenset({"cp", "mv", "ln", "install", "rsync"})
 _MANAGERS = frozenset({
@@ -112,11 +118,8 @@ def _label_by_name(change: Change, call: Call) -> str:
     label = label_of(change._replace(names=tuple(in_project(name, call) for name in change.names)), _FILES, call)
     if label or not change.whole or not change.names:
         return label
-    folder = change.names[-1]
-    found = (
-        label for label, path in _FILES.below((os.path.dirname(folder),), call.home) if path.startswith(f"{folder}/")
-    )
-    return next((label for label in found if label == "ci"), "")
+    folder, name = change.names[-1], os.path.basename(change.names[-1]).lower()
+    return "ci" if any(os.path.lexists(os.path.join(folder, one)) for one in _CI_FOLDERS.get(name, ())) else ""
 
 
 def _is_made_again(change: Change, call: Call) -> bool:
