@@ -150,7 +150,7 @@ KINDS: dict[str, str] = {
     "listen": "waits for connections",
     # What runs later, and the guards.
     "persist": "has {target} run later",
-    "persist-service": "has the service {target} start by itself",
+    "persist-service": "has a service start by itself: {target}",
     "persist-command": "makes git run a command later: {target}",
     "guard": "changes what guards the agent: {target}",
     "guard-process": "ends a process that guards the agent: {target}",
@@ -163,7 +163,7 @@ KINDS: dict[str, str] = {
 def say(effect: Effect, instead: str = "") -> str:
     """Return what an effect does as a reason: the command, the phrase of its kind, and what to do instead."""
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
-    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …")
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
     return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
 
 

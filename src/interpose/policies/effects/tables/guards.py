@@ -131,7 +131,9 @@ AGENTS: frozenset[str] = frozenset(name for one in _UNGUARDED for name in (one, 
 PROGRAMS = {
     **{
         name: Program(
-            (_SETTINGS, Row("agent-unguarded", conditions)), options=_SHORT.get(name, ""), aka=_ALSO.get(name, "")
+            (Row("", "--help"), _SETTINGS, Row("agent-unguarded", conditions)),
+            options=_SHORT.get(name, ""),
+            aka=_ALSO.get(name, ""),
         )
         for name, conditions in _UNGUARDED.items()
     },
