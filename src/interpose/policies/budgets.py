@@ -185,8 +185,9 @@ POLICY = Policy(
         ),
     ),
     notes=(
-        "Without a limit it does nothing. At 80 % of a limit the model is told once. At the limit every further call is asked about; if the person says "
-        "yes and the call runs, the limit is raised by a fifth. With `onMatch: deny` the limit is final.\n\n"
+        "Without a limit it does nothing. At 80 % of a limit the model is told once. At the limit every further call "
+        "is asked about; if the person says yes and the call runs, the limit is raised by a fifth. With `onMatch: deny` "
+        "the limit is final.\n\n"
         "Counts are kept per session, over all its processes and subagents, and when a session is resumed. Tokens are "
         "read from the transcripts of Claude Code, and from `usage` and `cost_usd` of `post:message`; a host that "
         "gives neither is estimated by the length of its messages, and a host without `post:message` has no tokens. A "
