@@ -81,9 +81,9 @@ def session_of(path: Path) -> dict[str, Any]:
     return found
 
 
-def play(path: Path, scratch: Path, model: Model | None = None) -> Played:
-    """Play a session in an empty directory."""
-    session = session_of(path)
+def play(path: Path, scratch: Path, model: Model | None = None, policies: Any = None) -> Played:
+    """Play a session in an empty directory, perhaps with policies beside its hooks."""
+    session = session_of(path) | ({} if policies is None else {"policies": policies})
     scratch.mkdir(exist_ok=True)
     return asyncio.run(_play(session, scratch, model or Recording(session)))
 
@@ -98,7 +98,8 @@ async def _play(session: dict[str, Any], scratch: Path, model: Model) -> Played:
     configuration.mkdir()
     (configuration / "handlers.py").write_text(session.get("python", ""), "utf-8")
     (configuration / "hooks.yaml").write_text(
-        yaml.safe_dump({key: session[key] for key in ("hooks", "agents", "permissions") if key in session}), "utf-8"
+        yaml.safe_dump({key: session[key] for key in ("hooks", "policies", "agents", "permissions") if key in session}),
+        "utf-8",
     )
     hooks = Hooks.load(configuration / "hooks.yaml")
     played = Played()

@@ -452,8 +452,10 @@ def test_files_are_neither_read_nor_written_through_a_link_in_their_path(project
      "git switch -f main", "git switch --discard-changes main", "git restore :/", "git update-ref -d HEAD",
      "git rm -rf ."],
 )  # fmt: skip
-def test_the_example_against_destruction_does_not_pass_over(project: Path, line: str) -> None:
-    hooks = Hooks.load(ROOT / "examples" / "destructive-commands" / "hooks.yaml")
+def test_the_policies_against_destruction_do_not_pass_over(project: Path, line: str) -> None:
+    hooks = Hooks()
+    hooks.use("destructive-commands")
+    hooks.use("force-pushes")
 
     outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": line}, cwd=str(project))
 

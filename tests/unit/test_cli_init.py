@@ -8,6 +8,7 @@ import pytest
 from interpose import UsageError
 from interpose.cli.init.examples import add_examples, choose_examples, configuration_in, new_configuration
 from interpose.cli.init.merge_yaml import CannotMerge, merge_yaml
+from interpose.cli.init.policies import add_policies, choose_policies
 from interpose.cli.init.write_files import FileToWrite, write_files
 from interpose.config.text import parse
 
@@ -119,19 +120,15 @@ def test_a_configuration_of_any_layout_gets_an_example(tmp_path: Path) -> None:
     )
 
     assert configuration_in(str(tmp_path)) == "hooks.yml"
-    write_files(str(tmp_path), add_examples(str(tmp_path), "hooks.yml", choose_examples(["protected-files"])))
+    write_files(str(tmp_path), add_examples(str(tmp_path), "hooks.yml", choose_examples(["command-rules"])))
 
     hooks = says((tmp_path / "hooks.yml").read_text())
     cases = says((tmp_path / "cases.yaml").read_text())
     assert isinstance(hooks, dict)
     assert isinstance(cases, dict)
-    assert [hook["name"] for hook in hooks["hooks"]["PreToolUse"]] == [
-        "mine",
-        "protected-files",
-        "protected-files-in-commands",
-    ]
-    assert (cases["config"], len(cases["cases"])) == ("hooks.yml", 11)
-    assert (tmp_path / "protected_files.py").is_file()
+    assert [hook["name"] for hook in hooks["hooks"]["PreToolUse"]] == ["mine", "command-rules"]
+    assert (cases["config"], len(cases["cases"])) == ("hooks.yml", 6)
+    assert (tmp_path / "command_rules.py").is_file()
 
 
 def test_a_configuration_without_cases_gets_those_of_the_example(tmp_path: Path) -> None:
@@ -188,8 +185,8 @@ def test_a_link_is_not_replaced(tmp_path: Path) -> None:
         (["rate-limit,nothing-like-it"], "there is no example 'nothing-like-it' .`interpose init --list` shows them"),
         ([""], "there is no example ''"),
         (["rate-limit:"], "rate-limit has no variant ''"),
-        (["secrets-in-results:ruby"], "there is secrets-in-results, secrets-in-results:node"),
-        (["secrets-in-results", "secrets-in-results:node"], "named twice, in two languages"),
+        (["redact-results:ruby"], "there is redact-results, redact-results:node"),
+        (["redact-results", "redact-results:node"], "named twice, in two languages"),
     ],
 )
 def test_a_name_that_means_nothing_is_told(words: list[str], message: str) -> None:
@@ -198,11 +195,11 @@ def test_a_name_that_means_nothing_is_told(words: list[str], message: str) -> No
 
 
 def test_a_variant_brings_only_what_it_runs() -> None:
-    files = {file.name: file.text for file in new_configuration(choose_examples(["secrets-in-results:node"]))}
+    files = {file.name: file.text for file in new_configuration(choose_examples(["redact-results:node"]))}
 
-    assert "./redact-secrets.mjs" in files["hooks.yaml"]
-    assert "redact-secrets.mjs" in files
-    assert "redact_secrets.py" not in files
+    assert "./redact-results.mjs" in files["hooks.yaml"]
+    assert "redact-results.mjs" in files
+    assert "redact_results.py" not in files
 
 
 # All or nothing.
@@ -245,3 +242,58 @@ def test_neither_a_file_nor_a_link_is_overwritten(tmp_path: Path) -> None:
         write_files(str(tmp_path), [FileToWrite("new.txt", "x", ""), FileToWrite("link", "x", "")])
 
     assert os.listdir(tmp_path) == ["link"]
+
+
+# Policies.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["disks-and-devices"]),
+        ("hooks:\n  Stop: []\n", ["disks-and-devices"]),
+        ("policies: unreal # why\nother: 1\n", ["unreal", "disks-and-devices"]),
+        ("policies:\n  - unreal: {a: 1}\n", [{"unreal": {"a": 1}}, "disks-and-devices"]),
+        ("policies:\n- unreal:\n    a: 1\nhooks: {}\n", [{"unreal": {"a": 1}}, "disks-and-devices"]),
+    ],
+)
+def test_a_policy_is_added_to_those_that_are_there(text: str, expected: list[object]) -> None:
+    merged = add_policies(text, ["disks-and-devices"], "hooks.yaml")
+
+    after = says(merged)
+    assert isinstance(after, dict)
+    assert after.pop("policies") == expected
+    before = says(text) or {}
+    assert isinstance(before, dict)
+    assert after == {key: value for key, value in before.items() if key != "policies"}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "what"),
+    [
+        ("policies: [unreal]\n", CannotMerge, "policies is written on one line"),
+        ("policies: {a: 1}\n", CannotMerge, "policies has another value already"),
+        ("policies: disks-and-devices\n", UsageError, "it has the policy disks-and-devices already"),
+        ("policies:\n  - disks-and-devices: observe\n", UsageError, "it has the policy disks-and-devices already"),
+        ("policies: recommended\n", UsageError, "disks-and-devices is among the recommended policies"),
+    ],
+)
+def test_a_policy_that_is_there_or_cannot_be_added_is_refused(text: str, error: type[Exception], what: str) -> None:
+    with pytest.raises(error, match=what):
+        add_policies(text, ["disks-and-devices"], "hooks.yaml")
+
+
+def test_a_new_configuration_has_the_recommended_policies_or_those_that_are_named() -> None:
+    for chosen, expected in (([], "recommended"), (["disks-and-devices"], ["disks-and-devices"])):
+        files = {file.name: file.text for file in new_configuration([], chosen)}
+
+        whole = says(files["hooks.yaml"])
+        assert isinstance(whole, dict)
+        assert whole["policies"] == expected
+        assert whole["hooks"]
+
+
+def test_a_policy_that_is_misspelt_gets_a_hint() -> None:
+    assert choose_policies(["recommended, disks-and-devices", "recommended"]) == ["recommended", "disks-and-devices"]
+    with pytest.raises(UsageError, match="did you mean disks-and-devices"):
+        choose_policies(["disk-and-device"])

@@ -12,6 +12,7 @@ from interpose import ConfigError, EventSpec, Hooks
 from interpose.cli.init.starter import FILES
 from interpose.config.schema import schema
 from interpose.events import TABLE
+from interpose.policies import POLICIES, RECOMMENDED, find_policy
 
 ROOT = Path(__file__).parents[2]
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -92,6 +93,49 @@ def test_what_is_refused_when_it_is_read_is_marked_in_an_editor(hooks):
         Hooks.from_mapping({"hooks": hooks})
 
     assert not VALIDATOR.is_valid({"hooks": hooks})
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        None, "recommended", [], ["recommended", "disks-and-devices"], [{"disks-and-devices": "observe"}],
+        [{"disks-and-devices": False}], [{"disks-and-devices": None}], [{"recommended": {"enforce": False, "hint": "x"}}],
+        [{"disks-and-devices": {"write": "ask", "onMatch": "deny", "allow": ["Bash(ls)"], "locked": True, "x-mine": 1}}],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_policies_keep_to_it(policies):
+    VALIDATOR.validate({"policies": policies})
+    Hooks.from_mapping({"policies": policies})
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        5, "recomended", ["disk-and-devices"], {"disks-and-devices": {}}, [{"disks-and-devices": "obzerve"}],
+        [{"disks-and-devices": {"wirte": "ask"}}], [{"disks-and-devices": {"write": "aks"}}], [["recommended"]],
+        [{"disks-and-devices": {"onMatch": "allow"}}], [{"disks-and-devices": {}, "recommended": {}}],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_wrong_with_policies_is_marked_in_an_editor(policies):
+    with pytest.raises(ConfigError):
+        Hooks.from_mapping({"policies": policies})
+
+    assert not VALIDATOR.is_valid({"policies": policies})
+
+
+def test_every_policy_and_every_parameter_is_there_with_a_description():
+    entry = schema()["$defs"]["policies"]["anyOf"][1]["items"]["anyOf"][1]["properties"]
+
+    assert set(entry) == {RECOMMENDED, *POLICIES}
+    for name in POLICIES:
+        described = next(one for one in entry[name]["anyOf"] if "properties" in one)["properties"]
+        own = {one.name: described[one.name] for one in find_policy(name).parameters}
+        assert [one for one, about in own.items() if not about["description"]] == []
+        for one in find_policy(name).parameters:  # the default is one of the values
+            if one.default is not None:
+                jsonschema.validate(own[one.name]["default"], own[one.name])
 
 
 def test_every_event_and_every_spelling_of_it_is_there():

@@ -18,6 +18,7 @@ import pytest
 
 from interpose import Hooks
 from interpose.cli.init.examples import Choice, examples
+from interpose.policies import POLICIES
 from interpose.testing import fire
 
 ROOT = Path(__file__).parents[2]
@@ -114,7 +115,7 @@ def test_the_folder_of_an_example_is_a_configuration_by_itself(project: Path, wo
     assert (tested["failed"], tested["coverage"]["never"]) == (0, [])
 
 
-@pytest.mark.parametrize("name", ["cost-limit", "rate-limit", "tests-before-stop"])
+@pytest.mark.parametrize("name", ["rate-limit", "tests-before-stop"])
 def test_cases_that_leave_something_behind_can_be_run_again(project: Path, name: str) -> None:
     folder = EXAMPLES[name].folder
 
@@ -164,8 +165,22 @@ def test_a_script_can_be_run(path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", [".sh", ".py", ".mjs"])
-def test_each_language_is_there_three_times(language: str) -> None:
-    assert len([path for path in SCRIPTS if path.suffix == language]) >= 3
+def test_each_language_is_there_twice(language: str) -> None:
+    assert len([path for path in SCRIPTS if path.suffix == language]) >= 2
+
+
+def test_an_example_can_be_read_in_a_minute() -> None:
+    programs = [path for example in EXAMPLES.values() for path in example.folder.iterdir()
+                if path.suffix in (".py", ".sh", ".mjs")]  # fmt: skip
+
+    assert {path.name: len(path.read_text().splitlines()) for path in programs
+            if len(path.read_text().splitlines()) > 40} == {}  # fmt: skip
+
+
+def test_an_example_does_not_have_the_name_of_a_policy() -> None:
+    hooks = [hook for example in EXAMPLES.values() for hook in Hooks.load(example.folder / "hooks.yaml")]
+
+    assert {hook.name for hook in hooks} & set(POLICIES) == set()
 
 
 @pytest.mark.parametrize("path", [path for path in SCRIPTS if path.suffix == ".sh"], ids=lambda path: str(path.name))
@@ -179,162 +194,21 @@ def test_node_can_read_its_scripts(path: Path) -> None:
     assert subprocess.run(["node", "--check", path], check=False).returncode == 0
 
 
-# destructive-commands
-
-DENIED = [
-    "rm -rf /", "rm -r -f /", "rm --recursive --force /", "rm --rec /", "rm -rf -- /", "rm -rf //", "rm -rf /.", "rm -rf /*",
-    "rm -fr ~", "rm -rf ~/", "rm -rf $HOME", "rm -rf ${HOME}/", 'rm -rf "$HOME"/*', "rm -rf *", "rm -rf */", "rm -rf ./*", "rm -rf .", "rm -rf ..",
-    "rm -rf build/../..", "rm /etc/passwd", "rm ~/.bashrc", "rm -rf .git", "rm -rf .GIT/objects", "rm -rf /tmp", "rmdir /etc", "unlink /etc/hosts",
-    "shred -u /etc/shadow", "truncate -s 0 /etc/passwd", "ls; rm -rf /", "ls && rm -rf / || true", "ls | rm -rf /", "echo $(rm -rf /)", "ls\nrm -rf /",
-    "if true; then rm -rf /; fi", "f() { rm -rf /; }; f", "sudo rm -rf /etc", "sudo -u root sh -c 'rm -rf /var/lib'", "doas rm -rf /", "env A=1 rm -rf /usr",
-    "A=1 rm -rf /usr", 'bash -c "rm -rf /"', "eval rm -rf /", "timeout 5 rm -rf /", "nohup rm -rf / &", "nice -n 5 rm -rf /", "busybox rm -rf /",
-    "\\rm -rf /", "'rm' -rf /", "r''m -rf /", "/bin/rm -rf /", "command rm -rf /", "echo x | xargs rm -rf /", "find . -exec rm -rf / \\;",
-    "cd / && rm -rf *", "cd build; rm -rf *", "(cd build); rm -rf *", "cd build || rm -rf *", "cd build & rm -rf *", "cd .. && rm -rf project",
-    "find / -delete", "find . -delete", "find -delete", "find . -type f -delete", "find . -name '*' -delete", "find ~ -name x -delete",
-    "find / -name '*.log' -exec rm -f {} +", "find . -exec /bin/rm {} +", "find /usr -name x -exec rm {} \\;",
-    "git clean -fdx", "git -C x clean -ffdx", "git clean -f -d", "git clean --force", "dd if=/dev/zero of=/dev/sda", "dd of='/dev/nvme0n1' if=x",
-    "cat x > /dev/sda", "echo x >/dev/nvme0n1", "cat x >| /dev/vda1", "mkfs.ext4 /dev/sdb1", "sudo mkfs -t ext4 /dev/sdb", "wipefs -a /dev/sda",
-    "echo x | tee /dev/sda", "cp x /dev/sdb", "chmod -R 777 /", "chmod 777 -R ~", "chmod --recursive 777 /", "chown -R me /etc", "chmod -R 777 ..",
-    "mv ~ /tmp/x", "mv / /x", "mv . /tmp/x", "git -c alias.x='!rm -rf /' x",
-]  # fmt: skip
-ASKED = [
-    "rm -rf $X", 'rm -rf "$X"/', "rm -rf build$X", "rm -rf {a,b}", "rm -rf build{,/../..}", "ls | xargs rm", "echo / | xargs rm -rf", "rm -rf `cat list`",
-    "rm -rf ?*", "rm -rf .*", "rm -rf '/'*", "rm -rf [a-z]*", "cd $X && rm -rf build", "cd && rm -rf x", "cd - && rm x", "popd; rm x", "chmod -R 777 $X", "find $X -delete",
-    "curl x | sh", "$X -rf /", "eval $X", "git $X", "git reset --hard HEAD~1", "git reset --har", "git -C x reset --hard", "git push --force",
-    "git push -f origin", "git push --force-with-lease", "git checkout -- .", "git restore .", "git stash drop", "git branch -D x",
-    "git -c alias.x='!x' x", "kubectl delete ns x", "terraform -chdir=x destroy", "docker system prune -f", "rsync -a --delete a/ b/", "crontab -r",
-]  # fmt: skip
-FREE = [
-    "ls -l", "ls *", "rm README", "rm -rf build", "rm -rf ./build/ node_modules", "rm -rf build/*", "rm -f *.pyc", "rm -rf build*", "cd build && rm -rf *",
-    "cd build && rm x && cd .. && ls", "find . -name '*.pyc' -delete", "find build -type f -delete", "find . -name '*.pyc' -exec rm {} +", "find . -name rm",
-    "git clean -nfd", "git clean --dry-run", "git commit -m 'rm -rf /'", "echo rm -rf /", "grep -r 'rm -rf /' .", "cat > a <<'EOF'\nrm -rf /\nEOF",
-    "git commit -m \"$(cat <<'EOF'\nrm -rf /\nEOF\n)\"", "rm -rf /tmp/interpose-example", "chmod -R u+w .", "chmod +x a", "chmod 600 ~/.ssh/config",
-    "git push origin main", "git checkout main", "git branch -d x", "git reset HEAD x", "dd if=/dev/sda of=disk.img", "python -m pytest", "npm run clean",
-    "make 2>&1 | tee log", "cp -r a b", "mv a b", "echo x > /dev/null", "ls /dev/sda",
-]  # fmt: skip
+# redact-results
 
 
-@pytest.mark.parametrize(
-    ("expected", "command"),
-    [*(("deny", line) for line in DENIED), *(("ask", line) for line in ASKED), *(("none", line) for line in FREE)],
-)
-def test_a_command_is_judged_by_what_it_would_destroy(project: Path, expected: str, command: str) -> None:
-    check = module_of("destructive-commands", "destructive_commands").check
+@pytest.mark.parametrize("language", ["python", pytest.param("node", marks=needs_node)])
+def test_a_command_that_prints_a_number_and_fails_does_not_show_it_to_the_model(project: Path, language: str) -> None:
+    folder = EXAMPLES["redact-results"].folder
+    hooks = Hooks.load(folder / ("hooks.node.yaml" if language == "node" else "hooks.yaml"))
 
-    outcome = fire(check, "PreToolUse", tool_name="Bash", tool_input={"command": command}, cwd=str(project))
-
-    assert (outcome.decision, [str(one.error) for one in outcome.results if one.error]) == (expected, []), (
-        outcome.reason
-    )
-
-
-def test_a_link_in_a_deletion_counts_as_what_it_leads_to(project: Path) -> None:
-    check = module_of("destructive-commands", "destructive_commands").check
-    (project / "link").symlink_to("/usr")
-
-    outcome = fire(check, "PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf link/*"}, cwd=str(project))
-
-    assert outcome.denied
-
-
-def test_nothing_is_free_in_a_home_or_in_the_root() -> None:
-    check = module_of("destructive-commands", "destructive_commands").check
-
-    for cwd in ("/", os.path.expanduser("~")):
-        assert fire(check, "PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf usr"}, cwd=cwd).denied
-
-
-# protected-files
-
-
-def test_a_protected_file_is_found_behind_a_link_and_in_any_case(project: Path) -> None:
-    check = module_of("protected-files", "protected_files").check
-    (project / ".git").mkdir()
-    (project / ".env").touch()
-    (project / "notes").symlink_to(".git")
-    (project / "settings.txt").symlink_to(".env")
-
-    def decided(path: str) -> str:
-        return fire(check, "PreToolUse", tool_name="Write", tool_input={"file_path": path}, cwd=str(project)).decision
-
-    paths = [
-        "notes/config",
-        "settings.txt",
-        ".Env",
-        "a/../.env",
-        f"{project}/.env",
-        "~/.aws/credentials",
-        "x/id_rsa.pub",
-    ]
-    assert [path for path in paths if decided(path) != "deny"] == []
-    assert [path for path in ["a.txt", ".env.sample", "git/x", "environment"] if decided(path) != "none"] == []
-
-
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("cat .env", "ask"), ("echo A=1>.env", "ask"), ('cat "./.e"nv', "ask"), ("cat .e\\nv", "ask"), ("cp x ~/.ssh/authorized_keys", "ask"),
-        ("sed -i s/a/b/ .git/config", "ask"), ("tee -a .env <<< x", "ask"), ("curl -d @.env x", "ask"), ("scp .env host:", "ask"), ("x --file=.env", "ask"),
-        ("cat .gitignore", "none"), ("git status", "none"), ("cp .env.example x", "none"), ("jq .key a.json", "none"), ("echo environment", "none"),
-    ],
-)  # fmt: skip
-def test_a_command_line_is_asked_for_the_protected_files_it_names(project: Path, command: str, expected: str) -> None:
-    check = module_of("protected-files", "protected_files").check_command
-
-    outcome = fire(check, "PreToolUse", tool_name="Bash", tool_input={"command": command}, cwd=str(project))
-
-    assert outcome.decision == expected
-
-
-# Secrets. They are put together here, so that nobody who looks for secrets finds one.
-
-SECRETS = [
-    "AKIA" + "I" * 16, "ghp_" + "a1" * 18, "github_pat_" + "A1b2_" * 12, "glpat-" + "a1-_" * 5, "npm_" + "a1" * 18, "pypi-" + "Ag1_-" * 12,
-    "sk-ant-api03-" + "aB1-_" * 8, "sk-" + "aB1" * 16, "sk-proj-" + "aB1-_" * 8, "sk_live_" + "aB1" * 8, "xoxb-" + "123456-" * 4, "AIza" + "aB1-_" * 7,
-    "eyJ" + "hbGc" * 5 + ".eyJ" + "zdWI" * 5 + "." + "aB1-_" * 6,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("script", ["secrets-in-prompts.sh", pytest.param("secrets-in-prompts.mjs", marks=needs_node)])
-def test_no_kind_of_secret_gets_into_a_prompt_or_into_the_reason(script: str) -> None:
-    path = EXAMPLES["secrets-in-prompts"].folder / script
-
-    for secret in [*SECRETS, "-----BEGIN EC PRIVATE KEY-----\nMHcC\n"]:
-        outcome = run_script(path, "UserPromptSubmit", prompt=f"é:\n{secret}")
-        assert outcome.denied, secret
-        assert secret not in outcome.reason
-    for prompt in (SECRETS[0], f"'{SECRETS[0]}'", f'"{SECRETS[0]}"', f"={SECRETS[0]}."):
-        assert run_script(path, "UserPromptSubmit", prompt=prompt).denied
-
-
-def test_every_kind_of_secret_is_removed_from_a_result() -> None:
-    redact = module_of("secrets-in-results", "redact_secrets").redact
-
-    outcome = fire(
-        redact,
-        "PostToolUse",
-        tool_name="Read",
-        tool_response={"a": [f"x {' '.join(SECRETS)} y"], **dict.fromkeys(SECRETS, 1)},
-    )
-
-    assert [secret for secret in SECRETS if secret in json.dumps(outcome.tool_response)] == []
-    assert outcome.tool_response["a"][0].startswith("x [AWS key removed] [GitHub token removed]")
-
-
-@pytest.mark.parametrize("script", ["redact_secrets.py", pytest.param("redact-secrets.mjs", marks=needs_node)])
-def test_a_command_that_prints_secrets_and_fails_shows_the_model_none_of_them(project: Path, script: str) -> None:
-    folder = EXAMPLES["secrets-in-results"].folder
-    hooks = Hooks.load(folder / ("hooks.node.yaml" if script.endswith(".mjs") else "hooks.yaml"))
-
-    def env_and_false(tool_input: Any) -> str:
-        raise RuntimeError(f"exit status 1\n{' '.join(SECRETS)}\nend")
+    def fails(tool_input: Any) -> str:
+        raise RuntimeError("exit status 1\nC-104233\nend")
 
     with hooks.session_sync(cwd=str(project)) as session:
-        answer = session.tool("Bash", {"command": "env; false"}, env_and_false)
+        answer = session.tool("Bash", {"command": "cat orders; false"}, fails)
 
-    assert [secret for secret in SECRETS if secret in f"{answer.content}{answer.reason}"] == []
-    assert answer.content.startswith("exit status 1\n[AWS key removed] [GitHub token removed]")
-    assert answer.content.endswith("\nend")
+    assert answer.content == "exit status 1\n[customer]\nend"
 
 
 # format-after-edit
@@ -343,8 +217,6 @@ def test_a_command_that_prints_secrets_and_fails_shows_the_model_none_of_them(pr
 @pytest.mark.parametrize("script", ["format_after_edit.py", pytest.param("format-after-edit.mjs", marks=needs_node)])
 def test_a_file_is_formatted_and_the_model_is_told(project: Path, script: str) -> None:
     path = EXAMPLES["format-after-edit"].folder / script
-    (project / ".venv/bin").mkdir(parents=True)
-    (project / ".venv/bin/ruff").symlink_to(BIN / "ruff")
     outside = project.parent / "outside.py"
     for file in (project / "a.py", outside):
         file.write_text("x = [1,2 ]\n")
@@ -357,7 +229,8 @@ def test_a_file_is_formatted_and_the_model_is_told(project: Path, script: str) -
             "tool_response": "",
             "cwd": str(project),
         }
-        said: list[str] = run_script(path, "PostToolUse", **given).context
+        env = {"PATH": f"{BIN}:{os.environ['PATH']}"}
+        said: list[str] = run_script(path, "PostToolUse", env, **given).context
         return said
 
     assert context("a.py") == ["a.py was formatted by ruff after you wrote it: read it before you edit it again."]
@@ -376,30 +249,18 @@ def test_a_file_is_formatted_and_the_model_is_told(project: Path, script: str) -
 def test_an_agent_is_kept_going_while_tests_fail_but_not_for_ever(project: Path) -> None:
     path = EXAMPLES["tests-before-stop"].folder / "tests-before-stop.sh"
     (project / "result").write_text("1")
-    env = {"HOME": str(project.parent / "home"), "TESTS": "echo broken; exit $(cat result)", "TRIES": "2"}
 
     def goes_on(active: bool) -> bool:
+        env = {"TESTS": "echo broken; exit $(cat result)"}
         outcome = run_script(path, "Stop", env, stop_hook_active=active, session_id="s", cwd=str(project))
         if outcome.keep_going:
             assert "The tests fail" in outcome.reason
             assert "broken" in outcome.reason
         return bool(outcome.keep_going)
 
-    assert [goes_on(False), goes_on(True), goes_on(True)] == [True, True, False]
-    assert [goes_on(False), goes_on(False), goes_on(True)] == [True, True, True]
+    assert [goes_on(False), goes_on(True)] == [True, False]
     (project / "result").write_text("0")
-    assert [goes_on(True), goes_on(False)] == [False, False]
-    assert list((project.parent / "home").rglob("tests-before-stop/*")) == []
-
-
-def test_the_tests_of_a_project_are_found(project: Path) -> None:
-    path = EXAMPLES["tests-before-stop"].folder / "tests-before-stop.sh"
-    (project / "Makefile").write_text("test:\n\t@echo from make; exit 1\n")
-
-    outcome = run_script(path, "Stop", {"HOME": str(project.parent / "home")}, session_id="s", cwd=str(project))
-
-    assert outcome.keep_going
-    assert "The tests fail (make test)" in outcome.reason
+    assert not goes_on(False)
 
 
 # context-at-start
@@ -422,35 +283,7 @@ def test_the_model_is_told_what_git_says(project: Path) -> None:
     assert said.endswith('Ada: A "first" commit')
 
 
-# cost-limit, rate-limit, audit-to-file: any number of processes at once.
-
-
-def test_nothing_that_was_spent_at_the_same_time_is_lost(project: Path) -> None:
-    folder = EXAMPLES["cost-limit"].folder
-    program = (
-        f"import sys; sys.path.insert(0, {str(folder)!r}); import cost_limit; from interpose.testing import fire\n"
-        "for _ in range(40): fire(cost_limit.spend, 'post:message', prompt='', output='', cost_usd=0.01, session_id='s',"
-        " usage={'input_tokens': 1, 'output_tokens': 1})\n"
-        "print(fire(cost_limit.check, 'pre:message', prompt='', session_id='s').reason)"
-    )
-    environment = {**os.environ, "XDG_STATE_HOME": str(project)}
-
-    with ThreadPoolExecutor(4) as pool:
-        runs = [
-            pool.submit(subprocess.run, [sys.executable, "-c", program], env=environment, check=True) for _ in range(4)
-        ]
-    assert [run.result().returncode for run in runs] == [0] * 4
-    [file] = (project / "interpose" / "cost-limit").iterdir()
-
-    assert file.read_text() == "0.010000 2\n" * 160
-
-
-def test_a_limit_denies_if_what_was_spent_cannot_be_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (project / "interpose").write_text("not a folder")
-    monkeypatch.setenv("XDG_STATE_HOME", str(project))
-    hooks = Hooks.load(EXAMPLES["cost-limit"].folder / "hooks.yaml")
-
-    assert hooks.fire_sync("PreToolUse", tool_name="Read").denied
+# rate-limit, audit-to-file: any number of processes at once.
 
 
 def test_of_many_calls_at_once_only_so_many_go_on(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""Those parts of the documentation that are made from the code: events, configuration keys, options, public names.
+"""Those parts of the documentation that are made from the code: events, keys, options, policies, public names.
 
 A page says where such a part stands: ``<!-- generated: NAME -->``, and ``<!-- end of generated -->`` below it. What is
 between is never edited by hand; ``python -m tools.docs`` writes it anew, and a test compares.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from . import api, events, keys, options
+from . import api, events, keys, options, policies
 
 __all__ = ["DOCS", "PARTS", "for_the_site", "renewed"]
 
@@ -22,6 +22,8 @@ PARTS = {
     "fields": events.base_fields,
     "keys": keys.keys,
     "options": options.options,
+    "parameters": policies.common,
+    "policies": policies.policies,
 }
 
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(^<!-- end of generated -->)", re.DOTALL | re.MULTILINE)

@@ -16,7 +16,13 @@ __all__ = ["keys"]
 _KINDS = {"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number",
           "object": "names and values", "array": "a list"}  # fmt: skip
 _FEW = 4
-_REFERRED = {"hooks": "see below", "agent": "a list of agents", "hook": "a list of hooks", "agentHooks": "as `hooks:`"}
+_REFERRED = {
+    "hooks": "see below",
+    "policies": "see [Policies](policies.md)",
+    "agent": "a list of agents",
+    "hook": "a list of hooks",
+    "agentHooks": "as `hooks:`",
+}
 
 
 def keys() -> str:

@@ -144,12 +144,13 @@ def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
     for part in textwrap.wrap(_shown(line.text), _WIDTH, break_on_hyphens=False):
         print(paint(part, "bold"))
     for command in line.commands:
-        _print_entry(command.grade, _words(command.parts), _notes(command))
+        if command.parts or command.redirections:
+            _print_entry(command.grade, _words(command.parts), _notes(command))
     for suspect in line.suspects:
         _print_entry("possible", *_suspect(suspect))
     for reason in line.opaque:
         _print_entry("opaque", reason, ())
-    if not (line.commands or line.opaque):
+    if not (any(command.parts or command.redirections for command in line.commands) or line.opaque):
         print("  runs nothing")
     for match in matches:
         _print_match(match)

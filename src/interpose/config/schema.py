@@ -109,7 +109,9 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
     """Return the schema of a configuration for these events."""
     top: dict[str, dict[str, Any]] = {
         "hooks": {"$ref": "#/$defs/hooks"},
-        "policies": {"$ref": "#/$defs/policies"},
+        "policies": {"$ref": "#/$defs/policies",
+                     "description": "Rules that come with Interpose: recommended, or a list of names, some with "
+                                    "parameters."},
         "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
         "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},

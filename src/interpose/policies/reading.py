@@ -211,6 +211,8 @@ def _uses(entry: _Entry, wrong: Wrong, project: str) -> list[PolicyUse]:
     options: dict[str, Any] = {"name": name, "description": policy.prevents}
     if policy.guard:
         options["on_error"] = "abort"
+    if policy.locked:
+        options["locked"] = True
     if policy.timeout is not None:
         options["timeout"] = policy.timeout
     functions = {**({} if policy.judge is None else {"PreToolUse": None}), **policy.hooks}

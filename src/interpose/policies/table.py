@@ -13,7 +13,45 @@ RECOMMENDED = "recommended"
 """The name of the set that is recommended."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Machine": ("disks-and-devices",),
+    "Files and git": (
+        "destructive-commands",
+        "protected-branches",
+        "force-pushes",
+        "skipped-checks",
+        "outside-project",
+        "protected-files",
+        "large-writes",
+        "case-renames",
+    ),
+    "Machine": (
+        "disks-and-devices",
+        "machine-state",
+        "privilege",
+        "persistence",
+        "self-protection",
+    ),
+    "Code and network": (
+        "downloaded-code",
+        "unreadable-commands",
+        "unsafe-sources",
+        "foreign-packages",
+        "publishing",
+        "network-shells",
+        "metadata-addresses",
+        "hosts",
+    ),
+    "Secrets and text": (
+        "secret-files",
+        "environment",
+        "secrets",
+        "sending-secrets",
+        "hidden-text",
+    ),
+    "Infrastructure": (
+        "infrastructure",
+        "containers",
+        "databases",
+    ),
     "Sessions": (
         "budgets",
         "repeated-calls",

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ from ..run.session import TerminalSession
 from ..run.timeline import print_timeline
 from ..run.view import LiveView, PlainView
 
-__all__ = ["run"]
+__all__ = ["create_project", "play", "run"]
 
 PROMPT = "Clean up, fix add() and publish. The password is hunter2, should you need it."
 
@@ -36,10 +36,10 @@ def run(
     """Runs offline, in seconds: the model plays a script; hooks, tools, files and processes are real."""
     silence_log()
     with tempfile.TemporaryDirectory(prefix="interpose-demo-") as scratch:
-        project = _create_project(Path(scratch))
+        project = create_project(Path(scratch))
         if keep is not None:
             _create_directory(keep)
-        status = _play(project, PlainView() if plain or not sys.stdout.isatty() else LiveView())
+        status, _ = play(project, PlainView() if plain or not sys.stdout.isatty() else LiveView())
         if keep is not None:
             shutil.copytree(project, keep, symlinks=True, dirs_exist_ok=True)
             print(f"\nThe project is in {keep}. `interpose list -c {keep}/hooks.yaml` lists its hooks.")
@@ -58,7 +58,8 @@ def _create_directory(keep: str) -> None:
         raise UsageError(f"--keep {keep}: {error.strerror}", hint="name another directory") from None
 
 
-def _play(project: Path, view: PlainView) -> int:
+def play(project: Path, view: PlainView) -> tuple[int, list[dict[str, Any]]]:
+    """Play the session in a project; return the exit status and the rows of the timeline."""
     with as_file(files(__package__) / "turns.yaml") as turns:
         session = TerminalSession(
             Hooks.load(project / "hooks.yaml"), view, cwd=project, model=f"scripted:{turns}", options={"approver": None}
@@ -66,10 +67,10 @@ def _play(project: Path, view: PlainView) -> int:
         status = session.run(PROMPT)
     print(f"\n{paint('What the hooks did', 'bold')}  ({session.timeline.firings} events in all)\n")
     print_timeline([row for row in session.timeline.rows if row["decision"] != "-"])
-    return status
+    return status, session.timeline.rows
 
 
-def _create_project(scratch: Path) -> Path:
+def create_project(scratch: Path) -> Path:
     """Create a small project, with a git repository and a remote to push to."""
     project = scratch / "project"
     with as_file(files(__package__) / "project") as source:

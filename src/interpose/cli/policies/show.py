@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -14,6 +16,8 @@ from .facts import PolicyFacts
 
 __all__ = ["RESULTS", "as_dict", "examples_of", "print_policy", "print_set", "written", "yaml_of"]
 
+_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+-]*[\w./+-])?|\d+[A-Za-z]+")
+"""Texts that need no quotes in YAML."""
 _WIDTH = 80
 _MOST = 4
 """How many examples of each result are shown."""
@@ -33,9 +37,9 @@ def written(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {written(one)}" for key, one in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(written(one) for one in value) + "]"
-    text = str(value)
-    plain = text and text[0].isalnum() and not any(mark in text for mark in "{}[],:#&*!|>'\"%@`\n")
-    return text if not isinstance(value, str) or plain else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, str) and (not _PLAIN.fullmatch(value) or value.lower() in ("true", "false", "null")):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
 
 
 def yaml_of(policy: Policy) -> str:

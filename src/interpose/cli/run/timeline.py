@@ -13,6 +13,7 @@ from ..render.table import Column, print_table
 __all__ = ["Timeline", "print_timeline"]
 
 _WIDEST = 70
+_MANY = 8
 _COLUMNS = (
     Column("event"),
     Column("subject", "cyan"),
@@ -40,6 +41,7 @@ class Timeline:
             "hooks": [
                 {"hook": result.hook, "status": result.status, "decision": result.decision,
                  "round": result.round, "ms": round(result.duration * 1000, 1),
+                 **({"changed": True} if result.reply is not None and result.reply.changes else {}),
                  **({"stderr": stderr} if (stderr := result.evidence.get("stderr")) else {})}
                 for result in outcome.results
             ],
@@ -90,10 +92,19 @@ def print_timeline(rows: Any) -> None:
 
 
 def _hooks(hooks: list[dict[str, Any]]) -> str:
-    """Return the names of the hooks that ran, and the number of those that were skipped."""
-    ran = [_hook(hook) for hook in hooks if hook["status"] != "skipped"]
-    skipped = len(hooks) - len(ran)
-    return cut(flat(", ".join([*ran, *([f"{skipped} skipped"] if skipped else [])])), _WIDEST)
+    """Return the names of the hooks that ran, and the number of those that were skipped.
+
+    Of many hooks those are named that decided, changed something or failed; the others are counted.
+    """
+    ran = [hook for hook in hooks if hook["status"] != "skipped"]
+    named = [hook for hook in ran if len(ran) <= _MANY or _said_something(hook)]
+    more = [f"{len(ran) - len(named)} more"] if len(ran) > len(named) else []
+    skipped = [f"{len(hooks) - len(ran)} skipped"] if len(hooks) > len(ran) else []
+    return cut(flat(", ".join([*map(_hook, named), *more, *skipped])), _WIDEST)
+
+
+def _said_something(hook: dict[str, Any]) -> bool:
+    return hook["status"] != "ok" or hook["decision"] != "none" or bool(hook.get("changed"))
 
 
 def _hook(hook: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ __all__ = ["Command", "Line", "Pipe", "Suspect"]
 
 
 class Command(NamedTuple):
-    """A simple command that a line runs, or may run; one of redirections alone has no words."""
+    """A simple command that a line runs, or may run; one of redirections or assignments alone has no words."""
 
     parts: tuple[str, ...]
     """Its words, in which ``ONE`` and ``MANY`` stand for what is unknown; ``written_of`` tells more of such a word."""
@@ -75,6 +75,8 @@ class Line(NamedTuple):
     """Whether the line was read to its end; else there may be more commands."""
     is_simple: bool = True
     """Whether the line is only commands: no loop over words, no function, no coprocess."""
+    is_fork_bomb: bool = False
+    """Whether it starts processes without end: a function that calls itself twice, a loop that starts jobs."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as JSON."""

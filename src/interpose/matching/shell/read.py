@@ -49,6 +49,7 @@ def read_line(text: str) -> Line:
         tuple(resolver.pipes),
         tuple(dict.fromkeys(resolver.opaque)),
         is_simple=resolver.is_simple,
+        is_fork_bomb=resolver.is_fork_bomb,
     )
 
 

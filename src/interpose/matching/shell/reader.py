@@ -88,11 +88,21 @@ class Parsed:
         self.is_simple = True
         self.counted: set[str] = set()
         """The variables that arithmetic evaluates."""
+        self.changed: set[str] = set()
+        """The variables that are changed otherwise than by a plain assignment."""
+        self.splits = False
+        """Whether words may be split at other characters than blanks."""
+        self.steps: list[int | str] = []
+        """The commands by number, between them operators and reserved words: how the commands follow each other.
+
+        ``(`` and ``$(`` to ``)`` are a subshell and a substitution; ``function NAME`` stands before a body.
+        """
 
 
 def parse(text: str, depth: int = 0) -> Parsed:
     """Return every simple command of a command line, also those in substitutions; raise Unsure if in doubt."""
     parsed = Parsed()
+    parsed.splits = "IFS" in text
     _Reader(text, depth, parsed).read_list("")
     return parsed
 
@@ -134,15 +144,19 @@ class _List:
         """Finish the current command."""
         command, self.command = self.command, RawCommand()
         if self.kind in ("for", "select"):
-            for value in command.words[2:]:
-                command.assigned.append((command.words[0] if command.words else "", value))
-            command.words = []
+            name = command.words[0] if command.words else ""
+            is_list = command.words[1:2] == ["in"]
+            command.assigned += [(name, value) for value in (command.words[2:] if is_list else [MANY])]
+            self.parsed.assigned.add(name)
+            self.parsed.changed.update(() if is_list else command.words)
+            command.words, command.loops = [], True
         self.kind, self.timed = "", False
         if command.words or command.assigned or command.redirections:
             at = len(self.parsed.commands)
             command.place = at
             command.doubt = self.doubt
             self.parsed.commands.append(command)
+            self.parsed.steps.append(at)
             if at > _MOST_COMMANDS:
                 raise Unsure("more than 3,000 commands")
             if not command.words and not command.assigned and self.group[0] < self.group[1]:
@@ -151,6 +165,7 @@ class _List:
                 other = RawCommand()
                 other.words, other.doubt, other.place = self.forked, "shells differ in what follows &>", at + 1
                 self.parsed.commands.append(other)
+                self.parsed.steps.append(at + 1)
         self.forked, self.group = None, (0, 0)
         if command.words and command.words[-1] == "]]":
             self.doubt = self.doubt.removesuffix("it stands in [[ ]]")
@@ -173,6 +188,7 @@ class _List:
             self.close()
         elif word in ("then", "elif", "else", "do"):
             self.separate()
+        self.parsed.steps += [word] if word != "time" else []
         self.timed = word == "time"
 
     def close(self) -> None:
@@ -233,6 +249,7 @@ class _Reader:
         goes_on = line.levels[-1].piped and line.begins and line.group[0] >= line.group[1]
         if not goes_on:  # after a pipe, the next line goes on with it
             line.separate()
+            self.parsed.steps.append(";")
         if mark:
             if is_awaited:
                 raise Unsure("a here-document whose text begins inside a substitution")
@@ -253,7 +270,9 @@ class _Reader:
         line.separate(piped=mark == "|" and ahead != "|")
         if was_test and mark != ";":
             line.doubt = line.doubt or "it stands in [[ ]]"
-        self.at += 2 if ahead and mark + ahead in ("&&", "||", "|&") else 1
+        is_double = bool(ahead) and mark + ahead in ("&&", "||", "|&")
+        self.parsed.steps.append(mark + ahead if mark == ahead and is_double else mark)
+        self.at += 2 if is_double else 1
 
     def _deeper(self) -> None:
         self.depth += 1
@@ -291,11 +310,14 @@ class _Reader:
                 return
             line.end_command()  # a syntax error in every shell, or a test: what is inside counts as commands
         begin = len(self.parsed.commands)
+        self.parsed.steps.append("(")
         self._read_group(line.doubt or ("it stands in [[ ]]" if line.is_test else ""))
+        self.parsed.steps.append(")")
         line.group = (begin, len(self.parsed.commands))
 
     def _define(self, line: _List, name: str) -> None:
         self.parsed.functions.add(name if is_known(name) else "")
+        self.parsed.steps.append(f"function {name}")
         line.command, line.kind = RawCommand(), ""
 
     def _read_group(self, doubt: str = "") -> None:
@@ -308,9 +330,11 @@ class _Reader:
         began = self.at
         first = len(self.parsed.commands)
         self.at += 1
+        self.parsed.steps.append("(")
         self._read_group("it stands in arithmetic")
         adjacent = self.text.startswith(")", self.at)
         self._read_group("" if not adjacent else "it stands in arithmetic")
+        self.parsed.steps.append(")")
         self.arithmetic -= 1
         if not adjacent:  # not arithmetic but a subshell within a subshell
             for command in self.parsed.commands[first:]:
@@ -322,6 +346,7 @@ class _Reader:
         """Read ``case x in a|b) … ;; esac`` after its first word."""
         self._deeper()
         began = len(self.parsed.commands)
+        self.parsed.steps.append("case")
         self._skip_lines()
         self.read_word()
         self._skip_lines()
@@ -337,6 +362,8 @@ class _Reader:
             self._read_patterns()
             if self._read_item():
                 break
+            self.parsed.steps.append(";;")
+        self.parsed.steps.append("esac")
         self.depth -= 1
         line.group = (began, len(self.parsed.commands))
 
@@ -475,6 +502,7 @@ class _Reader:
                 return True
             if word in ("for", "select", "function"):
                 line.kind = word
+                self.parsed.steps += ["for"] if word != "function" else []
                 return True
         if line.timed and source.startswith("-"):
             if source in ("-p", "--"):
@@ -493,6 +521,8 @@ class _Reader:
         name, subscript = assignment.group(1), assignment.group(2)
         if subscript and not subscript[1:-1].isdigit():
             self.parsed.counted.update(_NAME.findall(subscript))
+        if subscript or assignment.group().endswith("+="):
+            self.parsed.changed.add(name)
         self.parsed.assigned.add(name)
         line.command.assigned.append((name, value_of(word)))
 
@@ -523,7 +553,9 @@ class _Reader:
                 if self.at == began or self.text[self.at - 1] != "=":
                     break
                 self.at += 1
+                self.parsed.steps.append("$(")
                 self._read_group("it is an element of an array")
+                self.parsed.steps.append(")")
                 pieces.append(MANY)
             else:
                 piece = self._read_part(mark, began)
@@ -596,7 +628,9 @@ class _Reader:
         arithmetic, self.arithmetic = self.arithmetic, 0
         outer, self.substituted = self.substituted, []
         waiting = len(self.waiting)
+        self.parsed.steps.append("$(")
         self._read_group()
+        self.parsed.steps.append(")")
         if len(self.waiting) > waiting:
             raise Unsure("a here-document whose text is outside its substitution")
         self.arithmetic = arithmetic
@@ -728,6 +762,8 @@ class _Reader:
                 self.parsed.counted.add("")
             elif "@" in subscript.group() or "*" in subscript.group():
                 value = MANY
+        if text.startswith(("=", ":="), self.at):
+            self.parsed.changed.add(name.group())
         if text.startswith(("@P", "@E", "@A"), self.at):
             self.parsed.opaque.append(Unread("${x@P} evaluates what a variable holds"))
         part = _SLICE.match(text, self.at)
@@ -743,7 +779,9 @@ class _Reader:
         self.at = inside.end()
         first = len(self.parsed.commands)
         inner = _Reader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.parsed)
+        self.parsed.steps.append("$(")
         inner.read_list("")
+        self.parsed.steps.append(")")
         found = (first, len(self.parsed.commands))
         self.substituted.append(found)
         return Expansion(mark, commands=found)

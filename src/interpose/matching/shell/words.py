@@ -50,12 +50,13 @@ class Word(NamedTuple):
 SimpleCommand = tuple[Word, ...]
 
 
-UnreadKind = Literal["computed", "input", "written", "file", "code", "variable", "broken", "control"]
+UnreadKind = Literal["computed", "input", "written", "file", "code", "path", "variable", "broken", "control"]
 """Why a part of a line cannot be read.
 
 computed: a text that is only known while the line runs; input: what a program reads from a pipe or a descriptor;
 written: a file that the line itself writes; file: a file that is there already; code: another language;
-variable: a variable or setting that loads code, or changes which program a name means; broken: no shell's text, or too
+path: a PATH that the line sets; variable: another variable, or a setting, that makes a program run or load something;
+broken: no shell's text, or too
 much of it; control: a control character.
 """
 
@@ -185,7 +186,7 @@ def names_in(words: Iterable[str]) -> Iterator[str]:
 class RawCommand:
     """A simple command as it stands in the line, before wrappers such as ``sudo`` are looked into."""
 
-    __slots__ = ("assigned", "doubt", "place", "redirections", "substituted", "words")
+    __slots__ = ("assigned", "doubt", "loops", "place", "redirections", "substituted", "words")
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -196,6 +197,16 @@ class RawCommand:
         self.doubt = ""
         """Why it may be no command: it stands in arithmetic or in a test."""
         self.place = 0
+        self.loops = False
+        """Whether it is the head of a loop, which sets its variable to each of the values."""
+
+    def filled(self, words: list[str], redirections: list[Redirection]) -> RawCommand:
+        """Return the command with other words."""
+        other = RawCommand()
+        other.words, other.redirections = words, redirections
+        other.assigned, other.substituted, other.doubt = self.assigned, self.substituted, self.doubt
+        other.place, other.loops = self.place, self.loops
+        return other
 
 
 def is_known(word: str) -> bool:

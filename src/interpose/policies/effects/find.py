@@ -17,8 +17,8 @@ def _set(words: str) -> frozenset[str]:
 
 _VALUES = _set(
     """-amin -anewer -atime -cmin -cnewer -context -ctime -D -files0-from -flags -fstype -gid -group -ilname -iname
-    -inum -ipath -iregex -iwholename -links -lname -maxdepth -mindepth -mmin -mtime -name -newer -path -perm -printf -regex
-    -regextype -samefile -size -type -uid -used -user -wholename -xattr -xtype -fprint -fprint0 -fls -mnewer
+    -inum -ipath -iregex -iwholename -links -lname -maxdepth -mindepth -mmin -mtime -name -newer -path -perm -printf
+    -regex -regextype -samefile -size -type -uid -used -user -wholename -xattr -xtype -fprint -fprint0 -fls -mnewer
     -newermt -fprintf"""
 )
 _NARROW = _set(
@@ -29,6 +29,7 @@ _NARROW = _set(
 """Tests that select some files by name, age or size."""
 _EXECUTES = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _WRITES = frozenset(["-fprint", "-fprint0", "-fls", "-fprintf"])
+_CHANGERS = frozenset(["chmod", "chown", "chgrp"])
 _REMOVERS = frozenset(["rm", "unlink", "shred", "srm", "truncate", "rmdir"])
 
 
@@ -40,6 +41,8 @@ class _Expression:
         self.at = 0
         self.deletes: list[bool] = []
         """For each action that deletes, whether a test selects the files."""
+        self.changes: list[bool] = []
+        """The same of actions that change modes or owners."""
         self.writes: list[str] = []
 
     def alternatives(self, selected: bool) -> bool:
@@ -80,8 +83,11 @@ class _Expression:
         elif word in _EXECUTES:
             end = next((at for at in range(self.at, len(self.words)) if self.words[at] in (";", "+")), len(self.words))
             inner, self.at = self.words[self.at : end], end + 1
-            if inner and os.path.basename(inner[0]) in _REMOVERS:
+            name = os.path.basename(inner[0]) if any("{}" in word for word in inner) else ""
+            if name in _REMOVERS:
                 self.deletes.append(selected)
+            elif name in _CHANGERS:
+                self.changes.append(selected)
         elif word in _VALUES:
             value = self.words[self.at] if self.at < len(self.words) else ""
             self.at += 2 if word == "-fprintf" else 1
@@ -105,7 +111,10 @@ def effects_of_find(arguments: Arguments) -> Iterator[Found]:
         expression.alternatives(False)
         expression.at += 1
     yield from (Found("write-files", path) for path in expression.writes)
+    roots = words[at:end] or ["."]
+    if not all(expression.changes):
+        yield from (Found("change-tree", root) for root in roots)
     if expression.deletes:
         selected = all(expression.deletes)
-        for root in words[at:end] or ["."]:
+        for root in roots:
             yield Found("delete-files", os.path.join(root, f"selected{MANY}") if selected else root)

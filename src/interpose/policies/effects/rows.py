@@ -11,8 +11,9 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``; nothing means no target. Where words
-  cannot say it, a function of the arguments yields what is found.
+  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
+  ``here`` for the directory; nothing means no target. Where words cannot say it, a function of the arguments yields
+  what is found.
 
 In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
 pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` for everything else that is unknown.
@@ -27,7 +28,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ...matching.shell import Command
-from ...matching.shell.words import MANY, ONE
+from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
 
 __all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
 
@@ -58,7 +59,7 @@ class Arguments(NamedTuple):
     """How many operands stand before ``--``; None if there is none."""
     command: Command
     texts: tuple[str, ...] = ()
-    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it."""
+    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it; ``ONE`` is another text."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -92,6 +93,8 @@ class Program(NamedTuple):
     """Other names, separated by blanks; ``*`` stands for any text."""
     effects: Callable[[Arguments], Iterable[Found]] | None = None
     """Reads what rows cannot say; its effects are added to those of the rows."""
+    directory: Callable[[Arguments], str] | None = None
+    """Returns where the program works, relative to the directory of the command; empty if it is the same."""
     dashed: bool = False
     """Whether ``NAME-SUB`` is another spelling of ``NAME SUB``; ``aka`` has ``NAME-*`` then."""
     environment: str = ""
@@ -141,7 +144,7 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
     first, valued, optional = _spec(spec)
     name, equals, value = word.lstrip("-").partition("=")
     if word.startswith("--") or (len(name) > 1 and name in first):
-        full = name if name in first else next((one for one in first if len(one) > 1 and one.startswith(name)), name)
+        full = _long_name(name, first)
         if not equals and full in valued:
             value = next(rest, "")
         yield first.get(full, full), value
@@ -150,7 +153,8 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
     for at, letter in enumerate(letters):
         key = first.get(letter, letter)
         if letter in valued:
-            yield key, letters[at + 1 :].removeprefix("=") or next(rest, "")
+            value = letters[at + 1 :]
+            yield key, value.removeprefix("=") or value or next(rest, "")
             return
         if letter in optional:
             yield key, letters[at + 1 :]
@@ -158,10 +162,23 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
         yield key, ""
 
 
+_WILDCARD = re.compile(r"[*?]+|\[[^]]*\]")
+
+
 def written(word: str) -> str:
-    """Return a word with its tilde and its wildcards: ``~/x``; MANY stands for a wildcard, ONE for what is unknown."""
-    found = getattr(word, "written", word)
-    return found if isinstance(found, str) else word
+    """Return a word with its tilde: ``~/x``; MANY stands for a wildcard in it, and ONE for what is unknown."""
+    found = written_of(word)
+    if not isinstance(word, MarkedWord):
+        found = found.replace(MANY, ONE)
+        return f"./{found}" if found[:1] == "~" else found
+    return _WILDCARD.sub(MANY, found.replace(MANY, ONE))
+
+
+def _long_name(name: str, first: dict[str, str]) -> str:
+    """Return the option that a long name stands for; it may be shortened."""
+    if len(name) > 1 and name in first:
+        return name
+    return next((one for one in first if len(one) > 1 and one.startswith(name)), name)
 
 
 def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, ...] = ()) -> Iterator[Found]:
@@ -183,14 +200,23 @@ def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, 
             return
         when = (row.when,) if isinstance(row.when, str) else row.when
         if _row_holds(when, arguments, spec, sure):
-            yield from _effects(row, arguments, program)
+            yield from _placed(_effects(row, arguments, program), program, before)
             if not row.also:
                 break
     if program.effects is not None:
         spec = f"{program.options} {program.globals}"
         arguments = _with_globals(parse(name, rest, spec, command), before)
-        if not _asks_for_help(arguments, spec):
-            yield from program.effects(arguments._replace(texts=texts))
+        if not (program.options and _asks_for_help(arguments, spec)):
+            yield from _placed(program.effects(arguments._replace(texts=texts)), program, before)
+
+
+def _placed(found: Iterable[Found], program: Program, before: Arguments) -> Iterator[Found]:
+    """Yield what is found, with the directory in which the program works."""
+    if program.directory is None:
+        yield from found
+        return
+    place = program.directory(before)
+    yield from (one._replace(directory=place) for one in found)
 
 
 def _with_globals(arguments: Arguments, before: Arguments) -> Arguments:
@@ -233,7 +259,7 @@ def _takes_next(word: str, first: dict[str, str], valued: frozenset[str]) -> boo
     if equals:
         return False
     if word.startswith("--") or name in first:
-        return name in valued
+        return _long_name(name, first) in valued
     at = next((at for at, letter in enumerate(name) if letter in valued), None)
     return at is not None and at == len(name) - 1
 
@@ -336,6 +362,9 @@ def _role(role: str, arguments: Arguments) -> list[str]:
         return arguments.options.get(role.removeprefix("value:"), [])
     ranges = {
         "all": operands,
+        "each": operands or [""],
+        "here": ["."],
+        "words": [" ".join(operands)],
         "first": operands[:1],
         "last": operands[-1:],
         "notfirst": operands[1:],

@@ -14,11 +14,22 @@ __all__ = ["FAMILIES", "find_programs"]
 Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
+    "clouds",
+    "containers",
+    "databases",
     "disks",
+    "readers",
+    "secrets",
     "files",
     "git",
     "machine",
+    "privilege",
+    "changes",
+    "guards",
+    "persistence",
+    "sizes",
     "network",
+    "packages",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 
@@ -42,5 +53,5 @@ def _programs() -> tuple[dict[str, list[Entry]], list[tuple[str, Entry]]]:
 def find_programs(name: str) -> tuple[Entry, ...]:
     """Return the entries of a program, each with the name that it stands under; case and a version are ignored."""
     exact, globs = _programs()
-    plain = program_of(name.lower())
+    plain = program_of(name.lower().rpartition("\\")[2].removesuffix(".exe"))
     return (*exact.get(plain, ()), *(entry for glob, entry in globs if fnmatch.fnmatchcase(plain, glob)))

@@ -34,7 +34,7 @@ def _mv(arguments: Arguments) -> Iterator[Found]:
     if not target:
         return
     if target == "/dev/null":
-        yield from (Found("delete-files", source) for source in sources)
+        yield from (Found("delete-files-for-good", source) for source in sources)
         return
     yield from (Found("move-files", source) for source in sources)
     yield from (Found("write-files", path) for path in copied_to(sources, target))
@@ -287,7 +287,8 @@ PROGRAMS = {
     ),
     "grep": Program(
         effects=_grep,
-        options="e=,regexp= f=,file= l,files-with-matches L,files-without-match q,quiet c,count r,recursive R n i v w x "
+        options="e=,regexp= f=,file= l,files-with-matches L,files-without-match q,quiet c,count r,recursive "
+        "R n i v w x "
         "o h H s E F P a A= B= C= m= "
         "include= exclude= exclude-dir= color=? colour=? d= D= z U files "
         "g= glob= t= type= T=",

@@ -1,0 +1,117 @@
+"""Stop pushing to, rewriting, deleting and moving protected branches, and on demand work on them."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterator
+
+from ..matching.shell.words import MANY, ONE
+from .call import Call
+from .effects import Effect, say
+from .parameters import action, names
+from .policy import Objection, Options, Policy
+from .repository import Repository, find_repository
+
+__all__ = ["POLICY"]
+
+_PARAMETERS = {
+    "push": "push",
+    "rewrite-remote": "force",
+    "rewrite-remote-checked": "force",
+    "delete-remote-ref": "delete",
+    "change-branch": "delete",
+    "commit-here": "work",
+}
+_INSTEAD = {
+    "push": "push a branch and open a pull request",
+    "commit-here": "git switch -c NAME starts a branch",
+}
+
+
+def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    for effect in call.of(*_PARAMETERS):
+        verdict = options[_PARAMETERS[effect.kind]]
+        if verdict == "allow":
+            continue
+        branch = _protected(effect, call, options["branches"])
+        if branch:
+            reason = say(effect._replace(target=branch), _INSTEAD.get(effect.kind, ""))
+            if effect.kind == "commit-here":
+                reason = f"{reason}: it is the protected branch {branch}"
+            yield Objection(verdict, reason, effect.grade)
+
+
+def _protected(effect: Effect, call: Call, patterns: tuple[str, ...]) -> str:
+    """Return the protected branch that an effect is on; empty if there is none."""
+    for branch in _branches(effect, call):
+        if branch == "*":
+            return patterns[0] if patterns else ""
+        # The pattern on the remote's side of a refspec names many branches.
+        if any(fnmatch.fnmatchcase(branch, one) for one in patterns) or (
+            "*" in branch and any(fnmatch.fnmatchcase(one, branch) for one in patterns)
+        ):
+            return branch
+    return ""
+
+
+def _branches(effect: Effect, call: Call) -> Iterator[str]:
+    target = effect.target.removeprefix("refs/heads/").removeprefix("heads/")
+    if effect.kind == "commit-here" or target == "HEAD":
+        yield from _current(effect, call)
+    elif not target and effect.kind != "change-branch":
+        yield from _pushed_by_default(effect, call)
+    elif target and ONE not in target and MANY not in target:
+        yield target
+
+
+def _current(effect: Effect, call: Call) -> Iterator[str]:
+    repository = _repository(effect, call)
+    if repository is not None and repository.branch:
+        yield repository.branch
+
+
+def _repository(effect: Effect, call: Call) -> Repository | None:
+    return find_repository(os.path.join(call.cwd, effect.directory or ""))
+
+
+def _pushed_by_default(effect: Effect, call: Call) -> Iterator[str]:
+    """Yield what ``git push`` without a refspec pushes to, as the repository's settings say."""
+    repository = _repository(effect, call)
+    given = dict(value.split("=", 1) for value in effect.values if "=" in value)
+    settings = {key.lower(): value for key, value in given.items()}
+    if repository is None:
+        return
+    branch = repository.branch
+    default = settings.get("push.default") or repository.setting("push.default")
+    remote = (
+        repository.setting(f"branch.{branch}.pushremote") or repository.setting(f"branch.{branch}.remote") or "origin"
+    )
+    for refspec in repository.settings.get(f"remote.{remote}.push", ()):
+        source, _, target = refspec.removeprefix("+").partition(":")
+        yield (target or source).removeprefix("refs/heads/")
+    if default == "matching":
+        yield "*"
+    if default in ("upstream", "tracking"):
+        yield repository.setting(f"branch.{branch}.merge").removeprefix("refs/heads/")
+    elif branch:
+        yield branch
+
+
+POLICY = Policy(
+    name="protected-branches",
+    prevents="Pushing to, force-pushing, deleting or moving protected branches, and on demand committing to them.",
+    judge=_judge,
+    reads_lines=True,
+    parameters=(
+        names("branches", ("main", "master"), "the protected branches"),
+        action("push", "ask", "pushing to one"),
+        action("force", "deny", "overwriting one on the remote, also with a lease"),
+        action("delete", "deny", "deleting, renaming or moving one, on the remote or here"),
+        action("work", "allow", "committing, merging and rebasing while it is the current branch"),
+    ),
+    recommended={},
+    notes="`git push` without a branch pushes the current one: it is read from the repository's files, with "
+    "push.default "
+    "and the refspecs of the remote. Where no repository is found, it passes.",
+)

@@ -1,0 +1,289 @@
+"""Policies that look at a repository: the current branch, its settings, linked worktrees, changes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpose.policies.call import Call
+from interpose.policies.reading import read_policy
+from interpose.policies.repository import find_repository
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+def make_repository(tree: Path, branch: str = "topic", config: str = "") -> Path:
+    """Write the files that make a directory a repository."""
+    git = tree / ".git"
+    (git / "refs" / "heads").mkdir(parents=True)
+    (git / "objects").mkdir()
+    (git / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    (git / "config").write_text(config)
+    return tree
+
+
+def verdict(policy: str, line: str, cwd: Path, project: Path | None = None, **options: Any) -> str:
+    (use,) = read_policy(policy, options)
+    fields = {"tool_name": "Bash", "tool_input": {"command": line}, "cwd": str(cwd)}
+    reply = use.hook.answer(Call(fields, str(project or cwd)))
+    return "pass" if reply is None else str(reply.decision)
+
+
+# protected-branches: the current branch.
+
+
+@pytest.mark.parametrize(
+    ("branch", "line", "result"),
+    [
+        ("main", "git push", "ask"),
+        ("main", "git push origin", "ask"),
+        ("main", "git push -u origin HEAD", "ask"),
+        ("main", "git push origin @", "ask"),
+        ("main", "git push --force", "deny"),
+        ("main", "git push --force-with-lease", "deny"),
+        ("main", "git push origin --delete HEAD", "deny"),
+        ("main", "git branch -m trunk", "deny"),
+        ("main", "git push origin topic", "pass"),
+        ("main", "git push --tags", "pass"),
+        ("main", "git commit -m wip", "pass"),
+        ("topic", "git push", "pass"),
+        ("topic", "git push origin HEAD", "pass"),
+        ("topic", "git push --force", "pass"),
+        ("main-menu", "git push", "pass"),
+    ],
+)
+def test_a_push_without_a_branch_pushes_the_current_one(tmp_path: Path, branch: str, line: str, result: str) -> None:
+    assert verdict("protected-branches", line, make_repository(tmp_path / "p", branch)) == result
+
+
+@pytest.mark.parametrize("line", ["git commit -m x", "git merge topic", "git rebase topic", "git cherry-pick abc"])
+def test_work_on_a_protected_branch_is_stopped_if_wanted(tmp_path: Path, line: str) -> None:
+    tree = make_repository(tmp_path / "p", "main")
+
+    assert verdict("protected-branches", line, tree, work="deny") == "deny"
+    assert verdict("protected-branches", line, tree, work="ask") == "ask"
+    assert verdict("protected-branches", line, tree, work="deny", branches=["release/*"]) == "pass"
+
+
+@pytest.mark.parametrize("line", ["git merge --abort", "git commit --dry-run", "git pull", "git status"])
+def test_what_adds_no_commit_is_no_work(tmp_path: Path, line: str) -> None:
+    assert verdict("protected-branches", line, make_repository(tmp_path / "p", "main"), work="deny") == "pass"
+
+
+def test_the_branch_is_that_of_the_directory_in_which_git_works(tmp_path: Path) -> None:
+    make_repository(tmp_path / "p", "topic")
+    make_repository(tmp_path / "other", "main")
+
+    for line in ("git -C ../other push", "cd ../other && git push", "git --git-dir=../other/.git push",
+                 "GIT_DIR=../other/.git git push", "git --work-tree ../other push"):  # fmt: skip
+        assert verdict("protected-branches", line, tmp_path / "p") == "ask", line
+
+
+def test_a_branch_is_found_from_a_directory_below(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p", "main")
+    (tree / "src" / "deep").mkdir(parents=True)
+
+    assert verdict("protected-branches", "git push", tree / "src" / "deep") == "ask"
+
+
+def test_without_a_repository_a_push_passes(tmp_path: Path) -> None:
+    assert verdict("protected-branches", "git push", tmp_path) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("config", "line", "result"),
+    [
+        ("[push]\n\tdefault = matching\n", "git push", "ask"),
+        ('[push]\n\tdefault = upstream\n[branch "topic"]\n\tmerge = refs/heads/main\n', "git push", "ask"),
+        ('[branch "topic"]\n\tmerge = refs/heads/main\n', "git push", "pass"),
+        ('[branch "topic"]\n\tmerge = refs/heads/main\n', "git -c push.default=upstream push", "ask"),
+        ('[remote "origin"]\n\tpush = refs/heads/topic:refs/heads/main\n', "git push", "ask"),
+        ('[remote "origin"]\n\tpush = refs/heads/*:refs/heads/*\n', "git push", "ask"),
+        ('[branch "topic"]\n\tremote = up\n[remote "up"]\n\tpush = HEAD:refs/heads/main\n', "git push", "ask"),
+        ("[push] default = simple # as always\n", "git push", "pass"),
+    ],
+)
+def test_settings_say_what_is_pushed(tmp_path: Path, config: str, line: str, result: str) -> None:
+    assert verdict("protected-branches", line, make_repository(tmp_path / "p", "topic", config)) == result
+
+
+def test_the_branch_of_a_linked_worktree_is_its_own(tmp_path: Path) -> None:
+    tree = linked_worktree(tmp_path, "main")
+
+    assert verdict("protected-branches", "git push", tree) == "ask"
+    assert verdict("protected-branches", "git push", tmp_path / "p") == "pass"
+
+
+def test_a_branch_that_is_rebased_is_still_the_current_one(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p")
+    (tree / ".git" / "HEAD").write_text("0123456789012345678901234567890123456789\n")
+    (tree / ".git" / "rebase-merge").mkdir()
+    (tree / ".git" / "rebase-merge" / "head-name").write_text("refs/heads/main\n")
+
+    assert verdict("protected-branches", "git commit -m x", tree, work="deny") == "deny"
+
+
+# destructive-commands: files, refs and worktrees.
+
+
+def linked_worktree(folder: Path, branch: str = "wt") -> Path:
+    main = make_repository(folder / "p")
+    own = main / ".git" / "worktrees" / "wt"
+    own.mkdir(parents=True)
+    (own / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    (own / "commondir").write_text("../..\n")
+    tree = folder / "wt"
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {own}\n")
+    return tree
+
+
+def test_checkout_of_a_word_is_stopped_if_it_is_a_file_and_no_branch(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p")
+    (tree / "notes").write_text("x")
+    (tree / "release.md").write_text("x")
+    (tree / ".git" / "refs" / "heads" / "release.md").write_text("0" * 40)
+    (tree / ".git" / "packed-refs").write_text(f"# pack-refs\n{'0' * 40} refs/remotes/origin/docs.site\n")
+
+    expected = {"notes": "ask", "release.md": "pass", "docs.site": "pass", "gone.py": "pass", "topic": "pass"}
+    for word, result in expected.items():
+        assert verdict("destructive-commands", f"git checkout {word}", tree) == result, word
+
+
+def test_a_branch_that_does_not_exist_has_nothing_to_lose(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p")
+    (tree / ".git" / "refs" / "heads" / "old").write_text("0" * 40)
+
+    assert verdict("destructive-commands", "git checkout -B new", tree) == "pass"
+    assert verdict("destructive-commands", "git checkout -B old", tree) == "ask"
+    assert verdict("destructive-commands", "git branch -D old", tree) == "ask"
+
+
+def test_linked_worktrees_are_free_if_wanted(tmp_path: Path) -> None:
+    tree = linked_worktree(tmp_path)
+
+    for line in ("git reset --hard", "git checkout -- .", "git clean -fd", "git restore ."):
+        assert verdict("destructive-commands", line, tree) == "ask"
+        assert verdict("destructive-commands", line, tree, worktrees="relax") == "pass"
+        assert verdict("destructive-commands", line, tmp_path / "p", worktrees="relax") == "ask"
+    assert verdict("destructive-commands", "git stash drop", tree, worktrees="relax") == "ask"
+    assert verdict("destructive-commands", f"git -C {tmp_path}/p reset --hard", tree, worktrees="relax") == "ask"
+
+
+def test_links_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
+    tree = tmp_path / "p"
+    tree.mkdir()
+    (tmp_path / "other" / "data").mkdir(parents=True)
+    (tree / "link").symlink_to(tmp_path / "other")
+    options: dict[str, Any] = {"temporary": ["/nowhere"]}
+
+    assert verdict("destructive-commands", "rm -rf link/data", tree, **options) == "deny"
+    assert verdict("destructive-commands", "rm -rf link/*", tree, **options) == "deny"
+    assert verdict("destructive-commands", "rm link", tree, **options) == "pass"
+
+
+def test_another_repository_in_the_project_is_kept_if_it_exists(tmp_path: Path) -> None:
+    tree = tmp_path / "p"
+    make_repository(tree / "vendor" / "lib")
+
+    assert verdict("destructive-commands", "rm -rf vendor/lib/.git", tree) == "deny"
+    assert verdict("destructive-commands", "rm -rf app/.git", tree) == "pass"
+
+
+@pytest.fixture
+def committed(tmp_path: Path) -> Path:
+    """Return a repository of git with two committed files."""
+    tree = tmp_path / "p"
+    tree.mkdir()
+    (tree / "a.txt").write_text("a")
+    (tree / "b.txt").write_text("b")
+    settings = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    for arguments in (["init", "-q", "-b", "topic"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *settings, *arguments], cwd=tree, check=True, capture_output=True)
+    return tree
+
+
+def test_only_what_is_changed_can_be_lost_if_git_is_asked(committed: Path) -> None:
+    def asked(line: str) -> str:
+        return verdict("destructive-commands", line, committed, onlyIfChanged=True)
+
+    assert [asked("git checkout -- ."), asked("git reset --hard"), asked("git clean -fd")] == ["pass"] * 3
+
+    (committed / "a.txt").write_text("changed")
+    (committed / "new.txt").write_text("new")
+
+    assert asked("git checkout -- .") == "ask"
+    assert asked("git checkout -- a.txt") == "ask"
+    assert asked("git checkout -- b.txt") == "pass"
+    assert asked("git restore b*") == "ask"
+    assert asked("git clean -fd") == "ask"
+    assert asked('git checkout -- "$f"') == "ask"
+    assert asked("git stash drop") == "ask"
+
+
+def test_deleting_tracked_files_is_asked_if_wanted(committed: Path) -> None:
+    (committed / "build").mkdir()
+    (committed / "build" / "out").write_text("x")
+
+    assert verdict("destructive-commands", "rm a.txt", committed, inside="ask-tracked") == "ask"
+    assert verdict("destructive-commands", "rm -rf build", committed, inside="ask-tracked") == "pass"
+
+
+# skipped-checks: a directory of hooks.
+
+
+def test_core_hooks_path_may_name_a_directory_that_holds_hooks(tmp_path: Path) -> None:
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "pre-commit").write_text("#!/bin/sh\n")
+    (tmp_path / "empty").mkdir()
+    options: dict[str, Any] = {"unreadable": "allow"}
+
+    assert verdict("skipped-checks", "git config core.hooksPath checks", tmp_path, **options) == "pass"
+    assert verdict("skipped-checks", "git config core.hooksPath empty", tmp_path, **options) == "ask"
+    assert verdict("skipped-checks", "git config core.hooksPath .githooks", tmp_path, **options) == "pass"
+    assert verdict("skipped-checks", "git config core.hooksPath /tmp/hooks", tmp_path, **options) == "ask"
+
+
+# The reader of repositories.
+
+
+def test_a_broken_repository_is_none_or_has_no_branch(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("not a pointer")
+
+    assert find_repository(str(tmp_path)) is None
+
+    (tmp_path / ".git").unlink()
+    (tmp_path / ".git").mkdir()
+    repository = find_repository(str(tmp_path))
+
+    assert repository is not None
+    assert (repository.branch, repository.settings, repository.has_ref("x")) == ("", {}, False)
+    assert repository.changes(str(tmp_path), untracked=False) is None
+
+
+def test_a_bare_repository_is_found(tmp_path: Path) -> None:
+    (tmp_path / "refs").mkdir()
+    (tmp_path / "HEAD").write_text("ref: refs/heads/main\n")
+
+    repository = find_repository(str(tmp_path))
+
+    assert repository is not None
+    assert repository.branch == "main"
+
+
+def test_settings_are_read_with_sections_comments_and_quotes(tmp_path: Path) -> None:
+    config = '# top\n[Core]\n\tbare = false ; no\n\teditor = "vi -n"\n[branch "a\\"b"] remote = up\n[x]\n\tflag\n'
+
+    repository = find_repository(str(make_repository(tmp_path, config=config)))
+
+    assert repository is not None
+    assert repository.settings == {
+        "core.bare": ["false"], "core.editor": ["vi -n"], 'branch.a"b.remote': ["up"], "x.flag": ["true"],
+    }  # fmt: skip
