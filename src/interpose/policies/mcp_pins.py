@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _KIND = "mcp-tools"
-_KEPT_TEXT = 2_000
+_KEPT_TEXT = 600
 _SHOWN = 60
 _LARGEST = 32 * 1024**2
 _SCHEMA_KEYS = ("input_schema", "inputSchema", "parameters", "schema")
@@ -51,7 +51,9 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Return how a definition has changed."""
     said = []
     if before.get("words") != now.get("words"):
-        said.append("its description was {!r} and is {!r}".format(*_around(before, now)))
+        was, now_is = _around(before, now)
+        shown = was != now_is
+        said.append(f"its description was {was!r} and is {now_is!r}" if shown else "its description, near the end")
     added = sorted(set(now.get("fields", [])) - set(before.get("fields", [])))
     gone = sorted(set(before.get("fields", [])) - set(now.get("fields", [])))
     said += [f"its input has the new fields {', '.join(added)}"] if added else []

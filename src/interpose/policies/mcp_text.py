@@ -65,7 +65,7 @@ def suspicions(tool: Mapping[str, Any], others: Iterable[str]) -> str:
             for word in _FILES:
                 if word in folded:
                     return f"asks for files with secrets ({word!r})"
-        for name in names:
+        for name in names if "mcp__" in text else ():
             if name in text and name.rpartition("__")[0] != own:
                 return f"tells the model about the tool {name} of another server"
     return ""
