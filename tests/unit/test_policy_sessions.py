@@ -470,6 +470,35 @@ def test_a_server_whose_declaration_changes_is_asked_about_until_it_is_accepted(
     assert pending_changes(str(project)) == {}
 
 
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("home/.codex/config.toml", '[mcp_servers.mail]\ncommand = "{}"\n'),
+        ("home/.claude.json", '{{"mcpServers": {{"mail": {{"command": "{}"}}}}}}'),
+        ("project/.vscode/mcp.json", '{{"servers": {{"mail": {{"command": "{}"}}}}}}'),
+        ("project/.cursor/mcp.json", '{{"mcpServers": {{"mail": {{"command": "{}"}}}}}}'),
+    ],
+)
+def test_a_server_is_found_where_coding_agents_declare_it(project: Path, place: str, text: str) -> None:
+    file = project.parent / place
+    file.parent.mkdir(exist_ok=True)
+    host = Host("mcp-tools", project)
+    file.write_text(text.format("mail-server"))
+    assert host.call("", tool_name="mcp__mail__send", tool_input={}).decision == "none"
+    file.write_text(text.format("/tmp/other"))
+
+    asked = host.call("", tool_name="mcp__mail__send", tool_input={})
+
+    assert "its command was mail-server and is /tmp/other" in asked.reason
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"mcpServers": []}', '{"mcpServers": {"mail": 1}}', "\0"])
+def test_a_declaration_that_cannot_be_read_is_none(project: Path, content: str) -> None:
+    (project / ".mcp.json").write_text(content)
+
+    assert Host("mcp-tools", project).call("", tool_name="mcp__mail__send", tool_input={}).decision == "none"
+
+
 def test_the_difference_of_a_tool_is_shown_and_can_be_accepted(project: Path) -> None:
     def start(description: str, *fields: str) -> None:
         schema = {"type": "object", "properties": {field: {} for field in fields}}

@@ -176,6 +176,7 @@ POLICY = Policy(
         "Names are judged with every host. Descriptions and schemas are those that a host gives at `SessionStart` as "
         "`tools`, as the agent of Interpose does and other hosts can (`hooks.session(tools=...)`). Claude Code gives "
         "none: there the declaration of the server is pinned, which is in `.mcp.json`, in `~/.claude.json` or in the "
-        "settings of Cursor, VS Code or Gemini: its program, arguments and address, and the names of its variables."
+        "settings of Codex, Cursor, VS Code or Gemini: its program, arguments and address, and the names of its "
+        "variables."
     ),
 )

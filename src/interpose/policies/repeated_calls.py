@@ -106,7 +106,8 @@ def _repetitions(calls: list[dict[str, Any]], options: Options) -> Iterator[tupl
     """Yield how often something was repeated, how often it may be, what it is, and what to do instead."""
     times = _failures(calls) + 1
     how = "change the input, or what it fails about; to wait for something, run sleep first"
-    yield times, options["failing"], f"the same call has failed {times - 1} times with the same error", how
+    often = "once" if times == 2 else f"{times - 1} times with the same error"
+    yield times, options["failing"], f"the same call has failed {often}", how
     times = _in_a_row(calls)
     how = "use the result that you have; to wait for another, run sleep first"
     yield times, options["same"], f"the same call was made {times} times in a row, with the same result", how
