@@ -18,6 +18,7 @@ _PARAMETERS = {
     "written": "written",
     "file": "files",
     "code": "code",
+    "path": "variables",
     "variable": "variables",
     "broken": "broken",
     "control": "control",
