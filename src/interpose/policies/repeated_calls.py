@@ -66,7 +66,7 @@ def _after_call(event: Any, options: Options) -> None:
 
 
 def _start_anew(event: Any, _options: Options) -> None:
-    """Forget the calls: a person has said something."""
+    """Forget the calls: a person has said something, or the model has lost what it knew."""
     with session_state(session_of(event), _PART, needed=False) as state:
         state.clear()
 
@@ -169,6 +169,7 @@ POLICY = Policy(
         "PostToolUse": _after_call,
         "PostToolUseFailure": _after_call,
         "UserPromptSubmit": _start_anew,
+        "SessionStart": _start_anew,
     },
     parameters=(
         count("same", 5, "which of identical calls in a row with the same result is denied"),
@@ -181,8 +182,9 @@ POLICY = Policy(
     guard=False,
     notes=(
         "One call before the limit, the model is told that the next one is denied.\n\n"
-        "Calls count per agent. A prompt, a pause of half an hour, or a call of a tool that waits start anew. A call "
-        "that failed may be made again after anything that may have changed something: a write, an install, a build. "
+        "Calls count per agent. A prompt, a compaction, half an hour without a call, and a call that waits start anew. A "
+        "call that failed may be made again after anything that may have changed something: a write, an install, a "
+        "build. "
         "Results are compared without numbers, so that times and durations do not hide a loop; percentages count.\n\n"
         "An event without a `session_id` is not counted."
     ),
