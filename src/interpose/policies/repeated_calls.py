@@ -182,8 +182,8 @@ POLICY = Policy(
     guard=False,
     notes=(
         "One call before the limit, the model is told that the next one is denied.\n\n"
-        "Calls count per agent. A prompt, a compaction, half an hour without a call, and a call that waits start anew. A "
-        "call that failed may be made again after anything that may have changed something: a write, an install, a "
+        "Calls count per agent. A prompt, a compaction, half an hour without a call, and a call that waits start anew. "
+        "A call that failed may be made again after anything that may have changed something: a write, an install, a "
         "build. "
         "Results are compared without numbers, so that times and durations do not hide a loop; percentages count.\n\n"
         "An event without a `session_id` is not counted."
