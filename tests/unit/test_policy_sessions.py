@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, Outcome
+from interpose.cli import main
 from interpose.policies.check_commands import run_check
 from interpose.policies.mcp_pins import accept_tools, pending_changes
 from interpose.state.locked import StateUnavailable, locked_json, session_state, state_file
@@ -534,3 +535,33 @@ def test_projects_have_their_own_pins(project: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project.parent))
 
     assert host.call("", tool_name="mcp__a__b", tool_input={}).decision == "ask"
+
+
+def test_changes_are_listed_and_accepted_on_the_command_line(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    host = Host("mcp-tools", project, onChange="deny")
+    for description in ("Sends a mail.", "Sends mails."):
+        host.fire("SessionStart", source="startup", tools=[{"name": "mcp__mail__send", "description": description}])
+
+    def said(*words: str) -> str:
+        main(["policies", "accept", *words])
+        return "".join(capsys.readouterr())
+
+    changed = "mcp__mail__send: its description was 'Sends a mail.' and is 'Sends mails.'"
+    assert said() == f"changed   {changed}\n"
+    assert "mcp__mail__sent has not changed" in said("mcp__mail__sent")
+    assert said("mcp__mail__send") == f"accepted  {changed}\n"
+    assert said("--all") == f"nothing has changed in {project}\n"
+    assert json.loads(said("--json")) == {"project": str(project), "changed": {}, "accepted": []}
+    assert not host.call("", tool_name="mcp__mail__send", tool_input={}).denied
+
+
+def test_a_state_that_cannot_be_opened_is_a_mistake_on_the_command_line(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "state").write_text("a file")
+
+    assert main(["policies", "accept"]) == 1
+    assert "cannot be opened" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..replies import Reply, context
+from ..replies import Reply, ask, context, deny
 from ..state.locked import locked_json
 from .call import Call
 from .mcp_pins import accept_tool, definition_of, difference, is_same, server_definition, server_difference
@@ -30,23 +30,26 @@ _BUILT_IN = frozenset({
 })  # fmt: skip
 
 
-def _judge(call: Call, options: Options) -> Iterator[Objection]:
-    server, tool = _names(call.fields)
+def _before_call(event: Any, options: Options) -> Reply | None:
+    """Object to a call of a tool that is unknown, has changed, or imitates another."""
+    server, tool = _names(event)
     if not server:
-        return
+        return None
+    call = Call(event, project_of(event, options))
     objections = [*_unlisted(call.tool, server, tool, options), *_imitations(call.tool, tool, options)]
     with _pins(call.project) as state:
         found = list(_compared(call, server, tool, options, state))
-        number = str(call.fields.get("tool_use_id") or "")
         if any(one.action != "allow" for one in found):
             asked = state.setdefault("asked", {})
-            asked[number] = call.tool
+            asked[str(event.get("tool_use_id") or "")] = call.tool
             while len(asked) > _MOST_IDS:
                 del asked[next(iter(asked))]
         else:
             accept_tool(state, call.tool, server)
-    yield from objections
-    yield from found
+    for answer in (deny, ask):
+        if reasons := [one.reason for one in (*objections, *found) if one.action == answer.__name__]:
+            return answer(f"{_KIND}: {'; '.join(reasons)}")
+    return None
 
 
 def _names(event: Mapping[str, Any]) -> tuple[str, str]:
@@ -157,8 +160,12 @@ def _pins(project: str) -> Iterator[dict[str, Any]]:
 POLICY = Policy(
     name="mcp-tools",
     prevents="Unknown MCP servers and tools, tools that changed since they were first seen, and names that imitate.",
-    judge=_judge,
-    hooks={"PostToolUse": _after_call, "PostToolUseFailure": _after_call, "SessionStart": _at_start},
+    hooks={
+        "PreToolUse": _before_call,
+        "PostToolUse": _after_call,
+        "PostToolUseFailure": _after_call,
+        "SessionStart": _at_start,
+    },
     parameters=(
         names("servers", (), "servers whose tools may be called; all if there are none"),
         names("tools", (), "tools that may be called, as mcp__github__list_* or list_*; all if there are none"),
@@ -171,8 +178,8 @@ POLICY = Policy(
     ),
     recommended={"duplicates": "allow"},
     notes=(
-        "A person who says yes to a question accepts the tool as it is then; `onChange: deny` needs another way to "
-        "accept it. What was seen is kept per project.\n\n"
+        "A person who says yes to a question accepts the tool as it is then. So does `interpose policies accept`, "
+        "which is the way with `onChange: deny`. What was seen is kept per project.\n\n"
         "Names are judged with every host. Descriptions and schemas are those that a host gives at `SessionStart` as "
         "`tools`, as the agent of Interpose does and other hosts can (`hooks.session(tools=...)`). Claude Code gives "
         "none: there the declaration of the server is pinned, which is in `.mcp.json`, in `~/.claude.json` or in the "
