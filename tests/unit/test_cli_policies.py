@@ -52,7 +52,9 @@ def test_without_a_configuration_all_are_listed_and_off(capsys: pytest.CaptureFi
 
 
 def test_the_states_of_policies(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = configuration(project, "policies:\n  - recommended: observe\n  - disks-and-devices: {enforce: true, locked: true}\n")
+    file = configuration(
+        project, "policies:\n  - recommended: observe\n  - disks-and-devices: {enforce: true, locked: true}\n"
+    )
 
     found = listed(capsys, "-c", file)
 
