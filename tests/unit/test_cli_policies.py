@@ -68,9 +68,9 @@ def test_what_was_stopped_is_counted_also_where_it_was_only_observed(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "audit: {{path: audit.db}}\npolicies:\n  - disks-and-devices{}\n"
+    file = "hooks.yaml"
     for word in ("", ": observe", ": {format: ask}"):
-        file = configuration(project, text.format(word))
-        hooks = Hooks.load(file)
+        hooks = Hooks.load(configuration(project, text.format(word)))
         hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input=WIPE)
         hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
         hooks.close()

@@ -24,7 +24,9 @@ def downloads_that_run(line: Line, cwd: str, home: str) -> Iterator[Effect]:
         command = step.command
         for kind, origins in (("run", run_by(step)), ("install", _installed_by(step)), ("apply", _applied_by(step))):
             for origin in sorted(origins):
-                yield Effect(_kind(kind, origin), origin.target, " ".join(command.parts), command.name, command.grade)
+                yield Effect(
+                    _kind(kind, origin), origin.target, " ".join(command.parts), command.name, command.grade
+                )
 
 
 def _kind(what: str, origin: Origin) -> str:

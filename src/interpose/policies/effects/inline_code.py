@@ -130,9 +130,7 @@ _DELETES = frozenset(
     remove_tree rm_rf rm_r os.remove Deno.remove Deno.removeSync fs.remove File.rm File.rm_rf File.rm_rf! unlink!
     """.split()
 )
-_TREES = frozenset(
-    {"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"}
-)
+_TREES = frozenset({"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"})
 _READS = frozenset(
     """
     readFile readFileSync read_text read_bytes file_get_contents readfile fopen slurp File.read File.readlines
@@ -226,9 +224,7 @@ class _Scan:
                 self._name(at, token.text)
             elif token.kind == "mark" and self.language == "awk":
                 self._awk(at, token.text)
-        if self.parts & _SOCKETS and (
-            self.parts & {"dup2", "pty.spawn"} or any(_is_shell(line) for line in self.lines)
-        ):
+        if self.parts & _SOCKETS and (self.parts & {"dup2", "pty.spawn"} or any(_is_shell(line) for line in self.lines)):
             self.found.append(Found("network-shell"))
 
     # Names.
@@ -330,9 +326,7 @@ class _Scan:
         first = values[0] if values else ""
         if not isinstance(first, str) or not first:
             return
-        names = {
-            _last(token.text) for token in self.tokens[at + 1 : min(end, at + _MOST_TOKENS)] if token.kind == "name"
-        }
+        names = {_last(token.text) for token in self.tokens[at + 1 : min(end, at + _MOST_TOKENS)] if token.kind == "name"}
         if is_known(first):
             if self.depth < 3 and len(first) < sum(len(token.text) for token in self.tokens):
                 inner = read_code(self.language, first)
@@ -421,9 +415,7 @@ class _Scan:
 
     def _environment(self, at: int, name: str) -> None:
         """Note that the whole environment is printed, or a variable of it whose name says that it is secret."""
-        base = next(
-            one for one in sorted(_ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}.")
-        )
+        base = next(one for one in sorted(_ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}."))
         rest = name[len(base) :].lstrip(".")
         method = rest.partition(".")[0]
         if method in _SINGLE or self._text(at + 1) in ("[", "{"):

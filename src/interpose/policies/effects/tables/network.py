@@ -54,7 +54,9 @@ _HTTPIE = (
     "cert-key= proxy= timeout= session= session-read-only= s=,style= j,json f,form multipart F,follow max-redirects= "
     "check-status I,ignore-stdin x,compress raw= B,bearer= P=,pretty="
 )
-_SSH = "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
+_SSH = (
+    "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
+)
 _SCP = "r p q C v P= i= o= F= J= l= S= c= D= 3 4 6 B O T A R a b= R= s="
 _NC = (
     "e=,exec= c=,sh-exec= l,listen k,keep-open p=,source-port= s=,source= w=,wait= i=,idle-timeout= o=,output= "
