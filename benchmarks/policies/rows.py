@@ -47,7 +47,10 @@ def bare_process(times: int) -> float:
 
 def long_line(size: int) -> str:
     """An ordinary line of that many characters: commands, quotes, expansions and pipes."""
-    part = 'git add "src/a b.py" && echo $HOME | grep -q x; rm -rf build/*; '
+    part = (
+        'git commit -m "Mend the parser, which took the second of two equal names for a mistake" src/parser.py && '
+        'grep -rn "equal names" src docs tests | head -20; rm -rf build/* "dist/$VERSION"; '
+    )
     return (part * (size // len(part) + 1))[:size].rpartition(";")[0]
 
 

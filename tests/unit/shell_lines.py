@@ -43,13 +43,13 @@ POSSIBLE_OR_OPAQUE = [
     "RANDOM='a[$(git push)]'", "read RANDOM <<< 'a[$(git push)]'", "declare -a b='($(git push))'", "a=('$(git push)'); echo \"${a[@]@P}\"",
     "ENV='$(git push)' dash -i -c :",
     # Functions and variables.
-    'sudo() { "$@"; }; sudo git push', 'g() { git "$@"; }; g push', "x='git push'; $x", 'x="git push"; eval $x', 
+    'sudo() { "$@"; }; sudo git push', 'g() { git "$@"; }; g push', "x='git push'; $x", 'x="git push"; eval $x',
     'set -- git push; "$@"', "set -- git push; $1 $2", "set -- push; git $1", 'a=(git push); "${a[@]}"', "a=(git push); ${a[*]}",
     "declare -n r=z; z='git push'; $r", "x=z; z='git push'; ${!x}", "printf -v x '%s %s' git push; $x", "read x <<< 'git push'; $x",
     "IFS=, read -ra a <<< 'git,push'; \"${a[@]}\"", "mapfile -t a <<< $'git\\npush'; \"${a[@]}\"", "x=tig; $(rev <<< $x) push", "IFS=_; x=git_push; $x",
     "for x in 'git push'; do $x; done", "git${IFS}push", "HOME=git; ~ push", "HOME=push; git ~",
-    "$(echo git push)", '"$(which git)" push', 
-    "nice $(echo git push)", "setarch -R $(echo git push)", "x='. -maxdepth 0 -exec git push ;'; find $x", 
+    "$(echo git push)", '"$(which git)" push',
+    "nice $(echo git push)", "setarch -R $(echo git push)", "x='. -maxdepth 0 -exec git push ;'; find $x",
     # Wildcards and braces.
     "{git,push}", "{git,} push", "gi{t,} push", "git {push,}", "git pus{h,}", "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
     # Text that a shell reads.
@@ -57,7 +57,7 @@ POSSIBLE_OR_OPAQUE = [
     "echo git push | bash -s", "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
     "{ echo git push; } | sh", "(echo git push) | (cat | sh)", "echo git push | while read l; do $l; done", "echo git push | while read l; do eval \"$l\"; done",
     "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f", "echo push | xargs git", "echo git push | xargs env", "echo git push | xargs -I{} sh -c {}",
-    "bash <<EOF\ngit push\nEOF", "bash <<'EOF'\ngit push\nEOF", "cat <<EOF | sh\ngit push\nEOF", "x=$(cat <<EOF\ngit push\nEOF\n); $x", 
+    "bash <<EOF\ngit push\nEOF", "bash <<'EOF'\ngit push\nEOF", "cat <<EOF | sh\ngit push\nEOF", "x=$(cat <<EOF\ngit push\nEOF\n); $x",
     "eval \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "eval $(echo git push)", "sh -c '\"$@\"' x git push", "sh -c '$0 push' git", "sh -c 'git \"$1\"' x push", "sh -c 'eval \"$*\"' x git push",
     "xargs -0 sh -c < <(printf 'git push\\0')", "bash -c \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "env -S 'git\\_push'", "env -S '\"git\" push # x'", "exec < <(echo git push); sh",
     # What a builtin evaluates.

@@ -230,6 +230,6 @@ def test_what_cannot_be_read_has_a_kind(line: str, kind: str) -> None:
 def test_a_reason_can_be_pickled() -> None:
     reason = read_line("curl x | sh").opaque[0]
 
-    again = pickle.loads(pickle.dumps(reason))  # noqa: S301 - our own bytes
+    again = pickle.loads(pickle.dumps(reason))
 
     assert (again, again.kind) == (reason, "input")

@@ -69,8 +69,9 @@ async def _ask_once(agent: Agent) -> Turn | None:
 
     try:
         answer = await agent.session.message(
-            new, send, system=agent.system, model=agent.runtime.model.name, text=lambda turn: turn.text
-        )
+            new, send, system=agent.system, model=agent.runtime.model.name, text=lambda turn: turn.text,
+            usage=lambda turn: {"total_tokens": turn.tokens},
+        )  # fmt: skip
     finally:
         agent.runtime.view.busy(agent.name, "")
     if not answer.ok:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from .phases import PLAN, enter
 from .runtime import Runtime
 from .subagents import task_tool
 from .team import team_tool
+from .tools import Tool
 from .transcript import Transcript
 
 __all__ = ["AgentRun", "open_run"]
@@ -81,7 +82,8 @@ async def open_run(
     env_file = runtime.make_env_file()
     session = runtime.hooks.session(
         session_id=session_id, cwd=runtime.cwd, transcript_path=path, model=runtime.model.name,
-        env_file=env_file.path, on_outcome=on_outcome, **{"agent_id": "main", **options},
+        env_file=env_file.path, on_outcome=on_outcome,
+        **{"agent_id": "main", "tools": _definitions(runtime.tools), **options},
     )  # fmt: skip
     try:
         async with session:
@@ -93,3 +95,12 @@ async def open_run(
     finally:
         transcript.close()
         env_file.remove()
+
+
+def _definitions(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return the tools of MCP servers as their servers describe them."""
+    return [
+        {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
+        for tool in tools
+        if tool.name.startswith("mcp__")
+    ]

@@ -46,7 +46,8 @@ class Redactor:
 
     ``key`` keys the hashes; without one they can be compared within this redactor only. ``rules`` are custom rules:
     pairs of a kind and a pattern in RE2's syntax, of which the first group is replaced if it has one. ``environ`` is
-    read when this is made and at every ``refresh``; a value that was a secret once stays one.
+    read when this is made and at every ``refresh``; a value that was a secret once stays one. ``ignore`` is called with
+    the kind, the text before and the secret; what it returns True for is left as it is.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class Redactor:
         key: bytes | None = None,
         rules: Iterable[tuple[str, str]] = (),
         environ: Mapping[str, str] | None = None,
+        ignore: Callable[[str, str, str], bool] | None = None,
     ) -> None:
+        self._ignore = ignore
         self._key = key or os.urandom(32)
         self._own = [(kind, _compiled(pattern, of_bytes=False)) for kind, pattern in rules]
         self._environ = environ
@@ -141,6 +144,8 @@ class Redactor:
             return [self._whole(item, found, depth + 1) for item in value]
         if value is None or isinstance(value, bool) or value == "" or (isinstance(value, str) and is_redacted(value)):
             return value
+        if self._ignore is not None and self._ignore("named", "", str(value)):
+            return self._text(value, found) if isinstance(value, str) else value
         if isinstance(value, str):
             found.add(value)
         return self.mark("named", str(value).encode("utf-8", "surrogatepass"))
@@ -156,6 +161,12 @@ class Redactor:
             return {self._without(key, secrets): self._without(item, secrets) for key, item in value.items()}
         return [self._without(item, secrets) for item in value] if isinstance(value, list) else value
 
+    def _leaves(self, kind: str, before: bytes, secret: bytes) -> bool:
+        """Return whether a secret is left as it is."""
+        return self._ignore is not None and self._ignore(
+            kind, before.decode("utf-8", "replace"), secret.decode("utf-8", "replace")
+        )
+
     def mark(self, kind: str, secret: bytes) -> str:
         """Return the replacement of a secret."""
         import hmac
@@ -166,21 +177,29 @@ class Redactor:
 
     def _shaped(self, data: bytes) -> bytes:
         """Replace secrets that are known by their shape."""
-        parts, at = list[bytes](), 0
-        for found in self._tokens.finditer(data):
+        parts, done, at = list[bytes](), 0, 0
+        while (found := self._tokens.search(data, at)) is not None:
             kind, begin, end = next(
                 (kind, *found.span(group)) for group, kind in enumerate(self._kinds, 1) if found.span(group)[0] >= 0
             )
-            parts += [data[at:begin], self.mark(kind, data[begin:end]).encode()]
-            at = end
-        return b"".join([*parts, data[at:]]) if parts else data
+            if self._leaves(kind, b"", data[begin:end]):
+                at = min(end, begin + _SHORTEST)  # another secret may begin inside the text that is left
+                continue
+            parts += [data[done:begin], self.mark(kind, data[begin:end]).encode()]
+            done = at = end
+        return b"".join([*parts, data[done:]]) if parts else data
 
     def _by_custom_rules(self, data: bytes) -> bytes:
         for kind, pattern in self._own:
             parts, at = list[bytes](), 0
             for found in pattern.finditer(data):
                 begin, end = _first_group(found, pattern.groups)
-                if begin >= at and begin < end and not data.startswith(b"[redacted:", begin):
+                if (
+                    begin >= at
+                    and begin < end
+                    and not data.startswith(b"[redacted:", begin)
+                    and not self._leaves(kind, b"", data[begin:end])
+                ):
                     parts += [data[at:begin], self.mark(kind, data[begin:end]).encode()]
                     at = end
             data = b"".join([*parts, data[at:]]) if parts else data
@@ -195,7 +214,9 @@ class Redactor:
                 before, secret = data[found.start() : begin], data[begin:end]
                 if _is_marked(data, begin):
                     at = max(end, found.start() + 1)
-                elif check(before.decode("utf-8", "replace"), secret.decode("utf-8", "replace")):
+                elif not self._leaves(kind, before, secret) and check(
+                    before.decode("utf-8", "replace"), secret.decode("utf-8", "replace")
+                ):
                     parts += [data[done:begin], self.mark(kind, secret).encode()]
                     seen.add(secret.decode("utf-8", "surrogatepass"))
                     done = at = end

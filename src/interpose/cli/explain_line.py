@@ -50,7 +50,7 @@ class PolicySays:
     state: str
     """``on``, ``observed`` or ``off``: not switched on, judged with its defaults."""
     decision: str
-    """``deny``, ``ask`` or ``none``."""
+    """``deny``, ``ask``, ``change`` (it changes the input) or ``none``."""
     reason: str
 
 
@@ -108,7 +108,7 @@ def _would_run(hook: Hook, event: dict[str, object]) -> bool:
 
 def _says(hook: PolicyHook, state: str, event: dict[str, object]) -> PolicySays:
     reply = hook(event)
-    decision, reason = ("none", "") if reply is None else (reply.decision, reply.reason)
+    decision, reason = ("none", "") if reply is None else (reply.decision or "change", reply.reason)
     return PolicySays(hook.policy.name, hook.name, state, decision, reason.removeprefix(f"{hook.name}: "))
 
 
@@ -166,7 +166,7 @@ def _print_match(match: RuleMatch) -> None:
         print(f"    {paint(where, 'dim')}")
 
 
-_DECISIONS = {"deny": "red", "ask": "yellow"}
+_DECISIONS = {"deny": "red", "ask": "yellow", "change": "blue"}
 _STATES = {"on": "", "observed": ", only recorded", "off": ", not switched on"}
 
 

@@ -11,7 +11,7 @@ from .globs import glob_to_regex
 from .grades import Grade
 from .names import Predicate, linear
 
-__all__ = ["HostPattern", "plain_urls"]
+__all__ = ["HostPattern", "hosts_of", "plain_urls"]
 
 _LONGEST_HOST = 1_000
 _NO_HOST = frozenset(" \t\n\r\0#/:<>?@[\\]^|%")
@@ -71,6 +71,11 @@ class HostPattern:
         return host in self._hosts or any(
             host.endswith(f".{one}") for one in self._hosts if not _ADDRESS.fullmatch(one)
         )
+
+
+def hosts_of(url: str) -> frozenset[str | None]:
+    """Return the hosts that programs may read in a URL; None among them stands for one that cannot be read."""
+    return frozenset(_hosts(url))
 
 
 def plain_urls(url: str) -> list[str]:

@@ -16,7 +16,7 @@ from .globs import glob_to_regex, has_wildcards, overlap, samples, widened
 from .grades import Grade
 from .names import Predicate, linear
 
-__all__ = ["PathPattern", "Unreadable", "leads_elsewhere"]
+__all__ = ["PathPattern", "Unreadable", "is_hard_link", "leads_elsewhere", "names_of", "readings_of"]
 
 _MOST_COMPILED = 64
 _MOST_PARTS = 4_096
@@ -169,7 +169,7 @@ class PathPattern:
             return True
         if any(self._predicate(head, tail, "(?i)", below=True)(path) for head, tail in forms) and _ignores_case(path):
             return True
-        return _is_hard_link(path, [head for head, tail in forms if not tail])
+        return is_hard_link(path, [head for head, tail in forms if not tail])
 
     def _predicate(self, head: str, tail: str, flags: str = "", *, below: bool = False) -> Predicate:
         """Compile a form; cached, since a relative pattern is compiled for each directory.
@@ -239,6 +239,23 @@ def _literal(path: str) -> str:
 
 
 # The names of a file.
+
+
+def names_of(path: str, cwd: str) -> tuple[str, ...]:
+    """Return a path without ``.`` and ``..``, and the paths that it leads to; the first alone if they are unknown."""
+    base = cwd or os.sep
+    try:
+        return tuple(dict.fromkeys(_composed(name) for name in _names(path, base)))
+    except (Unreadable, OSError, ValueError):
+        return (_composed(_plain(os.path.join(base, path))),)
+
+
+def readings_of(path: str) -> tuple[str, ...]:
+    """Return what a tool may make of a path in its input: itself, and with a home, a variable or a URL resolved."""
+    try:
+        return (path, *_other_readings(path))
+    except Unreadable:
+        return (path,)
 
 
 def _spellings(path: str, cwd: str) -> Iterator[tuple[str, Grade]]:
@@ -406,7 +423,7 @@ def _is_same(one: str, other: str) -> bool:
         return False
 
 
-def _is_hard_link(path: str, others: Sequence[str]) -> bool:
+def is_hard_link(path: str, others: Sequence[str]) -> bool:
     """Return whether an existing file with several names is one of these files."""
     if not others:
         return False

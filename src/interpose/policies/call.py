@@ -11,7 +11,17 @@ from typing import Any, Literal
 from ..matching.shell import Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
-from .effects import Effect, effects_of_input, effects_of_line
+from .effects import (
+    Edit,
+    Effect,
+    edits_of_input,
+    effects_of_input,
+    effects_of_line,
+    effects_of_query,
+    is_patch_tool,
+    say,
+    unread,
+)
 
 __all__ = ["Call", "PlaceKind"]
 
@@ -38,14 +48,21 @@ class Call:
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
-        """What the call does: the effects of its lines, and those of a tool for files or the web."""
+        """What the call does: the effects of its lines, and those of a tool for files, the web or databases."""
         found = [effect for line in self.lines for effect in effects_of_line(line, self.cwd, self.home)]
-        return (*found, *effects_of_input(self.tool, self.input, self.cwd))
+        tool = effects_of_input(self.tool, self.input, self.cwd)
+        return (*found, *tool, *effects_of_query(self.tool, self.input))
+
+    @cached_property
+    def edits(self) -> tuple[Edit, ...]:
+        """What a tool for files writes, as far as its input says."""
+        return edits_of_input(self.tool, self.input)
 
     @cached_property
     def unreadable(self) -> tuple[Unread, ...]:
         """Why a line of it cannot be read, or not all of it; each reason has a kind."""
-        return tuple(dict.fromkeys(reason for line in self.lines for reason in line.opaque))
+        reasons = [reason for line in self.lines for reason in unread(line)]
+        return tuple(dict.fromkeys([*reasons, *(Unread(say(effect)) for effect in self.of("computed-code"))]))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""
@@ -70,6 +87,8 @@ class Call:
         return "outside"
 
     def _texts(self) -> Iterator[str]:
+        if is_patch_tool(self.tool):  # whose command is a patch
+            return
         try:
             for key, value, _ in limited_values(self.input):
                 if kind_of_key(key) == "command" and isinstance(value, str):

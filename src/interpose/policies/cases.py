@@ -2,7 +2,8 @@
 
 A file ``cases/NAME.yaml`` has the lists ``deny``, ``ask``, ``change`` and ``pass``. An entry is a command line, or a
 mapping: ``line`` or ``tool`` and ``input`` for a call, or ``event`` and ``fields`` for another event; ``with`` has the
-parameters, ``changed`` what a reply changes, ``note`` a remark for the page.
+parameters, ``changed`` what a reply changes, ``note`` a remark for the page. ``before`` has what happened earlier in
+the session: entries like these, where a call has run, or failed with ``error``; ``times`` repeats one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ CWD = "/home/ana/project"
 
 RESULTS = ("deny", "ask", "change", "pass")
 
-_KEYS = {"line", "tool", "input", "event", "fields", "with", "changed", "note"}
+_KEYS = {"line", "tool", "input", "event", "fields", "with", "changed", "note", "before"}
+_KEYS_BEFORE = {"line", "tool", "input", "event", "fields", "response", "error", "times"}
 
 
 class Case(Record):
@@ -33,16 +35,16 @@ class Case(Record):
     options: Mapping[str, Any] = made_by(factory=dict)
     changed: Mapping[str, Any] = made_by(factory=dict)
     note: str = ""
+    before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """The events before it, each with its fields."""
+    earlier: str = ""
+    """What happened before it, in words."""
 
     @property
     def text(self) -> str:
         """The case as one line: the command, or the tool and its input."""
-        given = self.fields.get("tool_input", {})
-        if "tool_name" in self.fields and list(given) == ["command"]:
-            return str(given["command"])
-        shown = given or {key: value for key, value in self.fields.items() if key != "cwd"}
-        said = ", ".join(f"{key}: {value}" for key, value in shown.items())
-        return f"{self.fields.get('tool_name', self.event)} {said}"
+        said = _said(self.event, self.fields)
+        return f"{said} (after {self.earlier})" if self.earlier else said
 
 
 def cases_of(name: str) -> list[Case]:
@@ -61,13 +63,47 @@ def _cases(result: str, entries: list[Any]) -> Iterator[Case]:
         given: dict[str, Any] = {"line": entry} if isinstance(entry, str) else dict(entry)
         if unknown := set(given) - _KEYS:
             raise ValueError(f"{sorted(unknown)} in {entry!r}")
-        fields = dict(given.get("fields", {}))
-        if "line" in given:
-            fields |= {"tool_name": "Bash", "tool_input": {"command": given["line"]}}
-        elif "tool" in given:
-            fields |= {"tool_name": given["tool"], "tool_input": given["input"]}
-        fields.setdefault("cwd", CWD)
+        before = [_earlier(one, f"earlier-{place}") for place, one in enumerate(given.get("before", []))]
         yield Case(
-            result=result, event=given.get("event", "PreToolUse"), fields=fields, options=given.get("with", {}),
+            result=result, event=given.get("event", "PreToolUse"), fields=_fields(given), options=given.get("with", {}),
             changed=given.get("changed", {}), note=given.get("note", ""),
+            before=tuple(one for events, _ in before for one in events), earlier=", ".join(said for _, said in before),
         )  # fmt: skip
+
+
+def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    fields = dict(given.get("fields", {}))
+    if "line" in given:
+        fields |= {"tool_name": "Bash", "tool_input": {"command": given["line"]}}
+    elif "tool" in given:
+        fields |= {"tool_name": given["tool"], "tool_input": given.get("input", {})}
+    fields.setdefault("cwd", CWD)
+    return fields
+
+
+def _earlier(entry: Any, number: str) -> tuple[list[tuple[str, Mapping[str, Any]]], str]:
+    """Return the events of an entry of ``before``, and what it is in words."""
+    given: dict[str, Any] = {"line": entry} if isinstance(entry, str) else dict(entry)
+    if unknown := set(given) - _KEYS_BEFORE:
+        raise ValueError(f"{sorted(unknown)} in {entry!r}")
+    fields, times = _fields(given), given.get("times", 1)
+    events = [(given.get("event", "PreToolUse"), fields)]
+    said = _said(*events[0])
+    if "error" in given:
+        events.append(("PostToolUseFailure", {**fields, "error": given["error"]}))
+        said += f" failed with {given['error']!r}"
+    elif "event" not in given:
+        events.append(("PostToolUse", {**fields, "tool_response": given.get("response", "")}))
+    made: list[tuple[str, Mapping[str, Any]]] = [
+        (event, {"tool_use_id": f"{number}-{n}", **given}) for n in range(times) for event, given in events
+    ]
+    return made, said + (f", {times} times" if times > 1 else "")
+
+
+def _said(event: str, fields: Mapping[str, Any]) -> str:
+    given = fields.get("tool_input", {})
+    if fields.get("tool_name") == "Bash" and list(given) == ["command"]:
+        return str(given["command"])
+    shown = given or {key: value for key, value in fields.items() if key not in ("cwd", "tool_name", "tool_input")}
+    said = ", ".join(f"{key}: {value}" for key, value in shown.items())
+    return f"{fields.get('tool_name', event)} {said}".strip()

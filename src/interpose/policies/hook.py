@@ -57,7 +57,7 @@ class PolicyHook(Record):
         """Answer a call: the strictest of the objections, with its reasons."""
         objections = sorted(self.objections(call), key=lambda one: -STRICTNESS[one.action])
         if not objections:
-            return None
+            return None if self.policy.change is None else self.policy.change(call, self.options)
         strictest = objections[0].action
         reasons = list(dict.fromkeys(one.reason for one in objections if one.action == strictest))
         said = "; ".join(reasons[:_MOST_REASONS])
@@ -78,7 +78,7 @@ class PolicyHook(Record):
         """Yield what the policy has against a call, as its parameters say."""
         if self.policy.judge is not None:
             for one in self.policy.judge(call, self.options):
-                if one.action != "allow":
+                if one.action != "allow" and (one.grade != "opaque" or self.unreadable != "allow"):
                     yield one if self.on_match is None else one._replace(action=self.on_match)
         if self.policy.reads_lines and self.unreadable != "allow":
             for reason in call.unreadable:

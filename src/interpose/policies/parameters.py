@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import BadHook, as_written, nearest
+from ..matching.paths import PathPattern
 from ..records import Record, made_by
 
 __all__ = [
     "Parameter",
     "action",
+    "actions_by_path",
     "count",
     "duration",
     "flag",
@@ -161,6 +163,23 @@ def patterns(name: str, purpose: str) -> Parameter:
 def texts_by_name(name: str, purpose: str, expects: str) -> Parameter:
     """Return a parameter that maps names to texts."""
     return Parameter(name, _texts, {}, purpose, expects, _BY_NAME)
+
+
+def actions_by_path(name: str, purpose: str) -> Parameter:
+    """Return a parameter that maps patterns of paths to deny, ask or allow."""
+    one = action(name, "ask", purpose)
+
+    def read(value: Any) -> Mapping[str, str]:
+        found = {}
+        for pattern, word in _texts(value).items():
+            try:
+                PathPattern(pattern)
+            except ValueError as error:
+                raise BadHook(f"{pattern!r} is not a pattern of paths: {error}") from None
+            found[pattern] = one.read(word)
+        return found
+
+    return Parameter(name, read, {}, purpose, "patterns of paths, each with deny, ask or allow", _BY_NAME)
 
 
 def _texts(value: Any) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..matching.grades import Grade
 from ..records import Record, made_by
+from ..replies import Reply
 from .call import Call
 from .parameters import Parameter
 
@@ -14,7 +15,7 @@ __all__ = ["Action", "Judge", "Objection", "Options", "Policy"]
 
 Action = Literal["deny", "ask", "allow"]
 Options = Mapping[str, Any]
-"""The values of a policy's parameters, all of them, by name."""
+"""The values of a policy's parameters, all of them, by name; ``project`` is the directory that is configured."""
 
 
 class Objection(NamedTuple):
@@ -38,6 +39,8 @@ class Policy(Record):
     """One sentence on what it prevents."""
     judge: Judge | None = None
     """Objects to tool calls before they are made."""
+    change: Callable[[Call, Options], Reply | None] | None = None
+    """Changes calls to which it does not object: a function of the call and the options returns a reply or None."""
     hooks: Mapping[str, Callable[[Any, Options], Any]] = made_by(factory=dict)
     """Further hooks by the name of their event: a function of the event and the options returns a reply or None."""
     parameters: tuple[Parameter, ...] = ()
@@ -47,6 +50,8 @@ class Policy(Record):
     """Its parameters in the set ``recommended``; None if it is not in it."""
     guard: bool = True
     """Whether a failure of the policy denies."""
+    locked: bool = False
+    """Whether its hooks are locked unless the configuration says otherwise: no other file replaces them."""
     timeout: float | None = None
     notes: str = ""
     """Paragraphs for the page: what it does not see, and where it differs from what a reader may expect."""

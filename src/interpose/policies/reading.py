@@ -206,10 +206,13 @@ def _uses(entry: _Entry, wrong: Wrong, project: str) -> list[PolicyUse]:
     for one in policy.parameters:
         if one.name not in values:
             values[one.name] = None if one.default is None else one.read(one.default)
+    values["project"] = project
     name = str(hook.pop("name", policy.name))
     options: dict[str, Any] = {"name": name, "description": policy.prevents}
     if policy.guard:
         options["on_error"] = "abort"
+    if policy.locked:
+        options["locked"] = True
     if policy.timeout is not None:
         options["timeout"] = policy.timeout
     functions = {**({} if policy.judge is None else {"PreToolUse": None}), **policy.hooks}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypedDict
 
@@ -34,6 +34,8 @@ class SessionOptions(TypedDict, total=False):
     """What kind of agent it is."""
     model: str | None
     """The name of the model, for events that carry it."""
+    tools: Sequence[Mapping[str, Any]]
+    """Tools of MCP servers for ``SessionStart``: each with ``name``, ``description`` and ``input_schema``."""
     transcript_path: str | os.PathLike[str]
     """The file with the conversation."""
     source: str

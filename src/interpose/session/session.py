@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Self
 
 from ..errors import UsageError
@@ -57,6 +57,7 @@ class Session:
         agent_type: str | None = None,
         model: str | None = None,
         transcript_path: str | os.PathLike[str] = "",
+        tools: Sequence[Mapping[str, Any]] = (),
         source: str = "startup",
         default: str = "allow",
         mode: str = "default",
@@ -83,6 +84,7 @@ class Session:
         self.agent_type = agent_type
         self.model = model
         self.transcript_path = os.fspath(transcript_path)
+        self.tools = tools
         self.source = source
         self.default = default
         self.mode = mode
@@ -178,13 +180,15 @@ class Session:
         system: str = "",
         model: str | None = None,
         text: Callable[[Any], str] = str,
+        usage: Callable[[Any], Mapping[str, Any]] | None = None,
         with_context: bool = True,
     ) -> Answer:
         """Call the model: pre:message, ``send(prompt, system)``, post:message.
 
         The pending context is appended to ``system``; with ``with_context=False`` it is kept for another call, such as
         when the model only writes a summary. ``text`` returns the text of what ``send`` returned, which is the answer's
-        ``raw``; the answer's ``content`` is that text after hooks have changed it.
+        ``raw``; the answer's ``content`` is that text after hooks have changed it. ``usage`` returns how many tokens it
+        has used, such as ``{"input_tokens": 900, "output_tokens": 50}``, for post:message.
         """
         if halted := self._halted_answer():
             return halted
@@ -198,7 +202,8 @@ class Session:
         except BaseException:
             self._turn.put_back(pending)
             raise
-        after = await self._fire("post:message", prompt=before.prompt, output=text(raw), **named)
+        used = {"usage": dict(usage(raw))} if usage is not None else {}
+        after = await self._fire("post:message", prompt=before.prompt, output=text(raw), **named, **used)
         return Answer(
             ok=True, content=after.output, raw=raw, input=before.prompt, outcome=before, outcomes=(before, after)
         )
@@ -388,7 +393,8 @@ class Session:
         return fields
 
     def _start_fields(self) -> dict[str, Any]:
-        return {**({"model": self.model} if self.model else {}), **self._env_file_field()}
+        tools = {"tools": [dict(tool) for tool in self.tools]} if self.tools else {}
+        return {**({"model": self.model} if self.model else {}), **tools, **self._env_file_field()}
 
     def _env_file_field(self) -> dict[str, Any]:
         return {} if self.env_file is None else {"env_file": os.fspath(self.env_file)}

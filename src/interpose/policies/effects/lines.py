@@ -6,18 +6,27 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from ...matching.shell import Command, Line
-from ...matching.shell.words import ONE, is_known
+from ...matching.shell import Command, Line, Unread, read_line
+from ...matching.shell.resolver import program_of
+from ...matching.shell.words import MANY, ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
-from .rows import Found, apply_rows, written
+from .guards import guard_effects
+from .inline_code import code_of, read_code
+from .network_code import network_in_code
+from .rows import RUNS, Found, apply_rows, written
+from .secret_reads import read_secrets
+from .sizes import size_effects
 from .tables import find_programs
+from .tables.network import is_check_off
+from .texts import Texts
 
-__all__ = ["effects_of_line"]
+__all__ = ["effects_of_line", "unread"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
@@ -30,40 +39,99 @@ def _fork_bombs(line: Line, cwd: str, home: str) -> Iterator[Effect]:
 LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     downloads_that_run,
     _fork_bombs,
+    network_in_code,
+    read_secrets,
+    guard_effects,
+    size_effects,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
 
+_DEEPEST = 4
+"""How often a line may run code that runs a line."""
+
+
 @lru_cache(maxsize=256)  # every policy at an event asks for the same line
-def effects_of_line(line: Line, cwd: str, home: str) -> tuple[Effect, ...]:
+def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Effect, ...]:
     """Return what a line does in a directory. Looks at no file."""
-    found = [effect for command in line.commands for effect in _effects(command, cwd, home)]
+    texts = Texts(line)
+    found = [effect for command in line.commands for effect in _effects(line, texts, command, cwd, home, depth)]
     for read in LINE_READERS:
         found += read(line, cwd, home)
     return tuple(dict.fromkeys(found))
 
 
-def _effects(command: Command, cwd: str, home: str) -> Iterator[Effect]:
+def _effects(line: Line, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
     text = " ".join(map(written, command.parts))
-    found = tuple(_found(command))
+    found = tuple(_found(texts, command))
     if not found:
         return
+    hosts = tuple(_hosts(line, command)) if "ssh" in command.via else ()
     for directory in _directories(command, cwd, home):
         for one in found:
+            if one.kind == RUNS:
+                yield from _run(one.target, directory, home, command, depth)
+                continue
             place = _known(_absolute(one.directory, directory, home)) if one.directory else directory
             is_file = one.kind in FILE_KINDS and one.target
             target = _absolute(one.target, place, home) if is_file else one.target
-            yield Effect(one.kind, target, text, command.name, command.grade, one.values, place)
+            yield Effect(one.kind, target, text, command.name, command.grade, (*one.values, *hosts), place)
 
 
-def _found(command: Command) -> Iterator[Found]:
+def _run(text: str, directory: str | None, home: str, command: Command, depth: int) -> Iterator[Effect]:
+    """Yield the effects of a command line that code or a statement runs."""
+    inner = read_line(text)
+    if depth < _DEEPEST:
+        for effect in effects_of_line(inner, ONE if directory is None else directory, home, depth + 1):
+            yield effect if command.grade == "certain" else effect._replace(grade=command.grade)
+    if inner.opaque or depth >= _DEEPEST:
+        yield Effect("computed-code", "", text, command.name, command.grade, (), directory)
+
+
+def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for redirection in command.redirections:
-        if redirection.is_output:
+        if redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
+            host = redirection.target.split("/")[3]
+            yield Found("request", host)
+            if redirection.is_output:
+                yield Found("send", host)
+        elif redirection.is_output:
             yield Found("write-files", written(redirection.target))
-        elif redirection.is_input and not redirection.text:
+        elif redirection.is_input and not redirection.text and redirection.operator != "<&":
             yield Found("read-files", written(redirection.target))
+    for name, value in command.assigned:
+        if is_check_off(name, value):
+            yield Found("tls-off")
+    given = texts.read_by(command)
     for name, program in find_programs(command.name):
-        yield from apply_rows(name, program, command)
+        yield from apply_rows(name, program, command, given)
+    language, code = code_of(command, given)
+    for one in code:
+        yield from read_code(language, one)
+
+
+def unread(line: Line) -> tuple[Unread, ...]:
+    """Return what a line runs that cannot be read, without the code and the statements that are read here."""
+    if not any(reason.kind in ("code", "input") for reason in line.opaque):
+        return line.opaque
+    texts = Texts(line)
+    read = set[str]()
+    for command in line.commands:
+        given = texts.read_by(command)
+        names = (command.name, program_of(command.name))
+        language, code = code_of(command, given)
+        if code and all(map(is_known, code)):
+            read |= {f"code for {name}, which is not read" for name in names}
+        if texts.is_complete(command) and (language or find_programs(command.name)):
+            read |= {f"{name} runs what it reads{end}" for name in names for end in ("", " from a pipe")}
+    return tuple(reason for reason in line.opaque if str(reason) not in read)
+
+
+def _hosts(line: Line, command: Command) -> Iterator[str]:
+    """Yield the words of the ssh commands that run a command: one of them is the host."""
+    for one in line.commands:
+        if one.name == "ssh" and one.place == command.place:
+            yield from (word for word in one.parts[1:-1] if not word.startswith("-"))
 
 
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
@@ -80,7 +148,7 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
     if path[:1] == "~":
         user, _, rest = path.partition("/")
         path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
-    if os.path.isabs(path) or path.startswith(ONE):
+    if os.path.isabs(path) or path.startswith((ONE, MANY)):
         return path
     if directory is None:
         return f"{ONE}/{path}"

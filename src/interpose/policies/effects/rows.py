@@ -11,7 +11,7 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
+  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
   ``here`` for the directory; nothing means no target. Where words cannot say it, a function of the arguments yields
   what is found.
 
@@ -59,7 +59,7 @@ class Arguments(NamedTuple):
     """How many operands stand before ``--``; None if there is none."""
     command: Command
     texts: tuple[str, ...] = ()
-    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it."""
+    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it; ``ONE`` is another text."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -153,7 +153,8 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
     for at, letter in enumerate(letters):
         key = first.get(letter, letter)
         if letter in valued:
-            yield key, letters[at + 1 :].removeprefix("=") or next(rest, "")
+            value = letters[at + 1 :]
+            yield key, value.removeprefix("=") or value or next(rest, "")
             return
         if letter in optional:
             yield key, letters[at + 1 :]
@@ -363,6 +364,7 @@ def _role(role: str, arguments: Arguments) -> list[str]:
         "all": operands,
         "each": operands or [""],
         "here": ["."],
+        "words": [" ".join(operands)],
         "first": operands[:1],
         "last": operands[-1:],
         "notfirst": operands[1:],

@@ -224,7 +224,17 @@ def _drops_column(words: Sequence[str]) -> bool:
     for at, word in enumerate(words):
         if word == "DROP":
             after = words[at + 1] if at + 1 < len(words) else ""
-            if after not in ("CONSTRAINT", "DEFAULT", "NOT", "INDEX", "KEY", "FOREIGN", "PRIMARY", "EXPRESSION", "CHECK"):
+            if after not in (
+                "CONSTRAINT",
+                "DEFAULT",
+                "NOT",
+                "INDEX",
+                "KEY",
+                "FOREIGN",
+                "PRIMARY",
+                "EXPRESSION",
+                "CHECK",
+            ):
                 return True
     return False
 

@@ -14,11 +14,22 @@ __all__ = ["FAMILIES", "find_programs"]
 Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
+    "clouds",
+    "containers",
+    "databases",
     "disks",
+    "readers",
+    "secrets",
     "files",
     "git",
     "machine",
+    "privilege",
+    "changes",
+    "guards",
+    "persistence",
+    "sizes",
     "network",
+    "packages",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
 from ....matching.shell.resolver import program_of
 from ....matching.shell.words import MANY, ONE, base_name
 from ..rows import Arguments, Found, Program, Row, parse
 
-__all__ = ["PROGRAMS", "Fetched", "fetches"]
+__all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
 
 
 class Fetched(NamedTuple):
@@ -54,9 +55,7 @@ _HTTPIE = (
     "cert-key= proxy= timeout= session= session-read-only= s=,style= j,json f,form multipart F,follow max-redirects= "
     "check-status I,ignore-stdin x,compress raw= B,bearer= P=,pretty="
 )
-_SSH = (
-    "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
-)
+_SSH = "p= i= l= L= R= D= J= o= F= N f T t q v A X Y C n W= E= b= c= e= m= S= w= B= I= O= Q= 4 6 g K k M s V a x y G P="
 _SCP = "r p q C v P= i= o= F= J= l= S= c= D= 3 4 6 B O T A R a b= R= s="
 _NC = (
     "e=,exec= c=,sh-exec= l,listen k,keep-open p=,source-port= s=,source= w=,wait= i=,idle-timeout= o=,output= "
@@ -65,21 +64,23 @@ _NC = (
 )
 _ARIA = "o=,out= d=,dir= x= s= j= i=,input-file= header= check-certificate= c q k= user-agent= http-user= all-proxy="
 _FETCHER = "o=,O=,output= n= S= a q v u= U= d= source dump dump_source stdin"
-_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.I)
+_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.IGNORECASE)
 
 _DATA = ("data", "data-raw", "data-binary", "data-urlencode", "data-ascii", "json", "d", "F", "form-string", "T")
 _METHODS = frozenset(["POST", "PUT", "PATCH", "DELETE"])
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.I)
+_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.IGNORECASE)
 _NETWORK_ADDRESS = re.compile(
-    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dtls|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
-    re.I,
+    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
+    re.IGNORECASE,
 )
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
 _WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _curl(given: Arguments) -> Iterator[Found]:
+    if given.has("unix-socket", "abstract-unix-socket"):
+        return
     for url in _urls(given, "url"):
         yield Found("request", url)
         yield from _changes(given, url, sends=given.has(*_DATA) and not given.has("G", "I"), method=given.value("X"))
@@ -190,7 +191,7 @@ def _remote_host(word: str) -> str:
 
 
 def _netcat(given: Arguments) -> Iterator[Found]:
-    if given.has("e", "c", "lua-exec"):
+    if given.has("lua-exec") or any(_is_shell(value) for name in "ec" for value in given.options.get(name, ())):
         yield Found("network-shell")
     if given.has("l"):
         yield Found("listen")
@@ -198,6 +199,13 @@ def _netcat(given: Arguments) -> Iterator[Found]:
         yield Found("request", given.operands[0])
         if not given.has("z"):
             yield Found("send", given.operands[0])
+
+
+def _is_shell(text: str) -> bool:
+    """Return whether a command starts a shell or an interpreter, or may."""
+    words = re.findall(r"[^\s;|&<>()'\"]+", text)
+    names = {program_of(base_name(word).lower().removesuffix(".exe")) for word in words}
+    return ONE in text or MANY in text or not words or bool(names & (SHELLS | INTERPRETERS.keys() | {"cmd", "busybox"}))
 
 
 def _socat(given: Arguments) -> Iterator[Found]:
@@ -247,7 +255,7 @@ def _git_settings(given: Arguments) -> Iterator[Found]:
     """Read the settings and the variables that switch the check of certificates off, and what is cloned."""
     settings = [*given.options.get("c", ()), *given.options.get("config", ())]
     off = any(_is_off(setting) for setting in settings)
-    if off or any(name == "GIT_SSL_NO_VERIFY" and value not in ("", "0", "false") for name, value in _assigned(given)):
+    if off:
         yield Found("tls-off")
     words = [word for word in given.operands if word]
     if words[:1] == ["config"] and len(words) > 2 and _is_off("=".join(words[-2:])):
@@ -260,8 +268,39 @@ def _is_off(setting: str) -> bool:
     return parts[0] == "http" and parts[-1] == "sslverify" and value.strip().lower() in ("false", "0", "no", "off")
 
 
-def _assigned(given: Arguments) -> tuple[tuple[str, str], ...]:
-    return given.command.assigned
+_OFF_VARIABLES = {
+    "NODE_TLS_REJECT_UNAUTHORIZED": ("0",),
+    "PYTHONHTTPSVERIFY": ("0",),
+    "GIT_SSL_NO_VERIFY": ("1", "true", "yes", "on"),
+    "CURL_INSECURE": ("1", "true"),
+    "NPM_CONFIG_STRICT_SSL": ("false", "0"),
+    "npm_config_strict_ssl": ("false", "0"),
+    "YARN_ENABLE_STRICT_SSL": ("false", "0"),
+    "HEX_UNSAFE_HTTPS": ("1", "true"),
+    "CARGO_HTTP_CHECK_REVOKE": ("false",),
+    "PIP_TRUSTED_HOST": ("*",),
+    "UV_INSECURE_HOST": ("*",),
+    "GOINSECURE": ("*",),
+    "GONOSUMDB": ("*",),
+    "GONOSUMCHECK": ("*",),
+    "GOSUMDB": ("off",),
+}
+
+
+def is_check_off(name: str, value: str) -> bool:
+    """Return whether a variable switches the check of certificates or checksums off; ``*`` stands for any value."""
+    off = _OFF_VARIABLES.get(name, ())
+    return bool(value) and (value.lower() in off or off == ("*",))
+
+
+def _exported(given: Arguments) -> Iterator[Found]:
+    yield from (Found("tls-off") for word in given.operands if is_check_off(*word.partition("=")[::2]))
+
+
+def _strict_ssl(given: Arguments) -> Iterator[Found]:
+    said = "=".join(given.operands)
+    if "strict-ssl=false" in said or given.value("strict-ssl") == "false" or "no-strict-ssl" in given.options:
+        yield Found("tls-off")
 
 
 _TUNNELS = "http|https|tcp|tls|start|tunnel|share|client|connect|funnel|serve|host|up"
@@ -296,10 +335,8 @@ PROGRAMS: dict[str, Program] = {
     "localtunnel": Program((Row("tunnel"),), aka="lt chisel frpc rathole pinggy serveo gost gs-netcat pwncat"),
     "tailscale": Program((Row("tunnel", sub="funnel"),)),
     "git": Program(globals="C= c= git-dir= work-tree= namespace= exec-path= config-env=", effects=_git_settings),
-    "npm": Program(
-        (Row("tls-off", "*:strict-ssl=false", sub="config set|set"), Row("tls-off", "1:strict-ssl #>=2 *:false", sub="config set|set"), Row("tls-off", "--strict-ssl=false")),
-        options="strict-ssl= location= g,global userconfig=", aka="pnpm yarn",
-    ),
+    "npm": Program(options="strict-ssl=? location= g,global userconfig=", aka="pnpm yarn", effects=_strict_ssl),
+    "export": Program(aka="declare typeset setenv", effects=_exported),
     "composer": Program((Row("tls-off", ("1:disable-tls *:true", "1:secure-http *:false"), sub="config"),)),
 }  # fmt: skip
 
@@ -314,6 +351,23 @@ def fetches(command: Command) -> Iterator[Fetched]:
     for one in command.redirections:
         if one.is_input and one.target.startswith(("/dev/tcp/", "/dev/udp/")):
             yield Fetched(one.target)
+
+
+_OTHER_SOURCES = (
+    "k", "K", "cacert", "capath", "proxy-insecure", "doh-insecure", "connect-to", "resolve", "proto-default", "next",
+    "no-check-certificate", "ca-certificate", "ca-directory", "e", "config", "i", "B", "verify", "unix-socket",
+)  # fmt: skip
+"""Options after which a program may ask another server, or not check which one answers."""
+
+
+def is_plain_fetch(command: Command) -> bool:
+    """Return whether a command only downloads what its URLs name, with the usual checks."""
+    name = program_of(command.name.lower())
+    if name not in ("curl", "wget") or any(is_check_off(*one) for one in command.assigned):
+        return False
+    given = parse(name, command.parts[1:], _OPTIONS[name], command)
+    is_other = given.has(*(one for one in _OTHER_SOURCES if name == "wget" or one not in ("e", "i", "B")))
+    return not is_other and any(True for _ in fetches(command))
 
 
 def _fetched_by_curl(given: Arguments) -> Iterator[Fetched]:

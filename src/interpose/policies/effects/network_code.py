@@ -1,0 +1,90 @@
+"""What code on a command line does with the network: ``python -c``, ``node -e``, here-documents for interpreters.
+
+The code is not parsed: its URLs and the names that it uses are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...matching.programs import INTERPRETERS
+from ...matching.shell import Command, Line
+from ...matching.shell.resolver import program_of
+from ...matching.shell.words import MANY, ONE
+from .effect import Effect
+
+__all__ = ["network_in_code"]
+
+_LONGEST = 20_000
+_INTERPRETERS = frozenset(name.lower() for name in INTERPRETERS) | {"awk", "gawk", "mawk", "nawk"}
+_URL = re.compile(r"""(?:https?|ftp)://[^\s'"`<>()\\;,]+""")
+_NAME = re.compile(r"[A-Za-z_/][\w/:.]*")
+_SHELL = re.compile(r"""(?:["'\s(/]|^)(?:ba|z|da|k|c|tc)?sh\b(?!\.)|cmd\.exe|powershell|\bCMD\b""")
+
+_FETCH = frozenset(
+    """
+    axios curl_exec download downloadstring downloadfile fetch file_get_contents get getstore http httpx invoke-restmethod
+    invoke-webrequest irm iwr lwp net::http open-uri requests uri.open urlopen urlretrieve webclient aiohttp urllib https
+    """.split()
+)
+_RUN = frozenset("compile eval exec function iex instance_eval invoke-expression runpy vm execfile include".split())
+_START = frozenset(
+    "call check_output child_process execl execle execlp execv execve execvp popen run shell_exec spawn subprocess system".split()
+)
+_DECODE = frozenset(
+    "a85decode atob b32decode b64decode b16decode decode64 decode_base64 frombase64string fromcharcode fromhex unhexlify "
+    "unpack base64_decode str_rot13 gzinflate".split()
+)
+_SOCKET = frozenset(
+    "fsockopen inet_aton io::socket io::socket::inet net.socket sockaddr_in socket socket.tcp tcpclient tcpsocket "
+    "stream_socket_client /inet/tcp createconnection net net.connect".split()
+)
+
+
+def network_in_code(line: Line, cwd: str, home: str) -> Iterator[Effect]:
+    """Yield what the code in a line asks of the network, and whether it runs what comes back."""
+    for command in line.commands:
+        if program_of(command.name.lower()) in _INTERPRETERS:
+            for code in _codes(command):
+                yield from _effects(command, code)
+
+
+def _codes(command: Command) -> Iterator[str]:
+    """Yield the words and the here-documents of an interpreter that may be code."""
+    for text in (*command.parts[1:], *(one.text for one in command.redirections)):
+        if any(mark in text for mark in "('\"`{ |") and len(text) <= _LONGEST:
+            yield text
+
+
+def _effects(command: Command, code: str) -> Iterator[Effect]:
+    urls = [url for url in dict.fromkeys(_URL.findall(code)) if ONE not in url and MANY not in url]
+    names = _names(code)
+    text = " ".join(command.parts)
+    fetches = bool(names & _FETCH)
+    for url in urls:
+        if fetches or names & _SOCKET:
+            yield Effect("request", url, text, command.name, "possible")
+    if fetches and urls and names & _RUN:
+        yield Effect("run-downloaded", urls[0], text, command.name, "possible")
+    if names & _DECODE and names & (_RUN | _START):
+        yield Effect("run-decoded", "", text, command.name, "possible")
+    if names & _SOCKET and _is_shell(names, code):
+        yield Effect("network-shell", "", text, command.name, "possible")
+
+
+def _is_shell(names: set[str], code: str) -> bool:
+    starts = bool(names & (_START | {"dup2", "exec", "pty"})) or "`" in code or "|&" in code
+    return starts and (bool(_SHELL.search(code)) or "dup2" in names or "getline" in names)
+
+
+def _names(code: str) -> set[str]:
+    """Return the names in code, folded: each whole name, and its parts."""
+    found: set[str] = set()
+    for name in _NAME.findall(code):
+        folded = name.lower().rstrip(".:/")
+        found.add(folded)
+        found.update(part for part in re.split(r"[.:/]+", folded) if part)
+        if folded.startswith("/inet/tcp"):
+            found.add("/inet/tcp")
+    return found

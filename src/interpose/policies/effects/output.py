@@ -1,0 +1,92 @@
+"""Which commands of a line have an output that the line itself consumes, so that nothing of it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ...matching.shell import Command, Line
+from ...matching.shell.reader import Parsed, parse
+from ...matching.shell.resolver import program_of
+from ...matching.shell.words import RawCommand, Unsure, base_name, written_of
+
+__all__ = ["PRINTERS", "consumed_commands"]
+
+PRINTERS = frozenset({"echo", "printf", "print", "cat", "tee", "say", "wall", "write", "notify-send"})
+"""Programs that print their words or what they read."""
+
+_TAKERS = frozenset({
+    "age", "aws", "az", "b2sum", "bw", "chpasswd", "cksum", "cosign", "cmp", "crane", "docker", "doctl", "eas", "fly",
+    "flyctl", "gcloud", "gh", "glab", "gpg", "gpg2", "helm", "heroku", "htpasswd", "kubectl", "kubeseal", "md5",
+    "md5sum", "mysql", "nerdctl", "netlify", "npm", "oc", "op", "oras", "passwd", "podman", "psql", "read",
+    "redis-cli", "regctl", "sha1sum", "sha256sum", "sha512sum", "shasum", "skopeo", "sops", "ssh-add", "supabase",
+    "vault", "vercel", "wc", "wrangler", "smbpasswd", "restic", "cryptsetup", "buildah", "fastlane", "twine", "cargo",
+    "cf", "ibmcloud", "rclone",
+})  # fmt: skip
+"""Programs that take what they read and do not print it."""
+
+_RUNNERS = frozenset({
+    "bash", "dash", "eval", "ksh", "node", "perl", "php", "python", "python3", "ruby", "sh", "source", "ssh", "xargs",
+    "zsh",
+})  # fmt: skip
+_SILENT = frozenset({"export", "declare", "local", "typeset", "readonly", "test", "[", "[["})
+
+
+@lru_cache(maxsize=64)
+def consumed_commands(line: Line) -> frozenset[str]:
+    """Return the texts of the commands whose output is consumed wherever they stand in the line."""
+    try:
+        parsed = parse(line.text)
+    except Unsure:
+        return frozenset()
+    consumed = _consumed_places(parsed)
+    if not consumed:
+        return frozenset()
+    shown = {_text(command) for command in line.commands if command.place not in consumed}
+    return frozenset(
+        text for command in line.commands if command.place in consumed and (text := _text(command)) not in shown
+    )
+
+
+def _text(command: Command) -> str:
+    return " ".join(map(written_of, command.parts))
+
+
+def _consumed_places(parsed: Parsed) -> set[int]:
+    raws: dict[int, RawCommand] = {raw.place: raw for raw in parsed.commands}
+    consumed: set[int] = set()
+    for raw in parsed.commands:
+        if raw.substituted and _hides(raw):
+            for first, last in raw.substituted:
+                consumed.update(range(first, last))
+    for first, middle, last in parsed.pipes:
+        readers = [raws[place] for place in range(middle, last) if place in raws]
+        if readers and all(_takes(raw.words) for raw in readers):
+            consumed.update(range(first, middle))
+    return consumed
+
+
+def _hides(raw: RawCommand) -> bool:
+    """Return whether a command shows nothing of what stands for its substitutions."""
+    if not raw.words:
+        return bool(raw.assigned)
+    program = _program(raw.words)
+    return program in _SILENT or (program != "" and program not in PRINTERS and program not in _RUNNERS)
+
+
+def _takes(words: Iterable[str]) -> bool:
+    """Return whether a command takes what it reads and prints nothing of it."""
+    given = list(words)
+    return _program(given) in _TAKERS or "--password-stdin" in given or _is_quiet(given)
+
+
+def _is_quiet(words: Iterable[str]) -> bool:
+    given = list(words)
+    return _program(given) in ("grep", "rg") and any(word in ("-q", "-c", "-qF", "-qE", "-Fq") for word in given[1:])
+
+
+def _program(words: Iterable[str]) -> str:
+    given = [
+        word for word in words if "=" not in word and word not in ("sudo", "command", "env", "time", "exec", "builtin")
+    ]
+    return program_of(base_name(given[0]).lower()) if given else ""

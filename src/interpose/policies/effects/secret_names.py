@@ -1,0 +1,219 @@
+"""Which files hold secrets, by their names and places: env files, keys, credential stores, settings of agents."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import lru_cache
+from typing import Literal
+
+from ...matching.shell.words import MANY, ONE
+
+__all__ = ["SecretKind", "is_secret_variable", "secret_kind"]
+
+SecretKind = Literal["env", "keys", "stores", "settings"]
+"""``env``: env files and files of a project that often hold secrets. ``stores``: credentials of a person or a machine.
+
+``settings``: settings of coding agents, which may hold tokens of servers.
+"""
+
+_LONGEST = 300
+
+_EXAMPLES = re.compile(r"(?:^|[._-])(?:examples?|samples?|template|tmpl|tpl|dist|schema|defaults?|tests?)(?:[._-]|$)")
+_BACKUP = re.compile(r"(?:[._-](?:bak|backup|old|orig|save|copy|tmp|swp|swo|[0-9]{1,8})| copy|~)+$")
+_PUBLIC = re.compile(r"(?:^|[._-])(?:pub|public|cert|certs|ca|cacert|cacerts|chain|fullchain|bundle|crt|csr|dhparams?)")
+_FOREIGN = ("/node_modules/", "/vendor/", "/site-packages/", "/__pycache__/")
+
+_NAMES: dict[SecretKind, re.Pattern[str]] = {
+    "keys": re.compile(
+        r"(?:.+[_-])?(?:rsa|dsa|ecdsa|ed25519)"
+        r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-].*)?"
+        r"|.*\.(?:key|pem|p8|p12|pfx|pkcs12|jks|keystore|kdb|kdbx|ppk|keychain(?:-db)?|keyring|keypair|agekey|ovpn)"
+    ),
+    "stores": re.compile(
+        r"[._]netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.pypirc|\.boto|\.s3cfg|\.vault-token|\.dockercfg"
+        r"|\.databrickscfg|\.vault[_-]?pass(?:word)?(?:\.txt)?"
+    ),
+    "env": re.compile(
+        r"\.env(?:[._ -].*|rc)?|.+\.env|\.npmrc|\.yarnrc\.yml|\.htpasswd|\.dockerconfigjson|\.dev\.vars"
+        r"|credentials(?:\.(?:json|ya?ml|toml|ini|xml|csv|txt))?|(?:.*[._-])?secrets?\.(?:json|ya?ml|toml|ini|env|txt)"
+        r"|.*service[_-]?account.*\.json|client_secrets?.*\.json|terraform\.tfstate|.*\.tfvars(?:\.json)?|kubeconfig"
+    ),
+}
+_BARE_KEYS = frozenset({"rsa", "dsa", "ecdsa", "ed25519"})
+
+# Below a home. A folder ends in a slash and stands for everything in it.
+_HOME: dict[SecretKind, tuple[str, ...]] = {
+    "keys": (".ssh/", ".gnupg/", ".putty/"),
+    "stores": (
+        ".aws/", ".azure/", ".kube/", ".gcp/", ".oci/", ".bluemix/", ".password-store/", ".snowflake/",
+        ".cloudflared/", ".docker/config.json", ".npmrc", ".yarnrc.yml", ".cargo/credentials",
+        ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml",
+        ".gradle/gradle.properties", ".composer/auth.json", ".subversion/auth/", ".terraform.d/credentials.tfrc.json",
+        ".terraformrc", ".dbt/profiles.yml", ".kaggle/kaggle.json", ".huggingface/token", ".cache/huggingface/token",
+        ".fly/config.yml", ".ngrok2/ngrok.yml", ".wrangler/config/", ".supabase/access-token", ".railway/config.json",
+        ".vercel/auth.json", ".config/gcloud/", ".config/gh/", ".config/glab-cli/", ".config/hub", ".config/op/",
+        ".config/rclone/", ".config/containers/auth.json", ".config/pypoetry/auth.toml", ".config/composer/auth.json",
+        ".config/doctl/", ".config/hcloud/", ".config/heroku/", ".config/netlify/", ".config/stripe/",
+        ".config/ngrok/", ".config/sops/age/", ".local/share/keyrings/", ".local/share/kwalletd/",
+        ".local/share/com.vercel.cli/auth.json", ".mozilla/firefox/", ".config/google-chrome/", ".config/chromium/",
+        ".config/bravesoftware/", "library/keychains/", "library/cookies/",
+        "library/application support/google/chrome/", "library/application support/firefox/",
+        "library/application support/bravesoftware/",
+        # Coding agents.
+        ".codex/.credentials.json", ".gemini/mcp-oauth-tokens.json", ".gemini/a2a-oauth-tokens.json",
+        ".gemini/gemini-credentials.json", ".kimi/credentials/", ".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/",
+        ".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".local/share/opencode/", ".local/share/amp/",
+        ".amp/oauth/", ".config/cursor/auth.json", ".cursor/auth.json", ".copilot/mcp-oauth-config/",
+        ".copilot/mcp-secrets/", ".config/github-copilot/", ".kimi/config.json", ".kimi-code/credentials/",
+        ".kimi-code/server.token", ".kimi/mcp-oauth/", ".pi/agent/auth.json", ".qwen/oauth_creds.json",
+    ),
+    "settings": (
+        ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml", ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
+        ".amp/settings.jsonc", ".gemini/settings.json", ".gemini/config/", ".copilot/config.json",
+        ".copilot/mcp-config.json", ".cursor/mcp.json", ".kimi-code/mcp.json", ".pi/agent/models.json",
+    ),
+}  # fmt: skip
+_PLAIN_FILES = {
+    ".ssh": re.compile(r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.pub|rc"),
+    ".gnupg": re.compile(r"[^/]*\.conf|pubring\..*|trustdb\.gpg"),
+}
+"""What holds no secret in a folder that does."""
+
+# Settings of coding agents in a project or anywhere else.
+_SETTINGS = re.compile(
+    r"(?:.*/)?(?:\.mcp\.json|\.claude/settings\.local\.json|\.cursor/mcp\.json|\.cursor/projects/[^/]*/mcp-auth\.json"
+    r"|\.amp/settings\.jsonc?|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
+)
+_AGENTS = re.compile(
+    r"(?:.*/)?(?:\.codex/auth\.json|\.gemini/oauth_creds\.json|\.claude/\.credentials\.json|\.pi/agent/auth\.json"
+    r"|\.copilot/mcp-(?:oauth-config|secrets)/.*|\.kimi-code/credentials/.*|\.local/share/opencode/auth\.json)"
+)
+_SYSTEM = re.compile(
+    r"/etc/(?:g?shadow-?|sudoers(?:\.d(?:/.*)?)?|ssl/private(?:/.*)?|kubernetes/(?:admin|kubelet|super-admin)\.conf"
+    r"|ssh/ssh_host_[^/]*_key|ppp/(?:chap|pap)-secrets|krb5\.keytab|wireguard(?:/.*)?|master\.passwd"
+    r"|rancher/k3s/k3s\.yaml|letsencrypt/(?:live|archive|keys)(?:/.*)?)"
+    r"|/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem)|/dev/k?mem|/private/etc/master\.passwd"
+    r"|/var/run/secrets(?:/.*)?|/run/secrets(?:/.*)?"
+)
+
+_SAMPLES = (
+    ".env", ".env.local", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
+    ".pgpass", ".git-credentials", "credentials",
+)  # fmt: skip
+_WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\")
+_WILDCARD = re.compile(r"[*?]|\[[^\]/]*\]")
+_MARKS = re.compile(f"[{ONE}{MANY}]+")
+
+
+@lru_cache(maxsize=1_024)
+def secret_kind(path: str, home: str = "") -> SecretKind | None:
+    """Return which secrets a path holds by its name; ``ONE`` and ``MANY`` in it stand for what is unknown.
+
+    A name with something unknown counts if its known beginning is that of a secret's name: ``.e*``, ``id_*``.
+    """
+    plain = path.casefold()
+    if _WINDOWS.match(plain):
+        plain = plain.replace("\\", "/")
+    plain = _WILDCARD.sub(MANY, plain)
+    if "/" in plain[:-1]:
+        plain = posixpath.normpath(plain)
+    plain = plain.rstrip("/") or "/"
+    found = _by_place(plain, home.casefold().rstrip("/"))
+    if found is not None:
+        return found
+    base = plain.rpartition("/")[2][-_LONGEST:]
+    if ONE in base or MANY in base:
+        return next((kind for name in _meant(base) if (kind := _by_name(plain, name))), None)
+    return _by_name(plain, base)
+
+
+def _by_name(path: str, base: str) -> SecretKind | None:
+    if _EXAMPLES.search(base) or base.count(" ") > 2:
+        return None
+    if _SETTINGS.fullmatch(path):
+        return "settings"
+    name = _BACKUP.sub("", base) or base
+    for kind, pattern in _NAMES.items():
+        if pattern.fullmatch(name):
+            return None if kind == "keys" and _is_no_key(path, name) else kind
+    return None
+
+
+def _is_no_key(path: str, name: str) -> bool:
+    if name.endswith(".pub") or name in _BARE_KEYS:
+        return True
+    if name.startswith("id_") or "." not in name:
+        return False
+    is_public = name.endswith((".pem", ".key")) and _PUBLIC.search(name) is not None
+    return is_public or any(folder in f"/{path}" for folder in _FOREIGN)
+
+
+def _by_place(path: str, home: str) -> SecretKind | None:
+    if _SYSTEM.fullmatch(path) or _AGENTS.fullmatch(path):
+        return "stores"
+    below = _below_home(path, home)
+    if below is None:
+        return None
+    folder, _, rest = below.partition("/")
+    if folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(rest):
+        return None
+    below = _BACKUP.sub("", below) or below
+    for kind, entries in _HOME.items():
+        for entry in entries:
+            if entry.endswith("/"):
+                if below.startswith(entry) or below == entry[:-1]:
+                    return kind
+            elif below == entry or (
+                "*" in entry and re.fullmatch(entry.replace(".", r"\.").replace("*", "[^/]*"), below)
+            ):
+                return kind
+    return None
+
+
+_OF_A_HOME = re.compile(
+    rf"(?:/root|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+|/var/root|~[^/]*|[{ONE}{MANY}][^/]*)/(.*)"
+)
+
+
+def _below_home(path: str, home: str) -> str | None:
+    """Return the path below a home: that of the person, or of another one."""
+    if home and path.startswith(home + "/"):
+        return path[len(home) + 1 :]
+    found = _OF_A_HOME.fullmatch(path)
+    return None if found is None else found[1]
+
+
+def _meant(base: str) -> list[str]:
+    """Return names that a name with something unknown may stand for, if its known part says enough."""
+    first = _MARKS.search(base)
+    known = base if first is None else base[: first.start()]
+    found = [_MARKS.sub("", base), _MARKS.sub("x", base)] if len(_MARKS.sub("", base)) > 2 else []
+    if len(known) >= 2:
+        shape = re.compile(".*".join(re.escape(part) for part in _MARKS.split(base)))
+        found += [name for name in _SAMPLES if shape.fullmatch(name)]
+    return found
+
+
+# Variables.
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SECRET_PARTS = frozenset({
+    "KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PWD", "CREDENTIAL", "CREDENTIALS",
+    "CREDS", "AUTH", "PRIVATE", "SECRETS", "TOKENS", "PAT",
+})  # fmt: skip
+_PLAIN_NAMES = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY"})
+_ABOUT = frozenset({
+    "ID", "IDS", "FILE", "FILES", "PATH", "DIR", "NAME", "NAMES", "URL", "URI", "TYPE", "LENGTH", "LEN", "COUNT",
+    "SIZE", "SOCK", "METHOD", "MODE", "HOST", "PORT", "USER", "EXPIRY", "EXPIRES", "TTL", "PUBLIC", "PUB", "VERSION",
+    "SET", "FINGERPRINT", "ARN", "LIMIT", "MAX", "MIN", "SERVER", "DOMAIN", "ENABLED", "REGION", "ENDPOINT", "SOCKET",
+    "PREFIX",
+})  # fmt: skip
+
+
+def is_secret_variable(name: str, parts: frozenset[str] = _SECRET_PARTS) -> bool:
+    """Return whether a variable holds a secret by a whole part of its name: ``API_KEY``; not ``KEYBOARD``."""
+    if name in _PLAIN_NAMES:
+        return False
+    words = [word.upper() for word in _PARTS.findall(name[:200])]
+    return not parts.isdisjoint(words) and words[-1] not in _ABOUT and "PUBLIC" not in words

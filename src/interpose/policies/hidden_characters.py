@@ -1,0 +1,157 @@
+"""Remove characters that a person does not see from text, and sequences that a terminal obeys."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+__all__ = ["strip_characters", "strip_escapes"]
+
+_TAGS = "\U000e0000-\U000e007f"
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_NEVER = (
+    "\u2060-\u2064\u206a-\u206f\u180e\ufff9-\ufffb\u115f\u1160\u3164\uffa0\u17b4\u17b5\u034f\U0001d173-\U0001d17a\ufeff"
+)
+_BIDI = "\u202a-\u202e\u2066-\u2069"
+_MARKS = "\u200e\u200f\u061c"
+_SUSPECT = re.compile(f"[{_TAGS}{_NEVER}{_BIDI}{_MARKS}\u200b-\u200d]+|[{_SELECTORS}]{{2,}}|[\U000e0100-\U000e01ef]")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+# Scripts that join letters, and those that break lines between letters without blanks.
+_JOINED = re.compile(
+    "[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1700-\u18af\u1a00-\u1cff\ua800-\uabff\ufb50-\ufefc]"
+)
+_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u19df\u3040-\u30ff\u3400-\u9fff]")
+_EMOJI = re.compile(
+    "[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff\U0001f3fb-\U0001f3ff\ufe0f\u20e3\U000e0020-\U000e007f]"
+)
+_FLAG = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+
+_NAMES = (
+    ("tag character", re.compile(f"[{_TAGS}]")),
+    ("variation selector", re.compile(f"[{_SELECTORS}]")),
+    ("bidirectional control", re.compile(f"[{_BIDI}{_MARKS}]")),
+)
+
+
+def strip_characters(text: str, removed: Counter[str], *, code: bool = False) -> str:
+    """Return the text without invisible characters, except where a script or an emoji needs them.
+
+    With ``code`` bidirectional controls count in right-to-left text too. What is removed is counted by what it is.
+    """
+    if text.isascii():
+        return text
+
+    def judge(found: re.Match[str]) -> str:
+        run, begin, end = found[0], found.start(), found.end()
+        kept = _kept(text, run, begin, end, code)
+        for character in _missing(run, kept):
+            removed[next((name for name, shape in _NAMES if shape.match(character)), "invisible character")] += 1
+        return kept
+
+    return _SUSPECT.sub(judge, text)
+
+
+def _missing(run: str, kept: str) -> Counter[str]:
+    gone = Counter(run)
+    gone.subtract(kept)
+    return +gone
+
+
+def _kept(text: str, run: str, begin: int, end: int, code: bool) -> str:
+    """Return what stays of a run of invisible characters."""
+    before, after = text[begin - 1 : begin], text[end : end + 1]
+    if begin == 0 and run[0] == "\ufeff":
+        return "\ufeff" + (_kept(text, run[1:], begin + 1, end, code) if run[1:] else "")
+    if before == "\U0001f3f4" and _FLAG.fullmatch(run):
+        return run
+    if re.fullmatch(f"[{_SELECTORS}]+", run):
+        is_ideograph = "\u3400" <= before <= "\u9fff" or "\U00020000" <= before <= "\U0003ffff"
+        return run[0] if len(run) > 1 and run[0] <= "\ufe0f" else run[:1] if is_ideograph else ""
+    if len(run) == 1:
+        return run if _belongs(text, run, begin, before, after, code) else ""
+    return "".join(
+        one for one in run if one in "\u200c\u200d\u200e\u200f\u2066\u2067\u2068\u2069\u202a\u202b\u202c"
+        and len(run) <= 3 and _belongs(text, one, begin, before, after, code)
+    )  # fmt: skip
+
+
+def _belongs(text: str, one: str, at: int, before: str, after: str, code: bool) -> bool:
+    """Return whether a script or an emoji needs a character."""
+    if one == "\u200d":
+        is_emoji = _EMOJI.match(before) and _EMOJI.match(after)
+        return bool(is_emoji or (before and _JOINED.match(before)))
+    if one == "\u200c":
+        return bool(before and _JOINED.match(before) and (not after or _JOINED.match(after) or not after.isalpha()))
+    if one == "\u200b":
+        return bool(before and after and _UNSPACED.match(before) and _UNSPACED.match(after))
+    if one in "\u202d\u202e" or (code and one not in _MARKS):
+        return False
+    if one in _MARKS or "\u202a" <= one <= "\u202c" or "\u2066" <= one <= "\u2069":
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        begin, end = max(begin, at - 500), min(end if end >= 0 else len(text), at + 500)
+        return _RIGHT_TO_LEFT.search(text, begin, end) is not None
+    return False
+
+
+# Escapes.
+
+_ESCAPE = re.compile(
+    "(?:\x1b\\[|\x9b)([0-?]{0,64})[ -/]{0,8}([@-~])"
+    "|\x1b[\\]PX^_]([^\x07\x1b\x9c\n]{0,65536})(?:\x07|\x1b\\\\|\x9c)?"
+    "|\x1b[ -/]{0,4}[0-~]|\x1b"
+)
+_SILENT = frozenset("mKABCDEFGlhnsu")
+_QUIET_SYSTEM = re.compile(r"(?:0|1|2|7|8|133|633|697|9;4|3008)(?:;|$)")
+_OVERSTRIKE = re.compile("(.)\x08(?=.)|\x08")
+
+
+class _Colours:
+    """Follows the colours of a terminal: whether text is shown in the colour of its background, or concealed."""
+
+    def __init__(self) -> None:
+        self.front = self.back = -1
+        self.concealed = False
+
+    def set(self, parameters: str) -> None:
+        for one in parameters.split(";") if parameters else ["0"]:
+            number = int(one) if one.isdigit() and len(one) < 4 else 0 if one == "" else -1
+            if number == 0:
+                self.front, self.back, self.concealed = -1, -1, False
+            elif number in (38, 48):
+                return  # a colour of many follows
+            elif number in (8, 28):
+                self.concealed = number == 8
+            elif 30 <= number <= 39 or 90 <= number <= 97:
+                self.front = number % 10 if number != 39 else -1
+            elif 40 <= number <= 49 or 100 <= number <= 107:
+                self.back = number % 10 if number != 49 else -1
+
+    @property
+    def hides(self) -> bool:
+        return self.concealed or self.front == self.back != -1
+
+
+def strip_escapes(text: str, removed: Counter[str]) -> str:
+    """Return the text without terminal escapes; colours, cursor moves in a line and titles are not counted."""
+    if not any(mark in text for mark in "\x1b\x9b\x08"):
+        return text
+    kept, at, colours = list[str](), 0, _Colours()
+    for found in _ESCAPE.finditer(text):
+        kept.append(_shown(text[at : found.start()], colours, removed))
+        at = found.end()
+        final, system = found[2], found[3]
+        if final == "m":
+            colours.set(found[1])
+        quiet = final in _SILENT if final else system is not None and _QUIET_SYSTEM.match(system) is not None
+        if not quiet and len(found[0]) > 2:
+            removed["terminal escape"] += 1
+    kept.append(_shown(text[at:], colours, removed))
+    whole = "".join(kept)
+    return _OVERSTRIKE.sub("", whole) if "\x08" in whole else whole
+
+
+def _shown(text: str, colours: _Colours, removed: Counter[str]) -> str:
+    if not colours.hides or not text.strip():
+        return text
+    removed["concealed text"] += 1
+    return ""

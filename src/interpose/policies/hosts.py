@@ -1,0 +1,66 @@
+"""Object to hosts that are not on a list, to uploads, and to private networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..matching.hosts import HostPattern
+from .call import Call
+from .effects import Effect, say
+from .foreign_packages import host_patterns
+from .parameters import action
+from .places import hosts_of_effect, place_of_host
+from .policy import Objection, Options, Policy
+
+__all__ = ["POLICY"]
+
+_KINDS = ("request", "send", "clone", "change-remote", "tunnel", "pull-image", "run-downloaded")
+
+
+def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    for effect in call.of(*_KINDS):
+        chosen, said = _judged(effect, options)
+        if effect.kind == "send" and options["uploads"] != "allow" and not _is_local(effect):
+            yield Objection(options["uploads"], say(effect), effect.grade)
+        if chosen != "allow":
+            yield Objection(chosen, f"{say(effect)}, {said}", effect.grade)
+
+
+def _judged(effect: Effect, options: Options) -> tuple[str, str]:
+    """Return what is done about the host of an effect, and why."""
+    hosts = hosts_of_effect(effect)
+    if not hosts:
+        hosts = frozenset([None])
+    if all(_is_listed(host, options["hosts"]) for host in hosts):
+        return "allow", ""
+    places = {place_of_host(host) for host in hosts if not _is_listed(host, options["hosts"])}
+    if "public" in places:
+        return (options["unknown"] if options["hosts"] else "allow"), "which is not a listed host"
+    if "private" in places:
+        return options["private"], "which is in a private network"
+    return "allow", ""
+
+
+def _is_listed(host: str | None, patterns: tuple[HostPattern, ...]) -> bool:
+    return host is not None and any(one.covers(f"https://{host}/") for one in patterns)
+
+
+def _is_local(effect: Effect) -> bool:
+    hosts = hosts_of_effect(effect)
+    return bool(hosts) and all(place_of_host(host) == "local" for host in hosts)
+
+
+POLICY = Policy(
+    name="hosts",
+    prevents="Requests to hosts that are not listed, uploads, and requests into private networks.",
+    judge=_judge,
+    reads_lines=True,
+    parameters=(
+        host_patterns("hosts", (), "the hosts that are allowed; without one, every host is"),
+        action("unknown", "ask", "a request to a host that is not listed"),
+        action("uploads", "allow", "sending data or files, also to a listed host"),
+        action("private", "allow", "a request into a private network; this machine is always allowed"),
+    ),
+    notes="Programs and tools that take a host or a URL are seen. What a script, a package manager or an MCP server "
+    "asks by itself is not: a proxy or the network of a container is the place for that.",
+)

@@ -1,0 +1,148 @@
+"""Ask about or deny showing, copying and packing env files, keys and credential stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..errors import BadHook
+from ..matching.paths import PathPattern, names_of, readings_of
+from ..matching.shell.words import is_known
+from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
+from .call import Call
+from .effects import Effect, say
+from .effects.output import consumed_commands
+from .effects.secret_names import SecretKind, secret_kind
+from .parameters import Parameter, action, names
+from .policy import Objection, Options, Policy
+
+__all__ = ["POLICY"]
+
+_KINDS: tuple[SecretKind, ...] = ("keys", "stores", "env", "settings")
+_INSTEAD: dict[str, str] = {
+    "env": "an example file such as .env.example shows the names; programs can use the file itself",
+    "keys": "let a program use the key, as ssh -i does",
+    "stores": "let a program use the credentials",
+    "settings": "it may hold tokens",
+}
+_READS = frozenset({"read-files", "move-files"})
+_WRITES = frozenset({"write-files", "empty-files"})
+
+_WRITERS = ("write", "edit", "create", "patch", "delete", "remove", "move", "rename", "insert", "replace", "mkdir")
+_LISTERS = frozenset({"glob", "ls", "list_directory", "listdirectory", "listfiles", "list_files"})
+_GLOB_KEYS = ("glob", "include", "includes", "file_pattern", "include_pattern")
+
+
+def _patterns(value: Any) -> tuple[PathPattern, ...]:
+    given = names("names", (), "").read(value)
+    try:
+        return tuple(map(PathPattern, given))
+    except ValueError as error:
+        raise BadHook(f"a path cannot be read: {error}") from None
+
+
+def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    own: tuple[PathPattern, ...] = options["names"]
+    consumed = frozenset[str]().union(*map(consumed_commands, call.lines))
+    for effect in call.effects:
+        is_tool = effect.program == call.tool and not call.lines
+        if effect.kind == "read-secret":
+            what = options["use"] if effect.command in consumed else options["commands"]
+            yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
+        elif effect.kind in _READS or effect.kind == "give-secret-file":
+            held = None if is_tool else _kind(effect.target, call, options, own)
+            if held is not None:
+                is_use = effect.command in consumed or effect.program in ("source", ".")
+                yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
+        elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
+            held = _kind(effect.target, call, options, own)
+            if held == "env":
+                yield Objection(options["writeEnv"], say(effect), effect.grade)
+            elif held is not None and (is_tool or call.place_of(effect.target) != "inside"):
+                yield Objection(options["write"], say(effect), effect.grade)
+        elif effect.kind == "use-secret-file":
+            yield Objection(options["use"], say(effect), effect.grade)
+    yield from _of_input(call, options, own)
+
+
+def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...]) -> SecretKind | None:
+    """Return which secrets a file holds by one of its names."""
+    if not path or ("://" in path and not path.lower().startswith("file:")):
+        return None
+    base = path.rstrip("/").rpartition("/")[2].casefold()
+    if any(fnmatchcase(base, glob.casefold()) for glob in options["examples"]):
+        return None
+    spellings = [path]
+    if is_known(path):
+        spellings = [name for reading in readings_of(path) for name in names_of(reading, call.cwd)]
+    found = {secret_kind(name, call.home) for name in spellings}
+    for kind in _KINDS:
+        if kind in found:
+            return kind
+    if is_known(path) and any(pattern.grade(path, call.cwd) for pattern in own):
+        return "stores"
+    return None
+
+
+def _of_input(call: Call, options: Options, own: tuple[PathPattern, ...]) -> Iterator[Objection]:
+    """Yield objections to a tool that reads files, and to one of which it is unknown what it does with them."""
+    if _is_writer(call.tool) or call.tool.lower() in _LISTERS:
+        return
+    for path in _paths(call.input):
+        held = _kind(path, call, options, own)
+        if held is not None:
+            reason = say(Effect("read-files", path, call.tool), _INSTEAD[held])
+            yield Objection(options[held], reason)
+    for key in _GLOB_KEYS:
+        globs = call.input.get(key)
+        for glob in (globs if isinstance(globs, (list, tuple)) else [globs]) if call.tool.lower() != "glob" else ():
+            if isinstance(glob, str) and not glob.startswith("!"):
+                held = _kind("/" + glob.replace("*", "\1").replace("?", "\1"), call, options, own)
+                if held is not None:
+                    yield Objection(options[held], say(Effect("read-files", glob, call.tool), _INSTEAD[held]))
+
+
+def _paths(given: Any) -> Iterator[str]:
+    try:
+        for key, value, _ in limited_values(given):
+            what = kind_of_key(key) if isinstance(value, str) and value else None
+            if what == "path" or (what == "url" and value.lower().startswith("file:")):
+                yield value
+    except TooMuch:
+        return
+
+
+def _is_writer(tool: str) -> bool:
+    plain = tool.rpartition("__")[2].lower()
+    return any(word in plain for word in _WRITERS)
+
+
+POLICY = Policy(
+    name="secret-files",
+    prevents="Showing, copying or packing env files, keys and credential stores; programs may use them.",
+    judge=_judge,
+    reads_lines=True,
+    parameters=(
+        action("env", "ask", "showing env files, and files of a project that often hold secrets"),
+        action("keys", "deny", "showing private keys"),
+        action("stores", "deny", "showing credentials of a person or a machine"),
+        action("settings", "ask", "showing settings of coding agents, which may hold tokens"),
+        action("commands", "ask", "commands that print a secret, such as gh auth token"),
+        action("use", "allow", "giving a secret file to a program that works with it, or a secret to the same line"),
+        action("write", "ask", "writing keys and credentials of a person or a machine"),
+        action("writeEnv", "allow", "writing env files"),
+        Parameter("names", _patterns, (), "further files that hold secrets", "a list of paths as in Read(…)"),
+        names(
+            "examples",
+            (),
+            "names of files that hold no secrets, beside *.example, *.sample, *.template, *.dist and the like",
+        ),
+    ),
+    recommended={"settings": "allow", "commands": "allow", "write": "ask"},
+    notes=(
+        "A search in a directory that contains a secret file passes unless it is aimed at the file. A file is known by "
+        "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "
+        "it."
+    ),
+)

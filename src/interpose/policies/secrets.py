@@ -1,0 +1,280 @@
+"""Find secrets in prompts, results, failures, writes, commits, command lines and requests."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from ..audit.redact import Redactor
+from ..audit.secret_patterns import looks_random
+from ..replies import Reply, context, deny, modify
+from .call import Call
+from .effects.secret_names import secret_kind
+from .parameters import Parameter, names, one_of, patterns
+from .policy import Action, Objection, Options, Policy
+from .staged_files import files_to_commit
+
+__all__ = ["POLICY"]
+
+_WHERE = ("prompts", "results", "failures", "writes", "commits", "commands", "requests")
+_WRITTEN = frozenset({
+    "content", "contents", "new_string", "new_str", "new_source", "newstring", "newtext", "new_text", "patch", "diff",
+    "file_text", "text", "insert_text", "code", "input", "patchtext",
+})  # fmt: skip
+_MARK = re.compile(r"\[redacted:([A-Za-z0-9_-]+):[0-9a-f]{8}\]")
+_INSTEAD = "read it from a variable or an env file"
+
+
+# What is no secret, though it has the place or the shape of one.
+
+_PLACEHOLDER = re.compile(
+    r"(?i)example|sample|your|change[-_]?me|replace|placeholder|dummy|fake|insert|redacted|todo|xxxx|\*\*\*|\.\.\.|…|1234567|"
+    r"abcdef|deadbeef|foobar|not[-_]?a[-_]?real|put[-_]|my[-_]"
+)
+_PEM_BODY = re.compile(
+    r"-----BEGIN [^-]*-----(?:\\+[nr]|\s|[\"',+])*(?:[A-Z][A-Za-z-]*: [^\n\\]*(?:\\+[nr]|\s)*)*[A-Za-z0-9+/=]{16}"
+)
+_WORDS = re.compile(r"(?i)(?:[a-z]{2,}[-_.]?)+[0-9]{0,4}!?")
+_CODE = re.compile(
+    r"[$<>{}()\[\]`]|::|->|\.\w+\(|^(?:process|os|env|config|settings|self|this|ctx|app|req|secrets|vars)\."
+)
+_PATH = re.compile(r"(?:[./~]|[A-Za-z]:\\)[\w./\\~-]*|[\w.-]+(?:/[\w.-]+)+|https?:.*")
+_IDENTIFIER = re.compile(r"[A-Za-z_]+(?:[A-Z_.:-][A-Za-z_]*)*")
+_BY_NAME = frozenset({"assignment", "flag", "authorization", "cookie", "url", "named", "repeated", "environment"})
+_COMMON_PASSWORDS = frozenset({
+    "password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "test", "guest", "mysql", "redis",
+    "rabbitmq", "pw", "pwd", "token", "minio123", "minioadmin", "username", "x", "xxx", "app", "dev", "demo", "123",
+    "1234", "12345", "123456", "pass123", "admin123", "password123", "secret123", "hunter2", "x-oauth-basic",
+    "x-access-token", "oauth2",
+})  # fmt: skip
+
+
+def is_no_secret(kind: str, before: str, value: str) -> bool:
+    """Return whether a text is a placeholder, code, a path or a word rather than a secret."""
+    if kind == "pem":
+        return _PEM_BODY.match(value) is None
+    body = value.partition("_")[2] or value
+    if len(set(body[-24:])) <= 3 or _PLACEHOLDER.search(value):
+        return True
+    if kind not in _BY_NAME:
+        return False
+    if kind == "cookie" or value.lower() in _COMMON_PASSWORDS or _CODE.search(value) or _PATH.fullmatch(value):
+        return True
+    if kind == "url":
+        user = before.rpartition("://")[2].rstrip(":")
+        return value.startswith(("%", ":")) or value == user or (len(value) < 6 and value.isalpha())
+    return (
+        _IDENTIFIER.fullmatch(value) is not None or _WORDS.fullmatch(value) is not None or not looks_random("", value)
+    )
+
+
+@lru_cache(maxsize=8)
+def _redactor(rules: tuple[tuple[str, str], ...], ignored: tuple[str, ...]) -> Redactor:
+    own = frozenset(kind for kind, _ in rules)
+
+    def ignore(kind: str, before: str, value: str) -> bool:
+        if any(fnmatchcase(value, glob) for glob in ignored):
+            return True
+        return kind not in own and is_no_secret(kind, before, value)
+
+    return Redactor(rules=rules, ignore=ignore)
+
+
+def _made(options: Options) -> Redactor:
+    rules: Mapping[str, re.Pattern[str]] = options["patterns"]
+    made = _redactor(tuple((kind, rule.pattern) for kind, rule in rules.items()), options["ignore"])
+    made.refresh()
+    return made
+
+
+def _kinds(before: Any, after: Any) -> Counter[str]:
+    """Return the kinds of secrets that were replaced, and how many of each."""
+    if before == after:
+        return Counter()
+    found = Counter(_MARK.findall(str(after)))
+    found.subtract(Counter(_MARK.findall(str(before))))
+    return +found
+
+
+def _said(kinds: Counter[str]) -> str:
+    number = sum(kinds.values())
+    listed = ", ".join(sorted(kind.replace("_", " ") for kind in kinds))
+    return f"{number} secret{'s' if number > 1 else ''} ({listed})"
+
+
+# Before a call.
+
+
+def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    redactor, where = _made(options), options["where"]
+    what: Action = "ask" if options["action"] == "ask" else "deny"
+    for place, text in _texts(call, where):
+        if place == "writes" and options["action"] == "redact":
+            continue
+        if kinds := _kinds(text, redactor(text)):
+            yield Objection(what, f"{_PLACES[place]} has {_said(kinds)} in it: {_INSTEAD}")
+    if "commits" in where:
+        for path, text in files_to_commit(call):
+            if secret_kind(path, call.home) is None and (kinds := _kinds(text, redactor(text))):
+                yield Objection(what, f"{path}, which is to be committed, has {_said(kinds)} in it: {_INSTEAD}")
+
+
+_PLACES = {
+    "writes": "the text to be written",
+    "commits": "the commit",
+    "commands": "the command line",
+    "requests": "the request",
+}
+
+
+def _texts(call: Call, where: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a call with what they are for, as far as these are looked at."""
+    for line in call.lines:
+        commits = any(one.name == "git" and "commit" in one.parts[1:4] for one in line.commands)
+        place = "commits" if commits and "commits" in where else "commands"
+        if place in where:
+            yield place, line.text
+    if call.lines:
+        return
+    if "writes" in where and not _holds_secrets(call):
+        for _, text in _written(call.input):
+            yield "writes", text
+    if "requests" in where and _requests(call):
+        yield from (("requests", text) for text in _strings(call.input))
+
+
+def _requests(call: Call) -> bool:
+    return call.tool.startswith("mcp__") or any(True for _ in call.of("request"))
+
+
+def _holds_secrets(call: Call) -> bool:
+    """Return whether the file that is written is one for secrets."""
+    return any(secret_kind(effect.target, call.home) for effect in call.of("write-files"))
+
+
+def _written(given: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    if isinstance(given, Mapping) and depth < 5:
+        for name, value in given.items():
+            yield from _written(value, str(name), depth + 1)
+    elif isinstance(given, (list, tuple)) and depth < 5:
+        for value in given:
+            yield from _written(value, key, depth + 1)
+    elif isinstance(given, str) and key.lower() in _WRITTEN:
+        yield key, given
+
+
+def _strings(given: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(given, str):
+        yield given
+    elif depth < 20:
+        values = given.values() if isinstance(given, Mapping) else given if isinstance(given, (list, tuple)) else ()
+        for value in values:
+            yield from _strings(value, depth + 1)
+
+
+def _change(call: Call, options: Options) -> Reply | None:
+    """Replace secrets in what a tool writes."""
+    if options["action"] != "redact" or "writes" not in options["where"] or call.lines or _holds_secrets(call):
+        return None
+    redactor = _made(options)
+    made = _rewritten(call.input, redactor)
+    kinds = _kinds(call.input, made)
+    if not kinds:
+        return None
+    said = f"{_said(kinds)} in the text that {call.tool} writes: replaced by a mark. {_INSTEAD.capitalize()}."
+    return modify(tool_input=made) + context(said)
+
+
+def _rewritten(given: Any, redactor: Redactor, key: str = "", depth: int = 0) -> Any:
+    if isinstance(given, Mapping) and depth < 5:
+        return {name: _rewritten(value, redactor, str(name), depth + 1) for name, value in given.items()}
+    if isinstance(given, (list, tuple)) and depth < 5:
+        return [_rewritten(value, redactor, key, depth + 1) for value in given]
+    return redactor(given) if isinstance(given, str) and key.lower() in _WRITTEN else given
+
+
+# Other events.
+
+
+def _on_prompt(event: Any, options: Options) -> Reply | None:
+    if "prompts" not in options["where"]:
+        return None
+    prompt = event.get("prompt")
+    kinds = _kinds(prompt, _made(options)(prompt)) if isinstance(prompt, str) else Counter[str]()
+    return deny(f"secrets: the prompt has {_said(kinds)} in it; send it without") if kinds else None
+
+
+def _on_message(event: Any, options: Options) -> Reply | None:
+    """Redact a prompt where it can be changed."""
+    prompt = event.get("prompt")
+    if "prompts" not in options["where"] or not isinstance(prompt, str):
+        return None
+    made = _made(options)(prompt)
+    kinds = _kinds(prompt, made)
+    if not kinds:
+        return None
+    return (
+        modify(prompt=made) if options["action"] == "redact" else deny(f"secrets: the prompt has {_said(kinds)} in it")
+    )
+
+
+def _on_result(event: Any, options: Options) -> Reply | None:
+    return _replaced(event, "tool_response", "result", options) if "results" in options["where"] else None
+
+
+def _on_failure(event: Any, options: Options) -> Reply | None:
+    return _replaced(event, "error", "error", options) if "failures" in options["where"] else None
+
+
+def _replaced(event: Any, field: str, called: str, options: Options) -> Reply | None:
+    value = event.get(field)
+    made = _made(options).value(value)
+    kinds = _kinds(value, made)
+    if not kinds:
+        return None
+    return modify({field: made}) + context(
+        f"{_said(kinds)} in the {called} of {event.get('tool_name')}: replaced by marks."
+    )
+
+
+def _places(value: Any) -> tuple[str, ...]:
+    read = one_of("where", _WHERE, "", "").read
+    return tuple(read(one) for one in names("where", (), "").read(value))
+
+
+POLICY = Policy(
+    name="secrets",
+    prevents="Secrets in prompts, results, failures, writes, commits, command lines and requests.",
+    judge=_judge,
+    change=_change,
+    hooks={
+        "UserPromptSubmit": _on_prompt,
+        "pre:message": _on_message,
+        "PostToolUse": _on_result,
+        "PostToolUseFailure": _on_failure,
+    },
+    parameters=(
+        Parameter("where", _places, _WHERE, "where secrets are looked for", f"a list of {', '.join(_WHERE)}"),
+        one_of(
+            "action",
+            ("redact", "deny", "ask"),
+            "redact",
+            "replace a secret where the event can be changed and deny elsewhere",
+        ),
+        patterns("patterns", "further secrets; the first group of an expression is the secret if it has one"),
+        names("ignore", (), "secrets that are none", "a list of texts; * stands for any text"),
+    ),
+    recommended={},
+    notes=(
+        "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
+        "password in "
+        "an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env file passes. "
+        "A prompt that a person submits cannot be changed and is denied. Of a commit, the message, the files that git "
+        "add "
+        "names, and what is staged are looked at."
+    ),
+)

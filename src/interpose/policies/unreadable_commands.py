@@ -1,0 +1,65 @@
+"""Object to command lines that cannot be read, by the kind of what is unreadable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .call import Call
+from .effects.downloads import is_download_and_run
+from .parameters import action
+from .policy import Objection, Options, Policy
+
+__all__ = ["POLICY"]
+
+_PARAMETERS = {
+    "computed": "computed",
+    "input": "input",
+    "written": "written",
+    "file": "files",
+    "code": "code",
+    "path": "variables",
+    "variable": "variables",
+    "broken": "broken",
+    "control": "control",
+}
+
+
+# Marks that change the direction of text, tags, blanks without width; joiners and selectors after a Latin letter.
+_HIDDEN = re.compile(
+    "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u180e\u115f\u1160\u3164\uffa0]"
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"
+    "|(?<=[0-9A-Za-z\\-/.])[\u200c\u200d\ufe00-\ufe0e\U000e0100-\U000e01ef]"
+)
+
+
+def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    for line in call.lines:
+        if hidden := _HIDDEN.search(line.text):
+            said = f"the command line has an invisible character, {hidden.group()!a}: it is not what it looks like"
+            yield Objection(options["hidden"], said)
+        if not line.opaque or is_download_and_run(line):
+            continue
+        for reason in line.opaque:
+            yield Objection(options[_PARAMETERS[reason.kind]], f"the command line cannot be read: {reason}")
+
+
+POLICY = Policy(
+    name="unreadable-commands",
+    prevents="Command lines whose commands cannot be read before they run, so that no rule can judge them.",
+    judge=_judge,
+    parameters=(
+        action("computed", "ask", "a command that is computed while the line runs, such as eval with a variable"),
+        action("input", "ask", "a program that runs what it reads from a pipe"),
+        action("written", "ask", "running a file that the same line writes"),
+        action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
+        action("code", "ask", "code in another language, such as python -c, that does more than print"),
+        action("variables", "ask", "variables that make programs load code, such as LD_PRELOAD and PATH"),
+        action("broken", "ask", "a text that is not a shell's, or too long to read"),
+        action("control", "deny", "control characters in a line"),
+        action("hidden", "deny", "invisible characters, and those that change the direction of text"),
+    ),
+    recommended={"files": "allow", "code": "allow"},
+    notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
+    "While this policy is on, the other policies leave lines that cannot be read to it.",
+)
