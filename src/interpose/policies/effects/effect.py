@@ -7,9 +7,10 @@ from typing import NamedTuple
 from ...matching.grades import Grade
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["KINDS", "Effect", "say", "shown"]
+__all__ = ["KINDS", "Effect", "phrase_of", "say", "shown"]
 
 _LONGEST = 120
+_PREPOSITIONS = ("to", "in", "from", "of", "on", "below")
 
 
 class Effect(NamedTuple):
@@ -165,6 +166,14 @@ def say(effect: Effect, instead: str = "") -> str:
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
     phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
     return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
+    return f"`{command}` {phrase_of(effect)}" + (f" ({instead})" if instead else "")
+
+
+def phrase_of(effect: Effect) -> str:
+    """Return the phrase of an effect's kind with its target; without a target it ends where the target would be."""
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…")
+    begin = phrase.removesuffix(" …").removesuffix(":")
+    return phrase if begin.rpartition(" ")[2] in _PREPOSITIONS else begin
 
 
 def shown(text: str) -> str:
