@@ -415,11 +415,7 @@ class Resolver:
         if not is_known(first) and (MANY in first or not is_known(name) or not name):
             if context.raw.doubt and first[:1].isdigit():
                 return INPUT_IGNORED  # a product
-            self.cannot_read("a program whose name is computed", self._kind_of_program(first, context))
-            self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
-            if first == MANY and arguments and arguments[0] != MANY:
-                self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
-            return INPUT_RUN
+            return self._run_computed(first, arguments, context)
         if self.path_kind and "/" not in first and name not in programs.BUILTINS:
             self.cannot_read(f"{name} is searched for in a PATH that the line sets", self.path_kind)
         if "/" in first or name in self.written:
@@ -449,9 +445,17 @@ class Resolver:
             )
         )
 
-    def _kind_of_program(self, word: str, context: Context) -> UnreadKind:
-        """Return why a program is not known: it is one of the environment's, or the line computes it."""
-        return "file" if is_from_outside(word, context.state, context.parsed) else "computed"
+    def _run_computed(self, first: str, arguments: Sequence[str], context: Context) -> int:
+        """Read a command whose program is computed: it may be empty, or its last part may be known."""
+        is_outside = is_from_outside(first, context.state, context.parsed)
+        self.cannot_read("a program whose name is computed", "program" if is_outside else "computed")
+        self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
+        if first == MANY and arguments and arguments[0] != MANY:
+            self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
+        name = base_name(first)
+        if is_outside and name and is_known(name):
+            self._dispatch(program_of(name), arguments, context.inside(f"…/{name}", "its directory is not known"))
+        return INPUT_RUN
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
@@ -578,7 +582,7 @@ class Resolver:
             first = next((word for word in arguments if not word.startswith("-")), "")
             sets = self._sets(first, context)
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
-                self.cannot_read(f"{name}, which is not known, is given words that the line computes")
+                self.cannot_read(f"{name}, which is not known, is given words that the line computes", "arguments")
         reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.match, arguments)))
         return INPUT_RUN if reads else INPUT_SUSPECT
 

@@ -44,6 +44,8 @@ _GIT_COMMAND_KEYS = re.compile(
     r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
+_EDITOR_COMMAND = re.compile(r"(?:^|[:|\s])!+([^|\n]+)|system(?:list)?\(['\"]([^'\"\n]+)['\"]\)")
+_SED_EXECUTES = re.compile(r"(?:^|[;{}\n])[0-9,$~!/\s]*e[ \t]+([^\n]+)")
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
 _TMUX_RUNS = frozenset([
     "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
@@ -382,6 +384,8 @@ def _sed(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
             scripts = operands[1:2]
     for script in scripts:
         if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or (ONE in script and line.dynamic):
+            for command in _SED_EXECUTES.finditer(script):
+                line.run_text(command.group(1), context, name, "sed runs it")
             line.cannot_read("code for sed, which is not read", "code")
             line.suspects.append(Suspect(name, text=script, runs=True))
     return INPUT_IGNORED
@@ -395,6 +399,8 @@ def _editor(line: Resolver, name: str, arguments: Sequence[str], context: Contex
             if word in ("-S", "-s", "-u") and "." in value:
                 line.ran.append((name, value))
             elif not re.fullmatch(r"[\w ]*|:?[\w]+!?|/.*", value) or value.startswith("!"):
+                for command in _EDITOR_COMMAND.finditer(value):
+                    line.run_text(command.group(1) or command.group(2), context, name, "the editor runs it")
                 line.cannot_read(f"code for {name}, which is not read", "code")
                 line.suspects.append(Suspect(name, text=value, runs=True))
     line.suspect_texts(name, arguments)
