@@ -690,7 +690,7 @@ class _Reader:
     def _value(self, name: str, quoted: bool) -> str:
         """Return the mark of a variable's value."""
         if name == "@" or (name == "*" and not quoted):
-            return MANY
+            return expanded(Expansion(MANY, name, is_plain=False))
         if name in DIRECTORY_VARIABLES:
             self.parsed.used.add(name)
             return expanded(Expansion(ONE, name))

@@ -447,7 +447,7 @@ class Resolver:
 
     def _run_computed(self, first: str, arguments: Sequence[str], context: Context) -> int:
         """Read a command whose program is computed: it may be empty, or its last part may be known."""
-        is_outside = is_from_outside(first, context.state, context.parsed)
+        is_outside = is_from_outside(first, context.state, context.parsed, is_top=context.parsed is self.whole)
         self.cannot_read("a program whose name is computed", "program" if is_outside else "computed")
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
         if first == MANY and arguments and arguments[0] != MANY:
@@ -619,7 +619,9 @@ class Resolver:
         if any(MANY in word for word in passed) or (
             wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE and not is_place(arguments[at])
         ):
-            self.cannot_read(f"the words after {key} are computed")
+            unknown = [word for word in (*passed, *arguments[at : at + 1]) if not is_known(word)]
+            outside = all(is_from_outside(word, context.state, context.parsed) for word in unknown)
+            self.cannot_read(f"the words after {key} are computed", "program" if outside else "computed")
         inner = list(arguments[at + wrapper.skipped :])
         if inner and inner[0] == "--":
             inner = inner[1:]

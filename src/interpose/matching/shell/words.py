@@ -207,7 +207,7 @@ def names_in(words: Iterable[str]) -> Iterator[str]:
     """Yield the names of the variables in words."""
     for word in words:
         if isinstance(word, MarkedWord):
-            yield from (one.name for one in word.pieces if not isinstance(one, str) and one.name not in ("", "~"))
+            yield from (one.name for one in word.pieces if isinstance(one, Expansion) and one.name.isidentifier())
 
 
 class RawCommand:
