@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ..matching.programs import INTERPRETERS
 from ..matching.shell import Command
-from ..matching.shell.resolver import program_of
+from ..matching.shell.options import program_of
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import say, unread

@@ -12,8 +12,10 @@ from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
 from .flow import is_from_outside
 from .functions import is_mentioned
+from .interpreters import run_interpreter, run_shell
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
+from .options import operands_of, parse_options
 from .resolver import (
     DEEPEST,
     INPUT_IGNORED,
@@ -22,10 +24,8 @@ from .resolver import (
     Context,
     ProgramReader,
     Resolver,
-    is_text,
-    operands_of,
-    parse_options,
 )  # fmt: skip
+from .texts import is_text
 from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known, written_of
 
 __all__ = ["READERS"]
@@ -474,7 +474,7 @@ def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 
 def _capsh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     if "--" in arguments:
-        return line.run_shell("bash", arguments[list(arguments).index("--") + 1 :], context)
+        return run_shell(line, "bash", arguments[list(arguments).index("--") + 1 :], context)
     return line.suspect_wrapper(name, arguments)
 
 
@@ -655,4 +655,8 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _fd: "fd fdfind",
     _python_module_runner: "torchrun",
 }
-READERS: Mapping[str, ProgramReader] = {name: reader for reader, names in _BY_READER.items() for name in names.split()}
+READERS: Mapping[str, ProgramReader] = {
+    **dict.fromkeys(INTERPRETERS, run_interpreter),
+    **dict.fromkeys(programs.SHELLS, run_shell),
+    **{name: reader for reader, names in _BY_READER.items() for name in names.split()},
+}
