@@ -192,6 +192,17 @@ def test_links_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
     assert verdict("destructive-commands", "rm link", tree, **options) == "pass"
 
 
+def test_a_path_that_leaves_a_temporary_project_is_outside(tmp_path: Path) -> None:
+    tree = tmp_path / "p"
+    tree.mkdir()
+    options: dict[str, Any] = {"temporary": [str(tmp_path)]}
+
+    assert verdict("destructive-commands", "rm -rf build", tree, **options) == "pass"
+    assert verdict("destructive-commands", f"rm -rf {tmp_path}/other", tree, **options) == "pass"
+    assert verdict("destructive-commands", "rm -rf ../other", tree, **options) == "deny"
+    assert verdict("destructive-commands", "cd .. && rm -rf other", tree, **options) == "deny"
+
+
 def test_another_repository_in_the_project_is_kept_if_it_exists(tmp_path: Path) -> None:
     tree = tmp_path / "p"
     make_repository(tree / "vendor" / "lib")

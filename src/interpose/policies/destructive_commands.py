@@ -10,6 +10,7 @@ from ..matching.shell import Command, Line
 from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call, PlaceKind
 from .effects import Effect, say
+from .effects.find import SELECTED
 from .parameters import action, flag, names, one_of
 from .policy import Action, Objection, Options, Policy
 from .repository import Repository, find_repository
@@ -47,6 +48,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         verdict, instead = _judge_files(effect, call, options)
         if verdict != "allow":
             yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
+    for effect in call.of("computed-options"):
+        yield Objection(options["unknownTargets"], say(effect), effect.grade)
     for effect in call.of(*_INSTEAD):
         if not _is_free(effect, call, options):
             yield Objection(options["git"], say(_shown(effect, call), _INSTEAD[effect.kind]), effect.grade)
@@ -55,6 +58,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 def _shown(effect: Effect, call: Call) -> Effect:
     """Return an effect whose target is short: relative to the directory of the call if it is below it."""
     target = effect.target
+    if target.endswith(f"/{SELECTED}"):
+        return effect._replace(target=f"files in {os.path.normpath(os.path.dirname(target))}")
     if os.path.isabs(target):
         target = os.path.normpath(target)
         if target == call.cwd:
@@ -126,6 +131,8 @@ def _is_part_of_a_name(target: str) -> bool:
 
 def _place(path: str, call: Call, options: Options) -> PlaceKind:
     place = call.place_of(path)
+    if place == "temporary" and path.startswith(call.cwd + "/"):
+        return "outside"  # ``../other`` leaves a project that is in a temporary directory itself
     if place in ("outside", "temporary"):
         folder, name = os.path.split(os.path.join(call.cwd, path))
         resolved = os.path.normpath(os.path.join(os.path.realpath(folder), name))

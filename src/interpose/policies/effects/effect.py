@@ -45,6 +45,7 @@ KINDS: dict[str, str] = {
     "make-folder": "creates the folder {target}",
     "change-files": "changes {target}",
     "fill-disk": "writes so much to {target} that it may fill the disk",
+    "computed-options": "is given options that are not known before it runs",
     "change-mode": "changes the mode or the owner of {target}",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ...matching.shell.words import MANY
+from ...matching.shell.words import MANY, ONE
 from .rows import Arguments, Found
 
-__all__ = ["effects_of_find"]
+__all__ = ["SELECTED", "effects_of_find"]
+
+SELECTED = f"selected{MANY}"
+"""Stands for the name of a file that tests select."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -97,6 +100,11 @@ class _Expression:
         return word in _NARROW
 
 
+def _is_given_more(words: list[str]) -> bool:
+    """Return whether words are added to the expression; those in place of ``{}`` are directories."""
+    return words[-1:] == [ONE] and (ONE not in words[:-1] or set(words) == {ONE})
+
+
 def effects_of_find(arguments: Arguments) -> Iterator[Found]:
     """Yield what find deletes and writes; if tests select the files, the target is a pattern in the directory."""
     words = list(arguments.words)
@@ -111,10 +119,12 @@ def effects_of_find(arguments: Arguments) -> Iterator[Found]:
         expression.alternatives(False)
         expression.at += 1
     yield from (Found("write-files", path) for path in expression.writes)
+    if arguments.command.via[-1:] in (("xargs",), ("parallel",)) and _is_given_more(words):
+        yield Found("computed-options")
     roots = words[at:end] or ["."]
     if not all(expression.changes):
         yield from (Found("change-tree", root) for root in roots)
     if expression.deletes:
         selected = all(expression.deletes)
         for root in roots:
-            yield Found("delete-files", os.path.join(root, f"selected{MANY}") if selected else root)
+            yield Found("delete-files", os.path.join(root, SELECTED) if selected else root)

@@ -235,6 +235,26 @@ def _checks(arguments: Arguments) -> Iterator[Found]:
             yield Found("skip-checks", f"by {name}={value}")
 
 
+_LOSING = ("clean", "push", "reflog", "reset", "stash", "worktree")
+"""Subcommands that lose something with one option more."""
+
+
+def _computed(arguments: Arguments) -> Iterator[Found]:
+    """Find words that may be a subcommand or options that lose something."""
+    words = arguments.words
+    is_fed = arguments.command.via[-1:] in (("xargs",), ("parallel",))
+    unknown = [word for word in words if ONE in word or (is_fed and "{" in word)]
+    sub = words[0] if words else ""
+    may_lose = sub in _LOSING and "--" not in words and (is_fed or any(word.startswith("-") for word in unknown))
+    if unknown and ((is_fed and sub in unknown) or may_lose):
+        yield Found("computed-options")
+
+
+def _all(arguments: Arguments) -> Iterator[Found]:
+    yield from _checks(arguments)
+    yield from _computed(arguments)
+
+
 _CONFIG = (
     "global local system worktree f=,file= blob= unset unset-all add replace-all get get-all get-regexp get-urlmatch "
     "l,list e,edit bool int bool-or-int path type= default= z,null name-only show-origin show-scope rename-section "
@@ -276,7 +296,7 @@ _GIT = Program(
     aka="git-*",
     dashed=True,
     directory=_directory,
-    effects=_checks,
+    effects=_all,
     rows=(
         # Checks come first and are no reason to stop reading.
         Row("skip-checks", ("-n", "--no-gpg-sign"), "commit", _COMMIT, also=True),
