@@ -32,6 +32,8 @@ _NARROW = _set(
 """Tests that select some files by name, age or size."""
 _EXECUTES = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _WRITES = frozenset(["-fprint", "-fprint0", "-fls", "-fprintf"])
+_DEEPEST = 50
+"""How deep parentheses are read; what is deeper counts as a deletion."""
 _CHANGERS = frozenset(["chmod", "chown", "chgrp"])
 _REMOVERS = frozenset(["rm", "unlink", "shred", "srm", "truncate", "rmdir"])
 
@@ -48,17 +50,20 @@ class _Expression:
         """The same of actions that change modes or owners."""
         self.writes: list[str] = []
 
-    def alternatives(self, selected: bool) -> bool:
+    def alternatives(self, selected: bool, depth: int = 0) -> bool:
         """Read tests joined by -o up to a closing parenthesis; return whether each of them selects."""
+        if depth > _DEEPEST:
+            self.deletes.append(False)
+            self.at = len(self.words)
         all_select = True
         while True:
-            all_select &= self.tests(selected)
+            all_select &= self.tests(selected, depth)
             if self.at < len(self.words) and self.words[self.at] in ("-o", "-or", ","):
                 self.at += 1
                 continue
             return all_select
 
-    def tests(self, selected: bool) -> bool:
+    def tests(self, selected: bool, depth: int) -> bool:
         """Read tests that all have to hold; return whether one of them selects."""
         narrow = False
         negated = False
@@ -71,7 +76,7 @@ class _Expression:
                 negated = not negated
                 continue
             if word == "(":
-                inner = self.alternatives(selected or narrow)
+                inner = self.alternatives(selected or narrow, depth + 1)
                 self.at += 1
             else:
                 inner = self.primary(word, selected or narrow)
