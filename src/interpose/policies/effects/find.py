@@ -107,7 +107,8 @@ class _Expression:
 
 def _is_given_more(words: list[str]) -> bool:
     """Return whether words are added to the expression; those in place of ``{}`` are directories."""
-    return words[-1:] == [ONE] and (ONE not in words[:-1] or set(words) == {ONE})
+    replaced = any(ONE in word or "{}" in word for word in words[:-1])
+    return words[-1:] == [ONE] and (not replaced or set(words) == {ONE})
 
 
 def effects_of_find(arguments: Arguments) -> Iterator[Found]:
