@@ -35,9 +35,9 @@ _SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
 """What in .git is damaged if something else than git writes to it."""
 _SYSTEM = (
-    "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin",
-    "/srv", "/sys", "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/local", "/usr/sbin",
-    "/usr/share", "/var", "/var/lib", "/var/log", "/Applications", "/Library", "/System", "/Users",
+    "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys",
+    "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/sbin", "/usr/share", "/var", "/var/lib",
+    "/var/log", "/Applications", "/Library", "/System", "/Users",
 )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
     if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
-        return deny, "delete single files in the project, or ask the user"
+        return deny, "the user can do it" if effect.kind == "lock-out" else "delete single files in the project instead"
     return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
 
 
@@ -115,10 +115,10 @@ def _is_one_file(effect: Effect, call: Call) -> bool:
 
 def _deletes_one_file(line: Line, command: Command) -> bool:
     unknown = [word for word in command.parts[1:] if not is_known(word)]
-    names = command.variables
-    if len(unknown) != len(names) or any(word != ONE for word in unknown) or any(map(str.isdigit, names)):
+    variables = command.variables
+    if len(unknown) != len(variables) or any(word != ONE for word in unknown) or any(map(str.isdigit, variables)):
         return False
-    if any(one.name in _SETTERS for one in line.commands) or set(names) & dict(command.assigned).keys():
+    if any(one.name in _SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
         return False
     return not any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
 
@@ -131,7 +131,7 @@ def _is_part_of_a_name(target: str) -> bool:
 
 def _place(path: str, call: Call, options: Options) -> PlaceKind:
     place = call.place_of(path)
-    if place == "temporary" and path.startswith(call.cwd + "/"):
+    if place == "temporary" and path.startswith(call.cwd + "/") and ".." in path.split("/"):
         return "outside"  # ``../other`` leaves a project that is in a temporary directory itself
     if place in ("outside", "temporary"):
         folder, name = os.path.split(os.path.join(call.cwd, path))
@@ -169,6 +169,7 @@ def _is_kept(path: str, call: Call, options: Options) -> bool:
 
 def _can_be(name: str, pattern: str) -> bool:
     """Return whether a name, which may have wildcards, can be one that is kept."""
+    name, pattern = name.lower(), pattern.lower()  # some file systems do not tell .GIT from .git
     if MANY in name:
         return fnmatch.fnmatchcase(pattern, name.replace(MANY, "*"))
     return fnmatch.fnmatchcase(name, pattern)
@@ -245,9 +246,8 @@ def _is_file(effect: Effect, call: Call) -> bool:
 
 POLICY = Policy(
     name="destructive-commands",
-    prevents="Deleting, emptying or moving away files outside the project, or the project, the home or .git "
-    "as a whole; "
-    "and git commands that discard uncommitted changes, stashes, branches or the way back to lost commits.",
+    prevents="Deleting, emptying or moving away files outside the project, or the project, home or .git as a whole; "
+    "git commands that discard uncommitted changes, stashes, branches or the way back to lost commits.",
     judge=_judge,
     reads_lines=True,
     parameters=(
@@ -264,7 +264,6 @@ POLICY = Policy(
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
     recommended={},
-    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file "
-    "in .git may "
-    "be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",
+    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
+    "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",
 )  # fmt: skip

@@ -48,6 +48,7 @@ KINDS: dict[str, str] = {
     "fill-disk": "writes so much to {target} that it may fill the disk",
     "computed-options": "is given options that are not known before it runs",
     "change-mode": "changes the mode or the owner of {target}",
+    "not-executable": "makes {target} not executable",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",
     "open-permissions": "lets everybody write to {target}",
