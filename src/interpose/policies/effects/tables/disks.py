@@ -83,7 +83,7 @@ PROGRAMS = {
                 "disk-write:all", ("--setro", "--setrw", "--setra", "--setbsz", "--flushbufs", "--rereadpt", "--setfra")
             ),
         ),
-        options="setra= setbsz= setfra=",
+        options="setra= setbsz= setfra= setro setrw flushbufs rereadpt report getsize64 getsz getss getro v q",
     ),
     "growpart": Program((Row("", ("-N",)), Row("disk-write:first", "#>=1")), options="N,dry-run v u= f= free-percent="),
     "resize2fs": Program(
