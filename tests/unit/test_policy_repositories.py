@@ -50,6 +50,8 @@ def verdict(policy: str, line: str, cwd: Path, project: Path | None = None, **op
         ("main", "git push --force-with-lease", "deny"),
         ("main", "git push origin --delete HEAD", "deny"),
         ("main", "git branch -m trunk", "deny"),
+        ("main", "git branch -M main", "pass"),
+        ("topic", "git branch -M main", "pass"),
         ("main", "git push origin topic", "pass"),
         ("main", "git push --tags", "pass"),
         ("main", "git commit -m wip", "pass"),
@@ -164,6 +166,8 @@ def test_a_branch_that_does_not_exist_has_nothing_to_lose(tmp_path: Path) -> Non
     assert verdict("destructive-commands", "git checkout -B new", tree) == "pass"
     assert verdict("destructive-commands", "git checkout -B old", tree) == "ask"
     assert verdict("destructive-commands", "git branch -D old", tree) == "ask"
+    assert verdict("destructive-commands", "git branch -M new", tree) == "pass"
+    assert verdict("destructive-commands", "git branch -M topic old", tree) == "ask"
 
 
 def test_linked_worktrees_are_free_if_wanted(tmp_path: Path) -> None:

@@ -202,7 +202,9 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         return not _is_file(effect, call)
     if effect.kind == "lose-commits":
         known = _repository(effect, call)
-        return known is not None and is_known(effect.target) and not known.has_ref(effect.target)
+        if known is None:  # ``git branch -M main`` of a new repository
+            return "if it exists" in effect.values
+        return is_known(effect.target) and not known.has_ref(effect.target)
     if effect.kind not in ("lose-changes", "lose-untracked"):
         return False
     repository = _repository(effect, call)

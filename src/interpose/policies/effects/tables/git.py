@@ -115,12 +115,11 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
         yield from _moves_branch(*names)
     elif arguments.has("d"):
         yield from (Found("change-branch", name) for name in names)
-    elif arguments.has("M", "C") or (arguments.has("m", "c") and arguments.has("f")):
-        yield from _moves_branch(*names[-1:])
+    elif arguments.has("M", "C", "m", "c"):
+        if arguments.has("M", "C", "f"):
+            yield from (Found("lose-commits", name, ("if it exists",)) for name in names[-1:])
         if arguments.has("M", "m"):
-            yield Found("change-branch", names[0] if len(names) > 1 else "HEAD")
-    elif arguments.has("m"):
-        yield Found("change-branch", names[0] if len(names) > 1 else "HEAD")
+            yield Found("change-branch", names[0] if len(names) > 1 else "HEAD", tuple(names[-1:]))
     elif arguments.has("f"):
         yield from _moves_branch(*names[:1])
 
