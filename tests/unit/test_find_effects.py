@@ -65,7 +65,8 @@ def test_very_deep_parentheses_count_as_a_deletion_of_everything() -> None:
         ("ls a | xargs rm", ["\0"]),
         ("cat list | xargs rm", ["\0"]),
         (r"find a -exec echo {} \; | xargs rm", ["\0"]),
-        ("cd b && find a | xargs rm", ["\0"]),
+        ("cd b && find a | xargs rm", ["/p/b/a"]),
+        ("(cd b && find a) | xargs rm", ["\0"]),
         ("find a -name x | xargs -I{} rm {}", [f"/p/a/{SELECTED}"]),
     ],
 )

@@ -32,6 +32,8 @@ _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "g
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
 _SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
 """Commands that may set a variable to a file that the line chooses."""
+_ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose", "ssh", "vagrant")
+"""Programs that run a command in a container or on another machine."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
 """What in .git is damaged if something else than git writes to it."""
 _SYSTEM = (
@@ -88,6 +90,8 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
             return "allow", ""
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
+    if place == "outside" and not _is_system(path, call) and _is_elsewhere(effect, call):
+        return options["unknownTargets"], "it is in a container or on another machine"
     if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
         return deny, "the user can do it" if effect.kind == "lock-out" else "delete single files in the project instead"
     return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
@@ -121,6 +125,12 @@ def _deletes_one_file(line: Line, command: Command) -> bool:
     if any(one.name in _SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
         return False
     return not any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
+
+
+def _is_elsewhere(effect: Effect, call: Call) -> bool:
+    """Return whether a command runs in a container or on another machine."""
+    found = [command for _, command in call.commands_of(effect)]
+    return bool(found) and all(any(one.split()[0] in _ELSEWHERE for one in command.via) for command in found)
 
 
 def _is_part_of_a_name(target: str) -> bool:
