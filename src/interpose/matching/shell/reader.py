@@ -28,7 +28,9 @@ from .words import (
     value_of,
 )
 
-__all__ = ["Parsed", "parse"]
+__all__ = ["ARRAY_ELEMENT", "Parsed", "parse"]
+
+ARRAY_ELEMENT = "it is an element of an array"
 
 _DEEPEST = 40
 _MOST_COMMANDS = 3_000
@@ -56,6 +58,7 @@ _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 _DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
+_REST = re.compile(r"[^\s;&|<>()]+")
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
 _SLICE = re.compile(r":(?![-=?+]) *[^}]*")
 _NUMBERS = re.compile(r"[ 0-9:-]*\Z")
@@ -561,7 +564,7 @@ class _Reader:
                     break
                 self.at += 1
                 self.parsed.steps.append("$(")
-                self._read_group("it is an element of an array")
+                self._read_group(ARRAY_ELEMENT)
                 self.parsed.steps.append(")")
                 pieces.append(MANY)
             else:
@@ -632,7 +635,8 @@ class _Reader:
         if at == began and text[at + 1 : at + 2] == "[" and text[at + 2 : at + 3] in ("", " ", "\t", "\n"):
             self.at += 1
             return "[["
-        return "[" if text[self.at : self.at + 1] in ("", " ", "\t", "\n", ";") else None
+        rest = _REST.match(text, self.at)
+        return "[" if rest is None or not re.search(r"[]$`\"'\\]", rest.group()) else None
 
     def _read_substitution(self, mark: str) -> Expansion:
         first = len(self.parsed.commands)
@@ -754,7 +758,8 @@ class _Reader:
         default = _DEFAULT.fullmatch(text, began, self.at - 1)
         if default and len(names) == 1:
             return expanded(Expansion(value, names[0].name, is_plain=False, default=default.group(1)))
-        return MarkedWord(value, tuple(one._replace(is_plain=False) for one in names), value) if names else value
+        pieces = tuple(one._replace(is_plain=False, mark=value if one is names[0] else "") for one in names)
+        return MarkedWord(value, pieces, value) if names else value
 
     def _read_parameter(self, quoted: bool) -> str:
         """Read the name in ``${…}``, and note if what follows is evaluated."""
@@ -770,18 +775,19 @@ class _Reader:
         self.at = name.end()
         value = self._value(name.group(), quoted)
         value = str(value) if changed else value
+        after = self.at
         if text.startswith("[", self.at):
-            value = str(value)
             subscript = _SUBSCRIPT.match(text, self.at)
+            after = subscript.end() if subscript else after
             if subscript is None:
                 self.parsed.counted.add("")
-            elif "@" in subscript.group() or "*" in subscript.group():
-                value = MANY
-        if text.startswith(("=", ":="), self.at):
+            is_whole = subscript is not None and ("@" in subscript.group() or "*" in subscript.group())
+            value = expanded(Expansion(MANY if is_whole else str(value), name.group(), is_plain=False))
+        if text.startswith(("=", ":="), after):
             self.parsed.changed.add(name.group())
-        if text.startswith(("@P", "@E", "@A"), self.at):
+        if text.startswith(("@P", "@E", "@A"), after):
             self.parsed.opaque.append(Unread("${x@P} evaluates what a variable holds"))
-        part = _SLICE.match(text, self.at)
+        part = _SLICE.match(text, after)
         if part and not _NUMBERS.match(part.group()):
             self.parsed.counted.update(_NAME.findall(part.group()) or [""])
         return value

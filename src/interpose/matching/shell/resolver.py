@@ -6,8 +6,10 @@ that are read in their own way are in ``runners``.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase as fnmatch
 from typing import NamedTuple
 
 from .. import programs
@@ -23,11 +25,23 @@ from ..programs import (
     Wrapper,
     options_of,
 )
-from .flow import NO_STATE, State, choices_of, fill, follow, join_directory
+from .flow import (
+    NO_STATE,
+    State,
+    are_plain_values,
+    choices_of,
+    fill,
+    follow,
+    is_from_outside,
+    is_place,
+    join_directory,
+    kind_of_path,
+    split_words,
+)
 from .functions import is_fork_bomb, uncalled
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
-from .reader import Parsed, parse
+from .reader import ARRAY_ELEMENT, Parsed, parse
 from .words import (
     MANY,
     ONE,
@@ -86,6 +100,9 @@ _CODE = re.compile(
     r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 )
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
+_PROMPTS = frozenset(["PS0", "PS1", "PS2", "PROMPT_COMMAND"])
+_STARTS_SHELLS = frozenset(["su", "script", "ssh", "screen", "tmux", "exec", "env", "login", "docker", "", "runuser"])
+_MARKS = re.compile("[\0\1]+")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
 _CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
@@ -112,6 +129,11 @@ class Context(NamedTuple):
     settings: tuple[tuple[str, str], ...] = ()
     """The variables that programs such as ``env`` set for it."""
     directories: tuple[str, ...] = ("",)
+    state: State = NO_STATE
+    positional: Sequence[str] = ()
+    """The values of ``$0``, ``$1`` …"""
+    adds: bool = False
+    """Whether the program that runs a text adds words to it, for which ``MANY`` stands at its end."""
 
     def inside(self, program: str, why: str = "") -> Context:
         """Return the context of a command that another one runs."""
@@ -138,17 +160,19 @@ class Resolver:
         self.settings: tuple[tuple[str, str], ...] = ()  # the variables that the line has set so far
         self.functions: set[str] = set()
         self.written: set[str] = set()
+        self.written_like: set[str] = set()  # patterns of names that are not wholly known
         self.ran: list[tuple[str, str]] = []
         self.texts: list[str] = []  # what inert programs may have written to files
         self.runs_scripts = False
         self.hungry: dict[int, tuple[str, Context]] = {}  # shells that run what they read, by place
         self.is_fed = False  # the line has a pipe, a here-document, a process substitution or a coprocess
         self.loads: list[str] = []  # programs that run code which they find
-        self.path_changed = False
+        self.path_kind: UnreadKind | None = None  # of the PATH that the line sets
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
@@ -177,12 +201,15 @@ class Resolver:
         self.dynamic |= bool(parsed.assigned - DIRECTORY_VARIABLES or parsed.functions)
         self.counts |= bool(parsed.counted)
         self.holds_text |= bool(parsed.functions or "$(" in parsed.counted)
-        if parsed.assigned & parsed.used:
+        if parsed.assigned & parsed.used and not are_plain_values(parsed):
             self.cannot_read(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
         if outer is None:
             self.whole = parsed
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
-        begin = State(outer.directories) if outer else NO_STATE
+        begin = NO_STATE
+        if outer is not None:
+            begin = State(outer.directories, _positional_values(outer.positional))
+            outer = outer._replace(positional=())
         states = follow(parsed, begin, self._set_outside(outer))
         idle = uncalled(parsed)
         self.is_fork_bomb |= is_fork_bomb(parsed)
@@ -209,14 +236,25 @@ class Resolver:
             raise Unsure("more than 3,000 commands")
         grade: Grade = "possible" if raw.doubt else outer.grade if outer else "certain"
         if outer is None:
-            context = Context((), grade, raw.doubt, 0, raw, parsed, directories=state.directories)
+            context = Context((), grade, raw.doubt, 0, raw, parsed, directories=state.directories, state=state)
         else:
             raw.place = outer.raw.place
             context = outer._replace(
-                grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed, directories=state.directories
+                grade=grade,
+                why=raw.doubt or outer.why,
+                raw=raw,
+                parsed=parsed,
+                directories=state.directories,
+                state=state,
             )
         self.dynamic |= bool(raw.substituted)
-        return max(self._read_variant(one, within) for one, within in _variants(raw, context, state))
+        variants = list(_variants(raw, context, state))
+        role = max(self._read_variant(one, within) for one, within in variants)
+        for one, _ in variants:
+            for redirection in one.redirections:
+                if redirection.is_output:
+                    self.writes(redirection.target)
+        return role
 
     def _follow_descriptors(self, raw: RawCommand) -> None:
         """Note the files that exec opens, and put them where a later redirection names their descriptors."""
@@ -231,15 +269,16 @@ class Resolver:
         """Read a command with certain values of its variables."""
         if raw.redirections:
             self._follow_descriptors(raw)
+        if raw.doubt == ARRAY_ELEMENT:
+            self.suspects.append(Suspect("an array", tuple(raw.words), runs=True))
+            self.counts |= any(written_of(word).startswith("[") for word in raw.words)
+            return INPUT_IGNORED
         if raw.words:
             role = self.resolve(raw.words, context)
         else:
             role = INPUT_IGNORED
             if raw.redirections or (raw.assigned and not raw.loops):
                 self._note((), context)
-        for redirection in raw.redirections:
-            if redirection.is_output:
-                self.writes(redirection.target)
         for name, value in raw.assigned:
             self._assigns(name, value, role if raw.words else INPUT_SUSPECT, context, alone=not raw.words)
         self._follow_input(raw, role)
@@ -308,7 +347,16 @@ class Resolver:
                     self.ran += [(name, path)] if path else []
                     self.cannot_read(f"{name} runs what it reads from a pipe", "file" if path else "input")
 
-    def run_text(self, text: str, context: Context, program: str, why: str = "", *, more: bool = False) -> int:
+    def run_text(
+        self,
+        text: str,
+        context: Context,
+        program: str,
+        why: str = "",
+        *,
+        more: bool = False,
+        positional: Sequence[str] = (),
+    ) -> int:
         """Read a text that a shell runs; with ``more``, further words may follow it."""
         computed = not is_known(text)
         if more:
@@ -319,7 +367,7 @@ class Resolver:
                 return INPUT_RUN
             why = why or "parts of the text are computed"
         try:
-            return self.read(text, context.inside(program, why))
+            return self.read(text, context.inside(program, why)._replace(adds=more, positional=positional))
         except Unsure as error:
             self.cannot_read(f"{program} runs a text that cannot be read: {error}", "broken")
             self.suspects.append(Suspect(program, text=text, runs=True))
@@ -330,7 +378,10 @@ class Resolver:
         if self.hungry and self.is_fed and not self.opaque:
             self.cannot_read(f"{next(iter(self.hungry.values()))[0]} runs what it reads", "input")
         names = {command.name for command in self.commands if command.parts}
-        if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
+        if self.prompts and names & (SHELLS | programs.SHELL_WITHOUT_COMMAND | _STARTS_SHELLS):
+            self.cannot_read(f"{self.prompts[0]} makes programs run or load something", "variable")
+        wrote = bool(self.written or self.written_like)
+        if self.runs_scripts or (wrote and ("chmod" in names or not names <= programs.INERT)):
             self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
@@ -341,10 +392,9 @@ class Resolver:
             self.cannot_read(f"{self.loads[0]} may run {code[0]}, which the line writes", "written")
         if self.counts and self.holds_text:
             self.cannot_read("arithmetic evaluates what a variable holds")
-        if self.written and self.ran:
-            anything = "" in self.written
+        if self.written or self.written_like:
             for program, path in self.ran:
-                if anything or base_name(path) in self.written:
+                if self.wrote(path):
                     self.cannot_read(f"{program} runs {path}, which the line writes", "written")
 
     # Commands.
@@ -357,12 +407,16 @@ class Resolver:
         first, arguments = words[0], words[1:]
         name = base_name(first)
         if not is_known(first) and (MANY in first or not is_known(name) or not name):
-            self.cannot_read("a program whose name is computed")
+            if context.raw.doubt and first[:1].isdigit():
+                return INPUT_IGNORED  # a product
+            self.cannot_read("a program whose name is computed", self._kind_of_program(first, context))
             self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
+            if first == MANY and arguments and arguments[0] != MANY:
+                self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
             return INPUT_RUN
-        if self.path_changed and "/" not in first and name not in programs.BUILTINS:
-            self.cannot_read(f"{name} is searched for in a PATH that the line sets", "path")
-        if "/" in first or name in self.written:
+        if self.path_kind and "/" not in first and name not in programs.BUILTINS:
+            self.cannot_read(f"{name} is searched for in a PATH that the line sets", self.path_kind)
+        if "/" in first or self.wrote(name):
             self.ran.append(("the line", first))
             self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
         if name in self.functions:
@@ -388,6 +442,10 @@ class Resolver:
                 substituted=tuple(raw.substituted) if context.parsed is self.whole else (),
             )
         )
+
+    def _kind_of_program(self, word: str, context: Context) -> UnreadKind:
+        """Return why a program is not known: it is one of the environment's, or the line computes it."""
+        return "file" if is_from_outside(word, context.state, context.parsed) else "computed"
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
@@ -436,7 +494,8 @@ class Resolver:
             self._write_operands(name, arguments)
         if name in programs.BUILD_TOOLS:
             self.loads.append(name)
-            self.ran += [(name, word) for word in arguments]
+            given = zip(["", *arguments], arguments, strict=False)
+            self.ran += [(name, word) for before, word in given if before not in ("-o", "--output")]
         if self.written & programs.FILES_READ_BY_NAME:
             self.cannot_read(
                 f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes", "written"
@@ -511,11 +570,17 @@ class Resolver:
             self.suspect_texts(name, arguments)
             self.ran += [(name, word) for word in arguments if is_known(word) and not word.startswith("-")]
             first = next((word for word in arguments if not word.startswith("-")), "")
-            sets = context.parsed.assigned - DIRECTORY_VARIABLES or context.parsed.functions
+            sets = self._sets(first, context)
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
                 self.cannot_read(f"{name}, which is not known, is given words that the line computes")
         reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.match, arguments)))
         return INPUT_RUN if reads else INPUT_SUSPECT
+
+    def _sets(self, word: str, context: Context) -> bool:
+        """Return whether the text sets a variable that a word has; without names, whether it sets any."""
+        assigned = context.parsed.assigned - DIRECTORY_VARIABLES
+        names = set(names_in([word]))
+        return bool(context.parsed.functions or (assigned & names if names else assigned))
 
     def _is_composed(self, arguments: Sequence[str], context: Context) -> bool:
         """Return whether a substitution lets the line choose the text of an argument."""
@@ -542,7 +607,7 @@ class Resolver:
         context = self.move(context, found.get("chdir") or (found.get("D") if key == "sudo" else None))
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (
-            wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE
+            wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE and not is_place(arguments[at])
         ):
             self.cannot_read(f"the words after {key} are computed")
         inner = list(arguments[at + wrapper.skipped :])
@@ -609,7 +674,7 @@ class Resolver:
             if at >= len(arguments):
                 return INPUT_IGNORED
             self.suspect_texts(name, arguments[:at], runs=True)
-            return self.run_text(arguments[at], context, f"{name} -c")
+            return self.run_text(arguments[at], context, f"{name} -c", positional=arguments[at + 1 :])
         if reads or at >= len(arguments):
             self.hungry[context.raw.place] = (name, context)
             return INPUT_RUN
@@ -618,6 +683,8 @@ class Resolver:
     def run_file(self, name: str, path: str, context: Context, arguments: Sequence[str] = ()) -> int:
         """Note a file that a shell or an interpreter runs, and suspect its arguments."""
         self.runs_scripts = True
+        if context.adds and path == MANY:
+            return INPUT_SUSPECT
         if path.startswith(("/dev/", "/proc/")) or path == "-":
             self.cannot_read(f"{name} runs what it reads from {path}", "input")
             return INPUT_RUN
@@ -693,7 +760,15 @@ class Resolver:
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
         base = base_name(target)
-        self.written.add(base if is_known(base) else "")
+        if is_known(base):
+            self.written |= {base} if base else set()
+        else:
+            self.written_like.add(_MARKS.sub("*", glob.escape(base)))
+
+    def wrote(self, path: str) -> bool:
+        """Return whether the line writes, or may write, a file of this name."""
+        base = base_name(path)
+        return bool(base) and (base in self.written or any(fnmatch(base, one) for one in self.written_like))
 
     def _write_operands(self, name: str, arguments: Sequence[str]) -> None:
         """Note the files that a program may write: those that its table says."""
@@ -715,9 +790,9 @@ class Resolver:
         if alone:
             self.settings = (*self.settings, (name, value))[-_MOST_SETTINGS:]
         if name == "PATH":
-            if not alone:
-                self.cannot_read("a program is searched for in a PATH that the line sets", "path")
-            self.path_changed = True
+            self.path_kind = kind_of_path(value)
+            if not alone and self.path_kind:
+                self.cannot_read("a program is searched for in a PATH that the line sets", self.path_kind)
         elif not is_known(name):
             self.cannot_read("a variable whose name is computed")
         elif (
@@ -726,7 +801,10 @@ class Resolver:
             or (name == "ENV" and re.search("[/$`]", value))
         ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
-                self.cannot_read(f"{name} makes programs run or load something", "variable")
+                if name in _PROMPTS:
+                    self.prompts.append(name)
+                else:
+                    self.cannot_read(f"{name} makes programs run or load something", "variable")
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
             if not is_known(value):
                 self.cannot_read(f"{name} names a command that is computed", "variable")
@@ -784,6 +862,16 @@ def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple
         if any(chosen[name] is not None for name in unknown):
             within = within._replace(grade="possible", why="a variable may hold it")
         yield variant, within
+        several = split_words(words, chosen)
+        if several:
+            variant = raw.filled(several, redirections)
+            yield variant, context._replace(raw=variant, grade="possible", why="a variable may hold it")
+
+
+def _positional_values(words: Sequence[str]) -> dict[str, tuple[str | None, ...]]:
+    if len(words) > _MOST_SETTINGS or not all(map(is_known, words)):
+        return {}
+    return {str(at): (word,) for at, word in enumerate(words)}
 
 
 def program_of(name: str) -> str:
@@ -915,5 +1003,5 @@ def _with_input(words: list[str], options: dict[str, str]) -> list[str]:
     for option, default in (("I", ""), ("J", ""), ("i", "{}"), ("replace", "{}")):
         if option in options:
             replaced = options[option] or default
-            words = [word.replace(replaced, ONE) if replaced and is_known(replaced) else word + ONE for word in words]
+            return [word.replace(replaced, ONE) if replaced and is_known(replaced) else word + ONE for word in words]
     return [*words, MANY]

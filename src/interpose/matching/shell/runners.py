@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
+from .flow import is_from_outside
 from .functions import is_mentioned
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
@@ -76,9 +77,11 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
     """Return why a file that is sourced cannot be read: it is there already, or the line makes it."""
     if path.startswith(("/dev/", "/proc/")):
         return "input"
+    if is_from_outside(path, context.state, context.parsed):
+        return "file"
     if not is_known(base_name(path)) or (not is_known(path) and context.raw.substituted):
         return "computed"
-    return "written" if "" in line.written or base_name(path) in line.written else "file"
+    return "written" if line.wrote(path) else "file"
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -212,6 +215,7 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     if (
         list(arguments[at:]) == [MANY]
         and type(arguments[at]) is str
+        and context.adds
         and context.via[-1:] not in (("xargs",), ("parallel",))
     ):
         return INPUT_SUSPECT  # a transport to which the program adds the host
@@ -415,6 +419,8 @@ def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     for at, word in enumerate(arguments):
         if re.match(r"-[a-zA-Z]*[CFxW]", word):
             value = "".join(arguments[at + 1 : at + 2]) or word[2:]
+            if name == "complete" and word.endswith("F") and re.fullmatch(r"\w+", value):
+                continue  # a function that an interactive shell calls
             line.cannot_read(f"{name} {word[:2]} runs a text later")
             line.suspects.append(Suspect(name, text=value, runs=True))
     return INPUT_IGNORED
@@ -495,7 +501,7 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         for word in given:
             line.run_text(word, context, name)
         return INPUT_RUN if not given else INPUT_SUSPECT
-    if end is not None and arguments[end] == ":::" and len(command[at:]) > 1 and _are_plain(arguments[end + 1 :]):
+    if end is not None and arguments[end] == ":::" and not is_text(command[at]) and _are_plain(arguments[end + 1 :]):
         has_place = any("{}" in word for word in command[at:])
         for value in arguments[end + 1 :]:
             words = [word.replace("{}", value) for word in command[at:]]
@@ -551,7 +557,9 @@ def _run_parts(line: Resolver, name: str, arguments: Sequence[str], context: Con
 
 
 def _exec(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    if not arguments and any(one.is_input and one.target != "/dev/null" for one in context.raw.redirections):
+    if not arguments and any(
+        one.is_input and one.target not in ("/dev/null", "/dev/tty") for one in context.raw.redirections
+    ):
         line.cannot_read("exec gives the shell something else to read", "input")
     return line.run_wrapper("exec", WRAPPERS["exec"], arguments, context) if arguments else INPUT_IGNORED
 
