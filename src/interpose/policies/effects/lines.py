@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import MANY, ONE, is_known
+from ...matching.shell.words import ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
