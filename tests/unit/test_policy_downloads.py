@@ -245,7 +245,16 @@ def test_the_host_of_an_effect() -> None:
     assert hosts_of_effect(Effect("request", "0xA9FEA9FE")) == {"169.254.169.254"}
 
 
-@pytest.mark.parametrize(("policy", "options"), [("hosts", {"hosts": ["example.io/path"]}), ("hosts", {"hosts": 1})])
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("hosts", {"hosts": ["example.io/path"]}),
+        ("hosts", {"hosts": 1}),
+        ("foreign-packages", {"indexes": ["https://"]}),
+        ("downloaded-code", {"hosts": ["exa mple.io"]}),
+        ("downloaded-code", {"hosts": ["/path"]}),
+    ],
+)
 def test_a_host_that_is_none_is_refused(policy: str, options: dict[str, object]) -> None:
     with pytest.raises(BadHook):
         Hooks().use(policy, **options)
