@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
 from ....matching.shell.resolver import program_of
-from ....matching.shell.words import MANY, ONE, base_name
+from ....matching.shell.words import MANY, ONE, base_name, is_known
 from ..rows import Arguments, Found, Program, Row, parse, written
 
 __all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
@@ -85,7 +85,11 @@ def _curl(given: Arguments) -> Iterator[Found]:
         return
     for url in _urls(given, "url"):
         yield Found("request", url)
-        yield from _changes(given, url, sends=given.has(*_DATA) and not given.has("G", "I"), method=given.value("X"))
+        sends = given.has(*_DATA) and not given.has("G", "I")
+        is_inline = not any(_posted(given)) and all(
+            is_known(value) for name in _DATA for value in given.options.get(name, ())
+        )
+        yield from _changes(url, sends=sends, method=given.value("X"), is_inline=is_inline)
         if given.has("k"):
             yield Found("tls-off", url)
     for name in ("x", "preproxy", "socks5", "socks5-hostname", "socks4", "socks4a", "doh-url"):
@@ -97,16 +101,18 @@ def _wget(given: Arguments) -> Iterator[Found]:
     sends = given.has("post-data", "post-file", "body-data", "body-file")
     for url in given.operands:
         yield Found("request", url)
-        yield from _changes(given, url, sends=sends, method=given.value("method"))
+        is_inline = not given.has("post-file", "body-file") and all(map(is_known, given.words))
+        yield from _changes(url, sends=sends, method=given.value("method"), is_inline=is_inline)
         if given.has("no-check-certificate"):
             yield Found("tls-off", url)
     for name in ("post-file", "body-file"):
         yield from (Found("read-files", value) for value in given.options.get(name, ()))
 
 
-def _changes(given: Arguments, url: str, *, sends: bool, method: str | None) -> Iterator[Found]:
+def _changes(url: str, *, sends: bool, method: str | None, is_inline: bool) -> Iterator[Found]:
+    """Yield that a request sends data; ``inline`` says that the line shows all of it."""
     if sends or (method or "").upper() in _METHODS:
-        yield Found("send", url)
+        yield Found("send", url, ("inline",) if is_inline else ())
 
 
 def _posted(given: Arguments) -> Iterator[str]:

@@ -326,7 +326,9 @@ def _added_repository(given: Arguments) -> Iterator[Found]:
 
 def _clone_of_host(given: Arguments) -> Iterator[Found]:
     if given.operands[:2] == ["repo", "clone"]:
-        yield from _clone(given._replace(operands=given.operands[1:]))
+        service = "gitlab.com" if given.command.name == "glab" else "github.com"
+        for word in given.operands[2:3]:
+            yield Found("clone", word if ":" in word else f"https://{service}/{word}")
 
 
 def _extension(given: Arguments) -> Iterator[Found]:
