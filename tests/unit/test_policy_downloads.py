@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,8 @@ from interpose.policies.call import Call
 from interpose.policies.effects import Effect, effects_of_line
 from interpose.policies.effects.downloads import is_download_and_run, is_well_known_installer
 from interpose.policies.effects.flow import Brought, Origin, follow
+from interpose.policies.effects.rows import Program
+from interpose.policies.effects.tables import network, packages
 from interpose.policies.effects.tables.installers import INSTALLERS
 from interpose.policies.effects.tables.network import fetches
 from interpose.policies.lookalikes import is_one_off, what_is_wrong
@@ -158,6 +161,14 @@ def test_a_well_known_installer_counts_as_read(line: str) -> None:
 def test_nothing_else_hides_behind_a_well_known_installer(line: str) -> None:
     assert not is_well_known_installer(read_line(line))
     assert Call({"tool_name": "Bash", "tool_input": {"command": line}}).unreadable
+
+
+@pytest.mark.parametrize("programs", [network.PROGRAMS, packages.PROGRAMS])
+def test_options_in_the_tables_are_whole_words(programs: dict[str, Program]) -> None:
+    for name, program in programs.items():
+        specs = [program.options, program.globals, *(row.options for row in program.rows)]
+        spellings = [one for spec in specs for entry in spec.split() for one in entry.split(",")]
+        assert all(re.fullmatch(r"[\w.]([\w.-]*[\w.])?=?\??", one) for one in spellings), name
 
 
 def test_the_installers_are_hosts_with_paths() -> None:

@@ -24,32 +24,32 @@ class Fetched(NamedTuple):
 
 
 _CURL = (
-    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= data- "
-    "binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= x=,proxy= "
-    "A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= K=,config= "
-    "E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= connect- "
-    "timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix- "
-    "socket= abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional "
+    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= "
+    "data-binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= "
+    "x=,proxy= A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= "
+    "K=,config= E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= "
+    "connect-timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= "
+    "unix-socket= abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional "
     "oauth2-bearer= interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= "
     "Q=,quote= t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= "
     "tls13-ciphers= tls-max= tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 curves= engine= pinnedpubkey= stderr= trace= "
-    "trace-ascii= socks5= socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= aws- "
-    "sigv4= variable= rate= parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= login-options= "
-    "krb= service-name= proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= crlfile= happy- "
-    "eyeballs-timeout-ms= G,get I,head i,include f,fail fail-with-body fail-early s,silent S,show-error L,location "
-    "location-trusted v,verbose V,version h,help N,no-buffer compressed create-dirs progress-bar no-progress-meter "
-    "parallel Z"
+    "trace-ascii= socks5= socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= "
+    "aws-sigv4= variable= rate= parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= "
+    "login-options= krb= service-name= proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= "
+    "crlfile= happy-eyeballs-timeout-ms= G,get I,head i,include f,fail fail-with-body fail-early s,silent "
+    "S,show-error L,location location-trusted v,verbose V,version h,help N,no-buffer compressed create-dirs "
+    "progress-bar no-progress-meter parallel Z url-query="
 )
 _WGET = (
     "O=,output-document= P=,directory-prefix= i=,input-file= a=,append-output= o=,output-file= U=,user-agent= "
     "e=,execute= T=,timeout= t=,tries= l=,level= A=,accept= R=,reject= D=,domains= I=,include-directories= "
     "X=,exclude-directories= Q=,quota= w=,wait= B=,base= header= user= password= post-data= post-file= body-data= "
-    "body-file= method= http-user= http-password= ca-certificate= certificate= private-key= load-cookies= "
-    "save-cookies= referer= limit-rate= progress= bind-address= default-page= restrict-file-names= warc-file= "
-    "secure-protocol= cut-dirs= prefer-family= config= connect-timeout= read-timeout= dns-timeout= waitretry= "
-    "max-redirect= no-check-certificate q,quiet c,continue r,recursive N,timestamping nc,no-clobber b,background "
-    "nv,no-verbose v,verbose V,version h,help m,mirror np,no-parent k,convert-links p,page-requisites spider S "
-    "content-disposition no-proxy show-progress https-only 4 6"
+    "body-file= method= ftp-user= ftp-password= proxy-user= proxy-password= http-user= http-password= ca-certificate= "
+    "certificate= private-key= load-cookies= save-cookies= referer= limit-rate= progress= bind-address= default-page= "
+    "restrict-file-names= warc-file= secure-protocol= cut-dirs= prefer-family= config= connect-timeout= read-timeout= "
+    "dns-timeout= waitretry= max-redirect= no-check-certificate q,quiet c,continue r,recursive N,timestamping "
+    "nc,no-clobber b,background nv,no-verbose v,verbose V,version h,help m,mirror np,no-parent k,convert-links "
+    "p,page-requisites spider S content-disposition no-proxy show-progress https-only 4 6"
 )
 _HTTPIE = (
     "o=,output= d,download c,continue b,body p=,print= h,headers v,verbose a=,auth= A=,auth-type= verify= cert= "
@@ -152,7 +152,7 @@ def _httpie_url(given: Arguments) -> tuple[str, bool]:
 
 
 def _urls(given: Arguments, option: str) -> list[str]:
-    return [*given.operands, *given.options.get(option, ())]
+    return [word for word in (*given.operands, *given.options.get(option, ())) if not word.startswith("/")]
 
 
 def _first_url(given: Arguments) -> Iterator[Found]:

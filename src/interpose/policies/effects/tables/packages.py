@@ -140,11 +140,16 @@ def _apply(given: Arguments) -> Iterator[Found]:
                 yield Found("apply-downloaded", value)
 
 
+def _is_remote(word: str) -> bool:
+    """Return whether git reads a word as a URL or a host: neither a directory nor the name of a remote."""
+    return "://" in word or (":" in word and not word.startswith(("/", ".", "~")))
+
+
 def _clone(given: Arguments) -> Iterator[Found]:
     words = given.operands
     if words[:1] in (["clone"], ["ls-remote"]) or words[:2] == ["submodule", "add"]:
         target = words[2:3] if words[0] == "submodule" else words[1:2]
-        yield from (Found("clone", word) for word in target)
+        yield from (Found("clone", word) for word in target if _is_remote(word))
     elif words[:2] in (["remote", "add"], ["remote", "set-url"]):
         yield from (Found("change-remote", word) for word in words[3:4])
     elif words[:1] in (["fetch"], ["pull"], ["push"]) and len(words) > 1 and ("://" in words[1] or "@" in words[1]):
