@@ -130,6 +130,8 @@ def _posted(given: Arguments) -> Iterator[str]:
 
 
 def _httpie(given: Arguments) -> Iterator[Found]:
+    if given.has("offline"):
+        return
     url, sends = _httpie_url(given)
     if url:
         yield Found("request", url)
@@ -242,7 +244,7 @@ def _resolver(given: Arguments) -> Iterator[Found]:
     for word in given.operands:
         if word.startswith("@"):
             yield Found("request", word[1:])
-        if ONE in word or MANY in word:
+        elif ONE in word or MANY in word:
             yield Found("send", word)
 
 

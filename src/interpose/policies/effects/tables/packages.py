@@ -60,7 +60,7 @@ def _installs(
         for word in [*words[at:], *named]:
             if sort := _sort(word, short=short):
                 yield Found("foreign-package", word, (sort,))
-            elif name_ := _PACKAGE.match(word):
+            elif registry and (name_ := _PACKAGE.match(word)):
                 yield Found("install-package", name_.group(), (registry,))
         if given.has(*unsigned.split()):
             yield Found("foreign-package", " ".join(words[at:]) or "…", ("unsigned",))
@@ -453,12 +453,12 @@ PROGRAMS: dict[str, Program] = {
         (
             Row("publish-image", sub="image push|manifest push|compose push"),
             Row("publish-image", sub="push"),
-            Row("publish-image", "--push", sub="build|buildx build|buildx bake"),
+            Row("publish-image", "--push", sub="build|buildx build|buildx bake", options="t=,tag="),
         ),
         options="a,all-tags q platform= push v=,volume= e=,env= p=,publish= n=,name= w=,workdir= u=,user= "
         "network=,net= entrypoint= mount= env-file= restart= l=,label= m=,memory= cpus= gpus= shm-size= "
         "tmpfs= ulimit= h=,hostname= add-host= link= pull= cap-add= cap-drop= device= security-opt= userns= "
-        "ipc= pid= uts= log-driver= log-opt= t=,tag= f=,file= build-arg= target= cache-from= cache-to= "
+        "ipc= pid= uts= log-driver= log-opt= f=,file= build-arg= target= cache-from= cache-to= "
         "o=,output= expose= dns= ip= runtime= stop-signal= disable-content-trust d,detach i t rm",
         globals="c=,context= D,debug H=,host= l=,log-level= config= tls tlsverify",
         aka="podman nerdctl buildah",
