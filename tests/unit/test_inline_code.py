@@ -47,6 +47,12 @@ DELETED = ("delete-files", "/etc")
         "cat > x.py <<'EOF'\nimport os\nos.system('rm -rf /etc')\nEOF\npython3 x.py",
         """echo 'import os; os.system("rm -rf /etc")' | python3""",
         """uv run python -c "import os; os.system('rm -rf /etc')" """,
+        """python3 -c "asyncio.create_subprocess_exec('rm', '-rf', '/etc')" """,
+        """python3 -c "os.spawnvp(os.P_WAIT, 'rm', ['rm', '-rf', '/etc'])" """,
+        """node -pe "require('fs').rmSync('/etc')" """,
+        """node -e "const e = require('child_process').execSync; e('rm -rf /etc')" """,
+        """node -e "new Function('require(\\"fs\\").rmSync(\\"/etc\\")')()" """,
+        """php -r '$f="system"; $f("rm -rf /etc");'""",
         """node -e "require('child_process').execSync('rm -rf /etc')" """,
         """node -e "const {execSync: e} = require('node:child_process'); e('rm -rf /etc')" """,
         """node -e "import {rmSync as r} from 'fs'; r('/etc')" """,
@@ -106,6 +112,13 @@ def test_commands_and_deletions_in_code_are_read(line: str) -> None:
         ("""python3 -c "s=socket.socket(); os.dup2(s.fileno(), 0)" """, ("network-shell", "")),
         ("""python3 -c "os.system(x)" """, ("computed-code", "")),
         ("""python3 -c "(lambda f: f('ls'))(os.system)" """, ("computed-code", "")),
+        ("""python3 -c "vars(os)['system']('ls')" """, ("computed-code", "")),
+        ("""node -e "require('child_process')['execSync']('ls')" """, ("computed-code", "")),
+        ("""ruby -e 'Kernel.send(:system, "ls")'""", ("computed-code", "")),
+        ("""php -r 'array_map("unlink", glob("*"));'""", ("computed-code", "")),
+        ("""python3 -c "exec(open('x.py').read())" """, ("computed-code", "")),
+        ("""printf '\\x64rop table %s' t | psql""", ("db-drop", "table t")),
+        ("""echo -e 'dr\\x6fp table t' | psql""", ("db-drop", "table t")),
         ("""python3 -c "db.execute('DROP TABLE t')" """, ("db-drop", "TABLE t")),
         ("""python3 -c "os.chmod('a', 0o777)" """, ("open-permissions", f"{CWD}/a")),
     ],
@@ -133,6 +146,14 @@ def test_other_things_in_code_are_read(line: str, expected: tuple[str, str]) -> 
 )
 def test_a_mention_in_code_is_no_use(line: str) -> None:
     assert effects(line) == set()
+
+
+def test_more_effects_than_are_read_are_not_lost_in_silence() -> None:
+    code = "".join(f"open('f{number}')\n" for number in range(500)) + "os.system('rm -rf /etc')"
+
+    kinds = {one.kind for one in read_code("python", code)}
+
+    assert "computed-code" in kinds
 
 
 def test_code_that_is_read_is_not_unreadable() -> None:
