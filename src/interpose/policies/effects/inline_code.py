@@ -467,7 +467,7 @@ class _Scan:
 
     def _variable(self, name: str) -> None:
         if self.prints and set(name.upper().split("_")) & SECRET_PARTS:
-            self.found.append(Found("print-secret-variable", name))
+            self.found.append(Found("print-variable", name))
 
     def _is_membership(self, at: int) -> bool:
         return self.code.text(at - 1) == "in" and self.code.kind(at - 2) == "text"

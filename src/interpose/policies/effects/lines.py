@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import MANY, ONE, is_known
+from ...matching.shell.words import ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
@@ -21,12 +21,13 @@ from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
+from .xargs import with_input
 
 __all__ = ["effects_of_line", "unread"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
     "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
@@ -63,8 +64,10 @@ def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Ef
 
 
 def _effects(line: Line, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
-    text = " ".join(map(written, command.parts))
-    found = tuple(_found(texts, command))
+    text = " ".join(map(written, command.parts)) or " ".join(
+        f"{one.operator} {written(one.target)}" for one in command.redirections
+    )
+    found = tuple(_found(texts, with_input(line, command)))
     if not found:
         return
     hosts = tuple(_hosts(line, command)) if "ssh" in command.via else ()
@@ -98,6 +101,8 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
                 yield Found("send", host)
         elif redirection.is_output:
             yield Found("write-files", written(redirection.target))
+            if redirection.operator in (">", ">|") and _writes_nothing(command):
+                yield Found("empty-files", written(redirection.target))
         elif redirection.is_input and not redirection.text and redirection.operator != "<&":
             yield Found("read-files", written(redirection.target))
     for name, value in command.assigned:
@@ -136,6 +141,11 @@ def _hosts(line: Line, command: Command) -> Iterator[str]:
             yield from (word for word in one.parts[1:-1] if not word.startswith("-"))
 
 
+def _writes_nothing(command: Command) -> bool:
+    """Return whether a command has no output, so that a redirection empties its file."""
+    return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
+
+
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
     places = [_absolute(place, cwd, home) if is_known(place) else None for place in command.directories]
     return tuple(dict.fromkeys(places)) or (None,)
@@ -150,7 +160,7 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
     if path[:1] == "~":
         user, _, rest = path.partition("/")
         path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
-    if os.path.isabs(path) or path.startswith((ONE, MANY)):
+    if os.path.isabs(path) or path.startswith(ONE):
         return path
     if directory is None:
         return f"{ONE}/{path}"

@@ -25,7 +25,7 @@ import fnmatch
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...matching.shell import Command
@@ -147,7 +147,14 @@ def parse(program: str, words: Iterable[str], spec: str, command: Command) -> Ar
         else:
             for name, value in _options(word, rest, spec):
                 options.setdefault(name, []).append(value)
+                options.pop(_negated(name, spec), None)
     return Arguments(program, given, options, operands, dashes, command)
+
+
+def _negated(name: str, spec: str) -> str:
+    """Return the option that ``--no-NAME`` takes back; empty if it is an option of its own."""
+    first = _spec(spec)[0]
+    return first.get(name.removeprefix("no-"), "") if name.startswith("no-") and name not in first else ""
 
 
 def _is_option(word: str) -> bool:
@@ -185,7 +192,9 @@ def written(word: str) -> str:
     if not isinstance(word, MarkedWord):
         found = found.replace(MANY, ONE)
         return f"./{found}" if found[:1] == "~" else found
-    return _WILDCARD.sub(MANY, found.replace(MANY, ONE))
+    found = found.replace(MANY, ONE)
+    # In a URL, a question mark and brackets are no wildcards: no file has such a name.
+    return found if "://" in found else _WILDCARD.sub(MANY, found)
 
 
 def _long_name(name: str, first: dict[str, str]) -> str:
@@ -204,7 +213,10 @@ def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, 
     before = parse(name, leading, program.globals, command)
     if before.has("help", "version") or rest[:1] in (("help",), ("--help",), ("--version",)):
         return
+    first = rest[0] if rest and not _is_option(rest[0]) and rest[0] not in (ONE, MANY) else None
     for row in program.rows:
+        if first is not None and not _can_begin(row.sub, first):
+            continue
         spec = f"{row.options} {program.options} {program.globals}"
         after, sure = _after(rest, row.sub, spec)
         if after is None:
@@ -286,6 +298,12 @@ def _asks_for_help(arguments: Arguments, spec: str) -> bool:
     first, valued, optional = _spec(spec)
     name = before.lstrip("-")
     return not _is_option(before) or "=" in before or (name in first and name not in valued and name not in optional)
+
+
+@lru_cache(maxsize=4096)
+def _can_begin(sub: str, word: str) -> bool:
+    """Return whether a subcommand can begin with a word: most rows of a program are left out by it."""
+    return not sub or any(_same(one.split()[0], word) for one in sub.split("|"))
 
 
 def _after(words: tuple[str, ...], sub: str, spec: str) -> tuple[tuple[str, ...] | None, bool]:
