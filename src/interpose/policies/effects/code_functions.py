@@ -28,7 +28,6 @@ __all__ = [
     "REQUESTS",
     "RUNNERS",
     "SAME_TEXT",
-    "SECRET_PARTS",
     "SENDS",
     "SHELL",
     "SINGLE",
@@ -227,4 +226,3 @@ TAKES_WORDS = frozenset({
 REFLECTED = frozenset({"system", "popen", "execSync", "spawnSync", "exec", "spawn", "rmtree", "rmSync", "unlinkSync"})
 """Names that code may look up as texts: ``require("child_process")["execSync"]``."""
 SINGLE = frozenset({"get", "pop", "setdefault", "update", "fetch", "delete", "key?", "has_key?", "set", "has"})
-SECRET_PARTS = frozenset({"KEY", "TOKEN", "SECRET", "PASSWORD", "PASS", "PASSWD", "CREDENTIAL", "CREDENTIALS", "AUTH"})

@@ -33,7 +33,6 @@ from .code_functions import (
     REFLECTED,
     REQUESTS,
     RUNNERS,
-    SECRET_PARTS,
     SENDS,
     SHELL,
     SINGLE,
@@ -466,7 +465,7 @@ class _Scan:
             self.found.append(Found("print-env"))
 
     def _variable(self, name: str) -> None:
-        if self.prints and set(name.upper().split("_")) & SECRET_PARTS:
+        if self.prints:
             self.found.append(Found("print-variable", name))
 
     def _is_membership(self, at: int) -> bool:
