@@ -53,6 +53,10 @@ DELETED = ("delete-files", "/etc")
         """node -e "const e = require('child_process').execSync; e('rm -rf /etc')" """,
         """node -e "new Function('require(\\"fs\\").rmSync(\\"/etc\\")')()" """,
         """php -r '$f="system"; $f("rm -rf /etc");'""",
+        """python3 -c "print(f'{os.system(\\"rm -rf /etc\\")}')" """,
+        """node -e 'console.log(`${require("child_process").execSync("rm -rf /etc")}`)'""",
+        """ruby -e 'puts "#{`rm -rf /etc`}"'""",
+        """python3 -c "os.system(base64.b64decode('cm0gLXJmIC9ldGM=').decode())" """,
         """node -e "require('child_process').execSync('rm -rf /etc')" """,
         """node -e "const {execSync: e} = require('node:child_process'); e('rm -rf /etc')" """,
         """node -e "import {rmSync as r} from 'fs'; r('/etc')" """,
@@ -96,6 +100,12 @@ def test_commands_and_deletions_in_code_are_read(line: str) -> None:
         ("""node -e 'fs.readFileSync(process.env.HOME + "/.npmrc")'""", ("read-files", f"{HOME}/.npmrc")),
         ("""node -e 'fs.readFileSync(`${process.env.HOME}/.npmrc`)'""", ("read-files", f"{HOME}/.npmrc")),
         ("""php -r 'echo file_get_contents(".env");'""", ("read-files", f"{CWD}/.env")),
+        ("""python3 -c "open(base64.b64decode('LmVudg==').decode())" """, ("read-files", f"{CWD}/.env")),
+        (
+            """node -e "const p = Buffer.from('LmVudg==', 'base64').toString(); fs.readFileSync(p)" """,
+            ("read-files", f"{CWD}/.env"),
+        ),
+        ("bun -e 'const read = Bun.file; read(\".env\")'", ("read-files", f"{CWD}/.env")),
         ("perl -ne 'print' .env", ("read-files", f"{CWD}/.env")),
         ("""awk '{print > "out"}' f""", ("write-files", f"{CWD}/out")),
         ("""python3 -c "print(dict(os.environ))" """, ("print-env", "")),
@@ -165,7 +175,7 @@ def test_code_that_is_read_is_not_unreadable() -> None:
     assert unread(read_line("tclsh <<< 'exec ls'"))
 
 
-@pytest.mark.parametrize("part", ["f(", "a[b[c[", "'\\'", '"""', "x=x+x\n", "getattr(a,'b')(", "eval('", "a+"])
+@pytest.mark.parametrize("part", ["f(", "a[b[c[", "'\\'", '"""', "x=x+x\n", "getattr(a,'b')(", "eval('", "a+", "f'{"])
 def test_long_code_is_read_in_linear_time(part: str) -> None:
     started = time.perf_counter()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable
 
@@ -166,8 +167,8 @@ class CodeReader:
             return "~"
         if name in JOINS or (last in JOINS and len(values) > 1):
             return _short("/".join(one for one in flat(values) if one)) or ONE
-        if last == "chr" or last in DECODES:
-            return ONE
+        if last in DECODES or last == "from":
+            return _decoded(last, values)
         if name in SAME_TEXT or last in SAME_TEXT:
             text = self.same_text(name, values)
             return text.split() if last == "split" and is_known(text) else text
@@ -179,6 +180,29 @@ class CodeReader:
             return "~"
         texts = [one for one in values if isinstance(one, str)]
         return _short("/".join(texts)) if texts else ONE
+
+
+def _decoded(name: str, values: list[Value]) -> str:
+    """Return what a function decodes from a literal: Base64 or hexadecimal digits; else ``ONE``."""
+    text = values[0] if values and isinstance(values[0], str) else ONE
+    kind = values[1] if len(values) > 1 and isinstance(values[1], str) else ""
+    if not is_known(text) or len(text) > _LONGEST:
+        return ONE
+    try:
+        if name in ("fromhex", "unhexlify") or kind == "hex":
+            return bytes.fromhex(text).decode()
+        if name in _BASE64 or kind in ("base64", "base64url"):
+            plain = text.strip().replace("-", "+").replace("_", "/").rstrip("=")
+            return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()
+    except ValueError:
+        return ONE
+    return ONE
+
+
+_BASE64 = frozenset({
+    "b64decode", "decodebytes", "urlsafe_b64decode", "atob", "base64_decode", "decode64", "decode_base64",
+    "strict_decode64", "urlsafe_decode64",
+})  # fmt: skip
 
 
 def last_part(name: str) -> str:

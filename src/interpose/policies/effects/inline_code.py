@@ -71,6 +71,9 @@ _LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "
 _VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader", "-F", "-v", "-M"})
 
 
+_ALIASED = frozenset(name for name in FUNCTIONS | READS | WRITES | DELETES if "." in name)
+
+
 def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
     """Return the language of an interpreter and the code that it is given; texts are what it reads."""
     known = _INTERPRETERS.get(program_of(command.name.lower())) if command.name else None
@@ -190,7 +193,7 @@ class _Scan:
             elif module and token.kind == "name" and token.text not in ("import", "from", "as", module):
                 self.imports.add(at)
                 self.others.setdefault(token.text, f"{module}.{token.text}")
-            elif token.text == "=" and self.code.text(at + 1) in FUNCTIONS and self.code.text(at + 2) != "(":
+            elif token.text == "=" and self.code.text(at + 1) in _ALIASED and self.code.text(at + 2) != "(":
                 self.others[self.code.text(at - 1)] = self.code.text(at + 1)
             if token.text in ("require", "from", "import") and self.language == "node":
                 self._note_module(at)
@@ -266,6 +269,8 @@ class _Scan:
             return
         before = self.code.text(at - 1)
         if self._is_run(name, last):
+            if self._names_in(at, end) & DECODES:
+                self.found.append(Found("run-decoded"))
             leads = last.startswith("spawn") and values[:1] == [ONE] and self.language == "python"
             self._run_values(values[1:] if leads else values, self._parameter(at), last)
         if last in self.evaluates or name in self.evaluates:
@@ -292,6 +297,11 @@ class _Scan:
             self.found.append(Found("db-delete", f"of {name}"))
         if last == "getenv" and first:
             self._variable(first)
+
+    def _names_in(self, at: int, end: int) -> set[str]:
+        """Return the last parts of the names in the arguments of a call."""
+        inside = self.code.tokens[at + 1 : min(end, at + MOST_TOKENS)]
+        return {last_part(token.text) for token in inside if token.kind == "name"}
 
     def _reflected(self, name: str, end: int) -> None:
         """Read ``getattr(os, "system")("…")`` as a call of that name."""
@@ -358,16 +368,14 @@ class _Scan:
         if not isinstance(first, str) or not first:
             return
         self.code.steps += end - at
-        names = {
-            last_part(token.text)
-            for token in self.code.tokens[at + 1 : min(end, at + MOST_TOKENS)]
-            if token.kind == "name"
-        }
+        names = self._names_in(at, end)
+        if names & DECODES:
+            self.found.append(Found("run-decoded"))
         if is_known(first):
             if self.level < _DEEPEST_CODE:
                 self.found += read_code(self.language, first, self.level + 1)
         elif names & DECODES:
-            self.found.append(Found("run-decoded"))
+            return
         elif names & FETCHED:
             url = next((t.text for t in self.code.tokens[at:end] if t.kind == "text" and "://" in t.text), "")
             self.found.append(Found("run-downloaded", url))
