@@ -114,12 +114,14 @@ class _Reading:
         """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
         given = [one for one in line.commands if {"xargs", "parallel"} & set(one.via)]
         readers = {one.place for one in given if program_of(one.name.lower()) in _NAMES}
+        places: set[int] = set()
         for first, middle, last in line.pipes if readers else ():
             if not readers.isdisjoint(range(middle, last)):
-                for command in line.commands:
-                    for word in map(written_of, command.parts[1:] if first <= command.place < middle else ()):
-                        if self.is_secret(word):
-                            yield _effect("give-secret-file", word, command)
+                places.update(range(first, middle))
+        for command in line.commands if places else ():
+            for word in map(written_of, command.parts[1:] if command.place in places else ()):
+                if self.is_secret(word):
+                    yield _effect("give-secret-file", word, command)
 
     def sources(self, command: Command) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
