@@ -7,9 +7,10 @@ from typing import NamedTuple
 from ...matching.grades import Grade
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["KINDS", "Effect", "say", "shown"]
+__all__ = ["KINDS", "Effect", "phrase_of", "say", "shown"]
 
 _LONGEST = 120
+_PREPOSITIONS = ("to", "in", "from", "of", "on", "below")
 
 
 class Effect(NamedTuple):
@@ -129,12 +130,13 @@ KINDS: dict[str, str] = {
     "pull-image": "pulls the image {target}",
     "tls-off": "switches the check of certificates off",
     "clone": "clones {target}",
-    "publish": "publishes the package {target}",
-    "publish-image": "publishes the image {target}",
-    "publish-release": "publishes the release {target}",
-    "merge": "merges or closes for others: {target}",
-    "make-public": "makes public: {target}",
-    "unpublish": "takes back what was published: {target}",
+    "publish": "publishes a package",
+    "publish-image": "publishes an image",
+    "publish-release": "publishes a release",
+    "merge": "merges or closes what others see",
+    "make-public": "makes {target} public",
+    "unpublish": "takes back what was published",
+    "change-owners": "changes who may publish or install it",
     # Secrets and network.
     "print-env": "prints the environment",
     "print-variable": "prints the variable {target}",
@@ -149,7 +151,7 @@ KINDS: dict[str, str] = {
     "listen": "waits for connections",
     # What runs later, and the guards.
     "persist": "has {target} run later",
-    "persist-service": "has the service {target} start by itself",
+    "persist-service": "has a service start by itself: {target}",
     "persist-command": "makes git run a command later: {target}",
     "guard": "changes what guards the agent: {target}",
     "guard-process": "ends a process that guards the agent: {target}",
@@ -162,8 +164,16 @@ KINDS: dict[str, str] = {
 def say(effect: Effect, instead: str = "") -> str:
     """Return what an effect does as a reason: the command, the phrase of its kind, and what to do instead."""
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
-    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …")
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
     return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
+    return f"`{command}` {phrase_of(effect)}" + (f" ({instead})" if instead else "")
+
+
+def phrase_of(effect: Effect) -> str:
+    """Return the phrase of an effect's kind with its target; without a target it ends where the target would be."""
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…")
+    begin = phrase.removesuffix(" …").removesuffix(":")
+    return phrase if begin.rpartition(" ")[2] in _PREPOSITIONS else begin
 
 
 def shown(text: str) -> str:
