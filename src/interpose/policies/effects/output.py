@@ -93,7 +93,27 @@ def _takes(words: Iterable[str]) -> bool:
 
 def _is_quiet(words: Iterable[str]) -> bool:
     given = list(words)
-    return _program(given) in ("grep", "rg") and any(word in ("-q", "-c", "-qF", "-qE", "-Fq") for word in given[1:])
+    if _program(given) not in ("grep", "egrep", "rg"):
+        return False
+    return any(word in ("-q", "-c", "-qF", "-qE", "-Fq") for word in given[1:]) or _picks_plain(given)
+
+
+# Variables that hold no secret; what follows such a word in a name is taken for harmless too.
+_PLAIN = frozenset({
+    "CI", "COLORTERM", "CONDA", "DEBUG", "DISPLAY", "EDITOR", "GOPATH", "GOROOT", "HOME", "HOSTNAME", "JAVA_HOME",
+    "LANG", "LC_", "LC_ALL", "LOGNAME", "NODE", "NODE_ENV", "NODE_OPTIONS", "NVM", "PATH", "PORT", "PWD", "PYENV",
+    "PYTHON", "PYTHONPATH", "RUST", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "USER", "VIRTUAL", "VIRTUAL_ENV",
+    "WAYLAND", "XDG",
+})  # fmt: skip
+
+
+def _picks_plain(words: list[str]) -> bool:
+    """Return whether grep picks only lines of variables that hold no secret."""
+    options = [word for word in words[1:] if word.startswith("-")]
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    if len(operands) != 1 or any(set(option[1:]) - set("iEnwF") for option in options):
+        return False
+    return all(part.strip("^=()").upper() in _PLAIN for part in operands[0].replace("\\|", "|").split("|"))
 
 
 def _program(words: Iterable[str]) -> str:

@@ -45,6 +45,7 @@ _BARE_KEYS = frozenset({"rsa", "dsa", "ecdsa", "ed25519"})
 
 # Below a home. A folder ends in a slash and stands for everything in it.
 _HOME: dict[SecretKind, tuple[str, ...]] = {
+    "env": (".aws/config",),
     "keys": (".ssh/", ".gnupg/", ".putty/"),
     "stores": (
         ".aws/", ".azure/", ".kube/", ".gcp/", ".oci/", ".bluemix/", ".password-store/", ".snowflake/",

@@ -52,7 +52,8 @@ def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
         if len(command.via) == deepest[command.place]:
             yield from reading.given(command)
             for name in printed_variables(command):
-                yield _effect("print-variable", name, command)
+                if not _is_tested(name, line.text):
+                    yield _effect("print-variable", name, command)
     yield from reading.listed(line)
     for step in follow(line, reading.sources):
         yield from reading.sent(step)
@@ -63,6 +64,12 @@ def printed_variables(command: Command) -> Iterator[str]:
     """Yield the names of the variables that a command prints."""
     if program_of(command.name.lower()) in PRINTERS:
         yield from command.variables
+
+
+def _is_tested(name: str, text: str) -> bool:
+    """Return whether a line only says whether a variable is set: ``${NAME:+yes}``."""
+    uses = text.split(name)[1:]
+    return f"${name}" not in text and bool(uses) and all(use.startswith((":+", "+")) for use in uses)
 
 
 def _effect(kind: str, target: str, command: Command) -> Effect:
