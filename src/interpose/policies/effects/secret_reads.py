@@ -68,7 +68,7 @@ def printed_variables(command: Command) -> Iterator[str]:
 
 def _is_tested(name: str, text: str) -> bool:
     """Return whether a line only says whether a variable is set: ``${NAME:+yes}``."""
-    uses = text.split(name)[1:]
+    uses = text.split("${" + name)[1:]
     return f"${name}" not in text and bool(uses) and all(use.startswith((":+", "+")) for use in uses)
 
 
