@@ -150,7 +150,8 @@ class _Reading:
                 yield Brought(Origin("variable", f"${name}"))
         if sent := sent_by(command):
             for path in (*sent.files, *_typed(command)):
-                yield Brought(self.of_file(path))
+                if path not in ("-", "."):
+                    yield Brought(self.of_file(path))
             for name in sent.variables:
                 if is_secret_variable(name):
                     yield Brought(Origin("variable", f"${name}"))
@@ -174,7 +175,8 @@ class _Reading:
                 found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
             for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
-                found.add(self.of_file(path))
+                if path not in ("-", "."):
+                    found.add(self.of_file(path))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
@@ -183,9 +185,9 @@ class _Reading:
             host, is_raw = target, True
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
         for origin in sorted(found):
-            if origin.kind in SENT:
+            if origin.kind in SENT and origin.target not in ("-", ""):
                 yield Effect(
-                    "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
+                    "send-files" if origin.kind in ("folder", "path") else "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
                     (origin.kind, host, "raw" if is_raw else ""),
                 )  # fmt: skip
 
@@ -212,7 +214,7 @@ _SYSTEM = frozenset({"/etc/passwd", "/etc/group"})
 """Files that are sent away for no good reason, though everybody may read them."""
 
 SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"})
-"""What an effect ``send-secret`` has as its first value. Whether a folder or a path is a secret, the disk says."""
+"""What an effect ``send-secret`` or ``send-files`` has as its first value. Only the disk says what is in files."""
 
 _RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
 """Programs that are no usual way to copy a folder to another machine."""
