@@ -72,6 +72,10 @@ def _is_tested(name: str, text: str) -> bool:
     return f"${name}" not in text and bool(uses) and all(use.startswith((":+", "+")) for use in uses)
 
 
+def _of_home(path: str, home: str) -> str:
+    return home + path[1:] if path == "~" or path.startswith("~/") else path
+
+
 def _effect(kind: str, target: str, command: Command) -> Effect:
     return Effect(kind, target, " ".join(map(written_of, command.parts)), command.name, command.grade)
 
@@ -85,15 +89,18 @@ class _Reading:
         self.socket = next(filter(None, map(_socket, line.commands)), "")
         """The host to which a redirection of the line leads; a descriptor of the line may lead there too."""
 
-    def absolute(self, path: str) -> str:
-        if path == "~" or path.startswith("~/"):
-            return self.home + path[1:]
-        return path if path.startswith(("/", "~", ONE, MANY)) else os.path.normpath(os.path.join(self.cwd, path))
+    def paths(self, path: str, command: Command) -> list[str]:
+        """Return the absolute paths that a path may be in the directories of a command, the likeliest last."""
+        path = _of_home(path, self.home)
+        if path.startswith(("/", "~", ONE, MANY)):
+            return [path]
+        places = [ONE if not is_known(place) else place for place in command.directories] or [""]
+        return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
-    def is_secret(self, path: str) -> bool:
+    def is_secret(self, path: str, command: Command) -> bool:
         if not path or "://" in path or len(path) > 4_096:
             return False
-        return secret_kind(self.absolute(path), self.home) not in (None, "settings")
+        return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 
     def given(self, command: Command) -> Iterator[Effect]:
         """Yield the secret files among the words of a program of which no table says that it reads files."""
@@ -108,12 +115,12 @@ class _Reading:
                 path, used = (value, True) if equals else ("", True)
             else:
                 path, used = word, before.startswith("-") and "=" not in before
-                path = value if equals and not self.is_secret(word) else path
+                path = value if equals and not self.is_secret(word, command) else path
             before = word
             path = path.partition(":")[0].removeprefix("@")
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
-            if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
+            if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
                 kind = "use-secret-file" if used or works else "give-secret-file"
                 yield _effect(kind, path, command)
 
@@ -127,18 +134,18 @@ class _Reading:
                 places.update(range(first, middle))
         for command in line.commands if places else ():
             for word in map(written_of, command.parts[1:] if command.place in places else ()):
-                if self.is_secret(word):
+                if self.is_secret(word, command):
                     yield _effect("give-secret-file", word, command)
 
     def sources(self, command: Command) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
         for found in _found(command):
-            if found.kind == "read-files" and self.is_secret(found.target):
+            if found.kind == "read-files" and self.is_secret(found.target, command):
                 yield Brought(Origin("file", found.target))
             elif found.kind == "read-files" and found.target in _SYSTEM:
                 yield Brought(Origin("system", found.target))
             elif found.kind == "read-files" and _may_be_folder(command, found.target):
-                yield Brought(Origin("folder", self.absolute(found.target)))
+                yield Brought(Origin("folder", self.paths(found.target, command)[-1]))
             elif found.kind == "print-env" and not found.values:
                 yield Brought(Origin("environment", "the environment"))
             elif found.kind == "read-secret":
@@ -151,16 +158,16 @@ class _Reading:
         if sent := sent_by(command):
             for path in (*sent.files, *_typed(command)):
                 if path not in ("-", "."):
-                    yield Brought(self.of_file(path))
+                    yield Brought(self.of_file(path, command))
             for name in sent.variables:
                 if is_secret_variable(name):
                     yield Brought(Origin("variable", f"${name}"))
 
-    def of_file(self, path: str) -> Origin:
+    def of_file(self, path: str, command: Command) -> Origin:
         """Return what a file is that is sent."""
-        if self.is_secret(path):
+        if self.is_secret(path, command):
             return Origin("file", path)
-        return Origin("system", path) if path in _SYSTEM else Origin("path", self.absolute(path))
+        return Origin("system", path) if path in _SYSTEM else Origin("path", self.paths(path, command)[-1])
 
     def sent(self, step: Step) -> Iterator[Effect]:
         """Yield the secrets that a command sends away."""
@@ -172,11 +179,11 @@ class _Reading:
             if sent.reads_input:
                 found |= step.input
                 inputs = [one.target for one in command.redirections if one.is_input and not one.text]
-                found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
+                found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path, command)}
             for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
                 if path not in ("-", "."):
-                    found.add(self.of_file(path))
+                    found.add(self.of_file(path, command))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
@@ -186,10 +193,9 @@ class _Reading:
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
         for origin in sorted(found):
             if origin.kind in SENT and origin.target not in ("-", ""):
-                yield Effect(
-                    "send-files" if origin.kind in ("folder", "path") else "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
-                    (origin.kind, host, "raw" if is_raw else ""),
-                )  # fmt: skip
+                kind = "send-files" if origin.kind in ("folder", "path") else "send-secret"
+                values = (origin.kind, host, "raw" if is_raw else "")
+                yield _effect(kind, origin.target, command)._replace(values=values)
 
     def printed(self, step: Step) -> Iterator[Effect]:
         """Yield the secrets that a program prints from variables and substitutions."""
