@@ -148,6 +148,7 @@ KINDS: dict[str, str] = {
     "give-secret-file": "is given the secret file {target}",
     "secret-in-line": "has a secret in the command line",
     "send-secret": "sends {target} away",
+    "send-files": "sends {target} away",
     "request": "asks {target}",
     "send": "sends data to {target}",
     "listen": "waits for connections",
