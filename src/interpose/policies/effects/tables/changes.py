@@ -116,6 +116,7 @@ _EDITED = Row("change-files:all")
 PROGRAMS = {
     "mv": Program(effects=_moves, options=_COPY, aka="gmv"),
     "ln": Program(effects=_links, options=_COPY, aka="gln link"),
+    "sed": Program((Row("write-files:notfirst", ("*:-I*",)),)),
     "find": Program(effects=_find, aka="gfind bfs"),
     "curl": Program(
         effects=_saved,
