@@ -65,7 +65,9 @@ _CHANGE = re.compile(
     r"remove|unlink|rmtree|rmdir|rename|chmod|chown|truncate|write|copy|move|delete|touch|link|sysopen|openSync|getattr"
     r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
-_SPOKEN_OF = re.compile(r"INTERPOSE_[A-Z]|(?<![\w.-])interpose\s+[a-z]")
+_SPOKEN_OF = re.compile(
+    r"INTERPOSE_[A-Z]|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
+)
 """A variable or a command of Interpose in a text that runs later."""
 _VARIABLE = re.compile(r"INTERPOSE_[A-Z_]+=")
 _OWN_IN_CODE = re.compile(
