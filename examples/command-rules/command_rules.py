@@ -2,7 +2,7 @@
 
 from interpose import ask, deny, shell_commands
 
-INSTEAD = {"npm": "pnpm", "yarn": "pnpm", "pip": "uv", "pip3": "uv"}
+INSTEAD = {"yarn": "npm", "pip": "uv", "pip3": "uv"}
 
 
 def check(event):

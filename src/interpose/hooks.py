@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -46,7 +47,7 @@ class Hooks:
         self.engine = Engine(settings_from(**settings), events, session_id)  # its registry has the hooks
         self.show: Callable[[str], None] = _show  # shows a text to the person: what ``/notify`` in a script says
         self._show_later = lambda text: self.show(text)  # noqa: PLW0108 - a host may set it later
-        self._armed = Armed(self.engine, _audit_store, self._show_later)
+        self._armed = Armed(self.engine, self._show_later)
         self._observers: Observers | None = None
         if self.settings.redirect_output:
             from .telemetry.prints import redirect_prints
@@ -55,10 +56,9 @@ class Hooks:
 
     def __repr__(self) -> str:
         events = [hook.event for hook in self]
-        count = len(events)
         at = f" at {', '.join(dict.fromkeys(events))}" if events else ""
         files = f", from {', '.join(origin.source.path for origin in self.origins)}" if self.origins else ""
-        return f"<Hooks: {count} {'hook' if count == 1 else 'hooks'}{at}{files}>"
+        return f"<Hooks: {len(events)} hook{'' if len(events) == 1 else 's'}{at}{files}>"
 
     @property
     def settings(self) -> Settings:
@@ -78,8 +78,7 @@ class Hooks:
     @property
     def audit(self) -> AuditStore | None:
         """Where firings are recorded, if a configuration says so."""
-        store: AuditStore | None = self._armed.store
-        return store
+        return self._armed.store
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -206,8 +205,7 @@ class Hooks:
         from .policies import read_policy
 
         uses = read_policy(policy, options)
-        made = [declare(self.engine.table, use.event, use.hook, **use.options) for use in uses]
-        return self.engine.registry.add(made)
+        return self.engine.registry.add(declare(self.engine.table, use.event, use.hook, **use.options) for use in uses)
 
     def unregister(self, hook: str | Hook, *, layer: str = "code") -> None:
         """Remove a hook, or every hook of a name that the layer may touch."""
@@ -294,8 +292,7 @@ class Hooks:
         """
         from .session.configured_rules import ConfiguredRules
 
-        armed = self._armed
-        return ConfiguredRules(lambda: (armed.permissions, armed.harmless), more, harmless)
+        return ConfiguredRules(lambda: (self._armed.permissions, self._armed.harmless), more, harmless)
 
     def _session_options(self, options: SessionOptions) -> Any:
         return {"rules": self.rules(), "show": self._show_later, **options}
@@ -337,13 +334,5 @@ class Hooks:
         return start_tracing(self.engine, **given)
 
 
-def _audit_store(audit: Mapping[str, Any]) -> AuditStore:
-    from .audit.store import configured_store
-
-    return configured_store(audit)
-
-
 def _show(text: str) -> None:
-    import sys
-
     print(text, file=sys.stderr)  # noqa: T201 - this is how a person is told without a host

@@ -13,8 +13,11 @@ from interpose.cli.run.view import PlainView
 
 RECOMMENDED = ["recommended"]
 
-STOPPED: dict[str, set[str]] = {}
-"""By session, the events that a policy decides otherwise, with reason: the session does what it should be asked about."""
+STOPPED = {
+    # It reads a file whose name is secret.txt: a person should be asked.
+    "subagents": {"PreToolUse Read", "PreToolUse Read → ask", "PermissionRequest Read", "PostToolUse Read"},
+}
+"""By session, the events that policies decide otherwise, and rightly so."""
 
 
 @pytest.fixture(autouse=True)

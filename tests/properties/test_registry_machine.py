@@ -72,7 +72,8 @@ class Model:
     def fits(self, new: Entry) -> bool:
         if any(new.same_place(entry) for entry in self.entries):
             return True
-        return sum(e.event == new.event and e.scope == new.scope for e in self.entries) < LIMIT
+        place = (new.event, new.scope, new.layer)
+        return sum((e.event, e.scope, e.layer) == place for e in self.entries) < LIMIT
 
     def is_locked(self, new: Entry) -> bool:
         return any(new.same_place(entry) and entry.locked for entry in self.entries)

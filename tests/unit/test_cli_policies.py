@@ -11,6 +11,7 @@ import pytest
 from interpose import Hooks
 from interpose.cli import main
 from interpose.cli.policies.show import written
+from interpose.cli.run.timeline import print_timeline
 from interpose.policies import POLICIES, find_policy
 
 RECOMMENDED = [name for name in POLICIES if find_policy(name).recommended is not None]
@@ -68,9 +69,9 @@ def test_what_was_stopped_is_counted_also_where_it_was_only_observed(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "audit: {{path: audit.db}}\npolicies:\n  - disks-and-devices{}\n"
+    file = "hooks.yaml"
     for word in ("", ": observe", ": {format: ask}"):
-        file = configuration(project, text.format(word))
-        hooks = Hooks.load(file)
+        hooks = Hooks.load(configuration(project, text.format(word)))
         hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input=WIPE)
         hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
         hooks.close()
@@ -234,3 +235,77 @@ def test_policies_are_only_explained_for_a_line(capsys: pytest.CaptureFixture[st
 
     assert status == 1
     assert "--policies is about a command line" in err
+
+
+# Reports stay short although many policies run.
+
+
+def test_hooks_that_said_nothing_are_counted_in_a_report(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uses = "".join(f"  - disks-and-devices: {{name: n{number}}}\n" for number in range(20))
+    file = configuration(project, f"policies:\n{uses}")
+    words = ["fire", "PreToolUse", "-c", file, "--tool", "Bash", "--tool-input"]
+
+    _, free, _ = run(capsys, *words, '{"command": "ls"}')
+    _, denied, _ = run(capsys, *words, json.dumps(WIPE))
+
+    assert [line.partition(" in ")[0] for line in free.splitlines()] == [
+        "GO ON  PreToolUse Bash", "  20 more: no objection",
+    ]  # fmt: skip
+    assert denied.splitlines()[2].startswith("  n0  ok       deny")
+    assert denied.splitlines()[3:] == ["  19 more: not reached"]
+
+
+def test_of_many_hooks_a_timeline_names_those_that_said_something(capsys: pytest.CaptureFixture[str]) -> None:
+    hooks = [{"hook": f"n{number}", "status": "ok", "decision": "none", "round": 1} for number in range(20)]
+    hooks[7] |= {"decision": "deny"}
+    hooks[9] |= {"changed": True}
+
+    print_timeline([{"event": "PreToolUse", "subject": "Bash", "hooks": hooks, "decision": "deny", "ms": 1.0}])
+
+    assert "n7 (deny), n9, 18 more" in capsys.readouterr().out
+
+
+def test_a_review_lists_policies_with_what_is_different_about_them(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".interpose").mkdir()
+    entries = [
+        "disks-and-devices", "disks-and-devices: {name: own, write: ask}", "disks-and-devices: {name: seen, enforce: false}",
+        "disks-and-devices: {name: of-ana, scope: ana, onMatch: ask, allow: Bash(ls *)}",
+    ]  # fmt: skip
+    text = "policies:\n" + "".join(f"  - {entry}\n" for entry in entries)
+    (project / ".interpose" / "hooks.yaml").write_text(text)
+
+    _, out, _ = run(capsys, "trust", "--yes")
+
+    assert out.splitlines()[1:-1] == [
+        "  it arms 4 policies:",
+        "    policies disks-and-devices",
+        "    policy own: disks-and-devices with write: ask  line 3",
+        "    policy seen: disks-and-devices (not enforced)  line 4",
+        "    policy of-ana: disks-and-devices with onMatch: ask; allow: Bash(ls *) for agent ana  line 5",
+    ]
+
+
+def test_policies_need_no_cases_of_the_person(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = configuration(project, "policies: recommended\n")
+    (project / "own.cases.yaml").write_text(
+        "- name: wiping\n  given: {event: PreToolUse, tool_name: Bash, tool_input: {command: wipefs -a /dev/sda}}\n"
+        "  expect: {decision: deny}\n"
+    )
+
+    status, out, _ = run(capsys, "test", "-c", file, "own.cases.yaml", "--json")
+
+    assert status == 0
+    assert json.loads(out)["coverage"]["never"] == []
+
+
+def test_a_person_switches_a_policy_off_and_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / ".interpose").mkdir()
+    (project / ".interpose" / "hooks.yaml").write_text("policies: recommended\n")
+    run(capsys, "trust", "--yes")
+
+    assert run(capsys, "disable", "disks-and-devices")[0] == 0
+    assert listed(capsys)["disks-and-devices"]["state"] == "off"
+    assert run(capsys, "enable", "disks-and-devices")[0] == 0
+    assert listed(capsys)["disks-and-devices"]["state"] == "on"

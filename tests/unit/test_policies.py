@@ -113,7 +113,7 @@ def test_parameters_are_given_and_the_others_have_their_defaults() -> None:
     [hook] = hooks_of([{"frobs": {"frob": "ask"}}])
 
     assert isinstance(hook.handler, PolicyHook)
-    assert hook.handler.options == {"frob": "ask", "kinds": ("a", "b")}
+    assert hook.handler.options == {"frob": "ask", "kinds": ("a", "b"), "project": ""}
     assert str(hook.handler) == "the policy frobs with frob: ask"
 
 
@@ -167,7 +167,7 @@ def test_beside_the_set_an_entry_changes_only_what_it_names(before: bool) -> Non
 
     [hook] = [hook for hook in hooks if hook.label == "frobs"]
     assert isinstance(hook.handler, PolicyHook)
-    assert hook.handler.options == {"frob": "ask", "kinds": ("z",)}
+    assert hook.handler.options == {"frob": "ask", "kinds": ("z",), "project": ""}
     assert decided(hooks, "frobnicate x") == ("ask", "frobs: it frobnicates x. Ask Ana.")
 
 

@@ -220,7 +220,9 @@ def _answer(hook: Hook, fields: Mapping[str, Any]) -> str:
     if not isinstance(hook.handler, PolicyHook) or hook.handler.function is not None:
         return ""
     reply = hook.handler(fields)
-    return "nothing: it does not object" if reply is None else f"{reply.decision}: {reply.reason}"
+    if reply is None:
+        return "nothing: it does not object"
+    return f"{reply.decision}: {reply.reason}" if reply.decision else "a change of the input"
 
 
 def _deadline_from(hooks: Hooks, hook: Hook) -> str:

@@ -18,8 +18,8 @@ from ..matching import compile_matcher
 from ..matching.grades import Grade
 from ..matching.shell import Command, CommandPattern, Line, Suspect, read_line
 from ..model import Hook
-from ..policies import POLICIES, Call, Effect, PolicyHook, read_policy
-from ..policies.effects import KINDS, shown
+from ..policies import POLICIES, Call, Effect, PolicyHook, read_policies
+from ..policies.effects import phrase_of, shown
 from .render import cut, escape, paint, short_path
 
 __all__ = ["PolicySays", "RuleMatch", "explain_line", "policies_on", "print_line", "rules_of"]
@@ -50,7 +50,7 @@ class PolicySays:
     state: str
     """``on``, ``observed`` or ``off``: not switched on, judged with its defaults."""
     decision: str
-    """``deny``, ``ask`` or ``none``."""
+    """``deny``, ``ask``, ``change`` (it changes the input) or ``none``."""
     reason: str
 
 
@@ -70,9 +70,7 @@ def explain_line(text: str, hooks: Hooks, *, policies: bool = False, as_json: bo
             **line.to_dict(), "effects": effects, "rules": rules, "policies": [asdict(one) for one in said],
         }))  # fmt: skip
         return
-    print_line(line, matches)
-    for effect in call.effects:
-        _print_effect(effect)
+    print_line(line, call.effects, matches)
     _print_said(said)
 
 
@@ -94,8 +92,8 @@ def policies_on(text: str, hooks: Hooks, *, every: bool) -> list[PolicySays]:
             state = "on" if hook.enforce and hooks.settings.enforce else "observed"
             said.append(_says(policy_hook, state, event))
     if every:
-        uses = [use for name in POLICIES if name not in configured for use in read_policy(name, {})]
-        said += [_says(use.hook, "off", event) for use in uses if _judges(use.hook)]
+        uses = [use.hook for use in read_policies(list(POLICIES), lambda *_: None)]
+        said += [_says(hook, "off", event) for hook in uses if _judges(hook) and hook.policy.name not in configured]
     return said
 
 
@@ -110,7 +108,7 @@ def _would_run(hook: Hook, event: dict[str, object]) -> bool:
 
 def _says(hook: PolicyHook, state: str, event: dict[str, object]) -> PolicySays:
     reply = hook(event)
-    decision, reason = ("none", "") if reply is None else (reply.decision, reply.reason)
+    decision, reason = ("none", "") if reply is None else (reply.decision or "change", reply.reason)
     return PolicySays(hook.policy.name, hook.name, state, decision, reason.removeprefix(f"{hook.name}: "))
 
 
@@ -139,8 +137,8 @@ def _grade(rule: str, text: str) -> Grade | None:
     return CommandPattern(found.group(2).strip()).grade_line(text)
 
 
-def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
-    """Print a line: its commands, what may be run, what cannot be read, and the rules."""
+def print_line(line: Line, effects: Iterable[Effect], matches: Iterable[RuleMatch]) -> None:
+    """Print a line: its commands, what may be run, what cannot be read, what it does, and the rules."""
     for part in textwrap.wrap(_shown(line.text), _WIDTH, break_on_hyphens=False):
         print(paint(part, "bold"))
     for command in line.commands:
@@ -152,6 +150,8 @@ def print_line(line: Line, matches: Iterable[RuleMatch]) -> None:
         _print_entry("opaque", reason, ())
     if not (any(command.parts or command.redirections for command in line.commands) or line.opaque):
         print("  runs nothing")
+    for effect in effects:
+        _print_effect(effect)
     for match in matches:
         _print_match(match)
 
@@ -166,12 +166,12 @@ def _print_match(match: RuleMatch) -> None:
         print(f"    {paint(where, 'dim')}")
 
 
-_DECISIONS = {"deny": "red", "ask": "yellow"}
+_DECISIONS = {"deny": "red", "ask": "yellow", "change": "blue"}
 _STATES = {"on": "", "observed": ", only recorded", "off": ", not switched on"}
 
 
 def _print_effect(effect: Effect) -> None:
-    phrase = KINDS[effect.kind].replace("{target}", shown(effect.target) or "…").removesuffix(" …")
+    phrase = phrase_of(effect._replace(target=shown(short_path(effect.target))))
     text = f"{shown(effect.command)}: {phrase}" if effect.command else phrase
     first, *more = textwrap.wrap(_shown(text), _WIDTH - 11, break_on_hyphens=False) or [""]
     print(f"  {paint('effect  ', 'blue')} {first}")

@@ -18,13 +18,14 @@ from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
 from ..handlers.command import command_of
 from ..model import Hook
+from ..policies import PolicyHook
 from ..records import replace
 from ..replies import clean
 from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
 from .render import escape, paint, print_error, print_problem
 from .render.streams import confirm, is_interactive
-from .render.table import display_width, terminal_width
+from .render.table import display_width, terminal_width, wrap_text
 
 __all__ = ["run"]
 
@@ -156,7 +157,21 @@ def _decide(reviews: list[_Review], *, yes: bool, quiet: bool) -> None:
 
 
 def _hooks(one: _Review) -> str:
-    return f"{len(one.hooks)} hook{'' if len(one.hooks) == 1 else 's'}"
+    """Return how many hooks a file arms, and how many policies, which may be several hooks each."""
+    own, policies = _own(one), _policies(one)
+    said = [f"{len(own)} hook{'' if len(own) == 1 else 's'}"] if own or not policies else []
+    said += [f"{len(policies)} polic{'y' if len(policies) == 1 else 'ies'}"] if policies else []
+    return " and ".join(said)
+
+
+def _own(one: _Review) -> list[Hook]:
+    return [hook for hook in one.hooks if not isinstance(hook.handler, PolicyHook)]
+
+
+def _policies(one: _Review) -> list[Hook]:
+    """Return one hook of each policy."""
+    found = {(hook.label, hook.scope): hook for hook in one.hooks if isinstance(hook.handler, PolicyHook)}
+    return list(found.values())
 
 
 def _print_review(one: _Review) -> None:
@@ -168,9 +183,10 @@ def _print_review(one: _Review) -> None:
         for path, change in one.changes:
             print(f"    {change:<8} {clean(path)}")
     print(f"  it arms {_hooks(one)}:")
-    width = max((len(_event(hook)) for hook in one.hooks), default=0)
-    for hook in one.hooks:
+    width = max((len(_event(hook)) for hook in _own(one)), default=0)
+    for hook in _own(one):
         _print_hook(hook, _line(hook, origin), width)
+    _print_policies(one)
     if origin.references:
         print("  which run these local files, whose content is trusted too:")
     for path, digest in origin.references.items():
@@ -181,6 +197,27 @@ def _print_review(one: _Review) -> None:
         print(f"    {paint(f'{answer:<5}', 'yellow' if answer == 'allow' else 'dim')}  {_one_line(rule)}")
     if one.audit:
         print(f"  it records firings in {_one_line(one.audit)}")
+
+
+def _print_policies(one: _Review) -> None:
+    """Print the policies: those that are as they come in one list, each other one with what is different about it."""
+    plain, others = [], []
+    for hook in _policies(one):
+        named = str(hook.handler).removeprefix("the policy ")
+        state = "" if hook.enabled and hook.enforce else " (not enforced)" if hook.enabled else " (off)"
+        more = (f" for agent {hook.scope}" if hook.scope else "") + (f" if {hook.condition}" if hook.condition else "")
+        more += f" matcher {hook.matcher}" if hook.matcher else ""
+        if named == hook.label and not state + more:
+            plain.append(named)
+        else:
+            label = "" if named.partition(" ")[0] == hook.label else f"{hook.label}: "
+            others.append((_one_line(f"{label}{named}{more}"), f"{state}  {_line(hook, one.origin)}"))
+    if plain:
+        listed = _one_line(f"policies {', '.join(plain)}")
+        for text in wrap_text(listed, max((terminal_width() or 120) - 6, 20)):
+            print(f"    {text}" if text.startswith("policies ") else f"      {text}")
+    for text, rest in others:
+        print(f"    policy {text}{paint(rest, 'dim')}".rstrip())
 
 
 def _print_hook(hook: Hook, line: str, width: int) -> None:

@@ -16,6 +16,7 @@ from .mapping import Configuration, SettingOptions, settings_from
 from .switches import switched
 
 if TYPE_CHECKING:
+    from ..audit.store import AuditStore
     from ..scripts import Commands
     from .load import Loaded, Origin
     from .reload import ConfigFiles
@@ -24,21 +25,18 @@ __all__ = ["Armed"]
 
 
 class Armed:
-    """The configurations of one engine. ``make_store`` makes an audit store of what ``audit:`` says."""
+    """The configurations of one engine."""
 
-    def __init__(
-        self, engine: Engine, make_store: Callable[[Mapping[str, Any]], Any], show: Callable[[str], None]
-    ) -> None:
+    def __init__(self, engine: Engine, show: Callable[[str], None]) -> None:
         self.engine = engine
         self.permissions: dict[str, str] = {}
         self.harmless: tuple[str, ...] = ()
-        self.store: Any = None
+        self.store: AuditStore | None = None
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
         self.commands: Commands | None = None
         self.records = True
         """False if nothing is recorded, whatever a configuration says."""
-        self._make_store = make_store
         self._show = show
         self._audit: Mapping[str, Any] | None = None
         self._given: SettingOptions = {}
@@ -95,13 +93,17 @@ class Armed:
         ]  # fmt: skip
         return gone, [hook for hook in hooks if hook not in replaced]
 
-    def _store_of(self, audit: Mapping[str, Any] | None) -> Any:
+    def _store_of(self, audit: Mapping[str, Any] | None) -> AuditStore | None:
         """Return the store that a configuration asks for: the one that is open, if it asks for nothing new."""
         if audit is None or not self.records:
             return None
-        return self.store if audit == self._audit else self._make_store(audit)
+        if audit == self._audit:
+            return self.store
+        from ..audit.store import configured_store
 
-    def _record_to(self, store: Any, audit: Mapping[str, Any] | None) -> None:
+        return configured_store(audit)
+
+    def _record_to(self, store: AuditStore | None, audit: Mapping[str, Any] | None) -> None:
         before, self.store, self._audit = self.store, store, audit
         if store is not None:
             store.configured(self.origins)

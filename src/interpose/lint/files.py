@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
-from ..audit.store import configured_store
 from ..config.armed import Armed
 from ..config.load import Loaded, Origin, Source
 from ..config.mapping import settings_from
@@ -93,7 +92,7 @@ def _arm(files: ConfigFiles, loaded: Loaded, settings: Settings) -> list[Finding
         else:
             fitting.hooks += hooks
     try:
-        Armed(Engine(settings, TABLE), configured_store, lambda text: None).take_files(files, fitting, {})
+        Armed(Engine(settings, TABLE), lambda text: None).take_files(files, fitting, {})
     except InterposeError as error:
         errors += _errors_of(error)
     return errors

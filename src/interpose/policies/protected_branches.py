@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import Effect, say
-from .effects.rows import written
 from .parameters import action, names
 from .policy import Objection, Options, Policy
 from .repository import Repository, find_repository
@@ -72,15 +71,12 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
 
 def _is_computed(effect: Effect, call: Call) -> bool:
     """Return whether the line computes the branch in another way than by asking git for it."""
-    for line in call.lines:
-        for command in line.commands:
-            if command.name == effect.program and " ".join(map(written, command.parts)) == effect.command:
-                inner = [
-                    one for first, last in command.substituted for one in line.commands if first <= one.place < last
-                ]
-                if any(one.name != "git" for one in inner):
-                    return True
-    return False
+    return any(
+        first <= one.place < last and one.name != "git"
+        for line, command in call.commands_of(effect)
+        for first, last in command.substituted
+        for one in line.commands
+    )
 
 
 def _current(effect: Effect, call: Call) -> Iterator[str]:

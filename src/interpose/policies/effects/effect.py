@@ -7,9 +7,10 @@ from typing import NamedTuple
 from ...matching.grades import Grade
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["KINDS", "Effect", "say", "shown"]
+__all__ = ["KINDS", "Effect", "phrase_of", "say", "shown"]
 
 _LONGEST = 120
+_PREPOSITIONS = ("to", "in", "from", "of", "on", "below")
 
 
 class Effect(NamedTuple):
@@ -129,16 +130,18 @@ KINDS: dict[str, str] = {
     "pull-image": "pulls the image {target}",
     "tls-off": "switches the check of certificates off",
     "clone": "clones {target}",
-    "publish": "publishes the package {target}",
-    "publish-image": "publishes the image {target}",
-    "publish-release": "publishes the release {target}",
-    "merge": "merges or closes for others: {target}",
-    "make-public": "makes public: {target}",
-    "unpublish": "takes back what was published: {target}",
+    "publish": "publishes a package",
+    "publish-image": "publishes an image",
+    "publish-release": "publishes a release",
+    "merge": "merges or closes what others see",
+    "make-public": "makes {target} public",
+    "unpublish": "takes back what was published",
+    "change-owners": "changes who may publish or install it",
     # Secrets and network.
     "print-env": "prints the environment",
     "print-variable": "prints the variable {target}",
     "read-secret": "prints the secret {target}",
+    "print-key": "prints private keys or passwords of a keyring",
     "use-secret-file": "uses the secret file {target}",
     "give-secret-file": "is given the secret file {target}",
     "secret-in-line": "has a secret in the command line",
@@ -163,6 +166,14 @@ def say(effect: Effect, instead: str = "") -> str:
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
     phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
     return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
+    return f"`{command}` {phrase_of(effect)}" + (f" ({instead})" if instead else "")
+
+
+def phrase_of(effect: Effect) -> str:
+    """Return the phrase of an effect's kind with its target; without a target it ends where the target would be."""
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…")
+    begin = phrase.removesuffix(" …").removesuffix(":")
+    return phrase if begin.rpartition(" ")[2] in _PREPOSITIONS else begin
 
 
 def shown(text: str) -> str:

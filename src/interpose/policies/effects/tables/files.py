@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from ....matching.shell.words import ONE, MarkedWord
+from ....matching.shell.words import ONE
 from ..find import effects_of_find
-from ..rows import Arguments, Found, Program, Row, parse, written
+from ..rows import Arguments, Found, Program, Row, parse
 
 __all__ = ["PROGRAMS", "copied_to"]
 
@@ -71,12 +71,13 @@ def _ln(arguments: Arguments) -> Iterator[Found]:
 
 
 def _dd(arguments: Arguments) -> Iterator[Found]:
-    for word in arguments.operands:
-        name, _, value = word.partition("=")
-        if name == "if" and value:
-            yield Found("read-files", value)
-        elif name == "of" and value:
-            yield Found("write-files", value)
+    given = dict(word.split("=", 1) for word in arguments.operands if "=" in word)
+    if given.get("if"):
+        yield Found("read-files", given["if"])
+    if given.get("of"):
+        yield Found("write-files", given["of"])
+        if given.get("if") in ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"):
+            yield Found("empty-files", given["of"])
 
 
 def _script(arguments: Arguments, *options: str) -> list[str]:
@@ -159,24 +160,7 @@ def _rm(arguments: Arguments) -> Iterator[Found]:
         # The entry of find says what it deletes; other words of the command are judged here.
         yield from (Found("delete-files", path) for path in arguments.operands if path.strip(ONE))
         return
-    for path, word in zip(arguments.operands, _given(arguments), strict=False):
-        if path != ONE or arguments.has("r") or not _is_one_variable(word, arguments):
-            yield Found("delete-files", path)
-
-
-def _given(arguments: Arguments) -> list[str]:
-    """Return the operands as the reader gives them."""
-    words = [word for word in arguments.command.parts[1:] if not written(word).startswith("-")]
-    return words if len(words) == len(arguments.operands) else arguments.operands
-
-
-def _is_one_variable(word: str, arguments: Arguments) -> bool:
-    """Return whether a word is one file that a variable names which the line does not set: ``rm "$file"``."""
-    if word != ONE or not isinstance(word, MarkedWord) or len(word.pieces) != 1:
-        return False
-    (piece,) = word.pieces
-    name = "" if isinstance(piece, str) else piece.name
-    return name not in ("", "@", "*") and name not in dict(arguments.command.assigned)
+    yield from (Found("delete-files", path) for path in arguments.operands)
 
 
 def _remove_item(arguments: Arguments) -> Iterator[Found]:
@@ -347,7 +331,9 @@ PROGRAMS = {
         options="m=,modify= x=,remove= b,remove-all k,remove-default M= X= R,recursive d,default n L P set= "
         "set-file= restore=",
     ),
-    "chattr": Program((Row("change-mode:notfirst", "1:+*|=*"), Row("change-mode:all"))),
+    "chattr": Program(
+        (Row("change-tree:last change-mode:last", "-R"), Row("change-mode:notfirst", "1:+*|=*"), Row("change-mode:all"))
+    ),
     "setcap": Program((Row("setuid:last", "#>=2"),)),
     # Archives.
     "tar": Program(effects=_tar, aka="gtar bsdtar"),

@@ -201,10 +201,12 @@ def _pushed(ref: str, arguments: Arguments, values: tuple[str, ...]) -> Found:
 
 def _fetch(arguments: Arguments) -> Iterator[Found]:
     for ref in arguments.operands[1:]:
-        _, colon, target = ref.removeprefix("+").partition(":")
+        source, colon, target = ref.removeprefix("+").partition(":")
         if colon and not target.startswith(("refs/remotes/", "refs/tags/", "refs/pull")):
-            moves = ref.startswith("+") or arguments.has("f")
-            yield from _moves_branch(_short(target)) if moves else [Found("change-branch", _short(target))]
+            if ref.startswith("+") or arguments.has("f"):
+                yield from _moves_branch(_short(target))
+            elif _short(source) != _short(target):
+                yield Found("change-branch", _short(target))
 
 
 def _gh_api(arguments: Arguments) -> Iterator[Found]:
