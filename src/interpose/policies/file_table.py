@@ -110,11 +110,14 @@ class FileTable:
 
     @cached_property
     def parents(self) -> frozenset[str]:
-        """The names of the folders that patterns begin with and that hold little else."""
+        """The names, with a dot, of the folders that patterns begin with and that hold little else."""
         return frozenset(
             pattern.parts[0]
             for pattern in self._patterns
-            if not pattern.begin and len(pattern.parts) > 1 and pattern.parts[0] not in _GENERIC
+            if not pattern.begin
+            and len(pattern.parts) > 1
+            and pattern.parts[0][0] == "."
+            and pattern.parts[0] not in _GENERIC
         )
 
 
