@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from interpose.errors import BadHook
 from interpose.policies import read_policy
 from interpose.policies.call import Call
 
@@ -139,6 +140,13 @@ def test_its_hook_is_locked_unless_the_configuration_says_otherwise() -> None:
     assert read_policy("self-protection", {})[0].options["locked"] is True
     assert read_policy("self-protection", {"locked": False})[0].options["locked"] is False
     assert "locked" not in read_policy("persistence", {})[0].options
+
+
+def test_an_agent_that_is_not_known_is_an_error() -> None:
+    with pytest.raises(BadHook, match="there is no claud") as caught:
+        read_policy("self-protection", {"agents": ["claud"]})
+
+    assert "claude" in str(caught.value.problem.hint)
 
 
 # protected-files

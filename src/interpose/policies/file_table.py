@@ -108,6 +108,11 @@ class FileTable:
                     if pattern.begin != "/" and (pattern.begin == "" or folder == home) and os.path.lexists(whole):
                         yield pattern.label, whole
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, each once."""
+        return tuple(dict.fromkeys(pattern.label for pattern in self._patterns))
+
     @cached_property
     def parents(self) -> frozenset[str]:
         """The names, with a dot, of the folders that patterns begin with and that hold little else."""

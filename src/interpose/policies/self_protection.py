@@ -18,7 +18,7 @@ from .effects import Effect, say
 from .effects.inline_code import code_of
 from .effects.rows import written
 from .guarded_files import guard_of, hidden_changes, is_own
-from .parameters import action, count, names
+from .parameters import action, count, known_names
 from .policy import Action, Objection, Options, Policy
 from .start_files import START_FILES
 
@@ -244,7 +244,7 @@ POLICY = Policy(
         action("unguarded", "deny", "starting an agent without its guards"),
         action("instructions", "allow", "changing what agents are told: CLAUDE.md, AGENTS.md, commands, skills"),
         action("read", "allow", "reading the files of the guards"),
-        names("agents", ("*",), "the agents whose settings are protected: claude, codex, cursor …"),
+        known_names("agents", AGENT_FILES.labels, "the agents whose settings are protected"),
         count("port", 7878, "the port of Interpose's server; null for none"),
     ),
     recommended={},
