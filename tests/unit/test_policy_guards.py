@@ -260,6 +260,16 @@ def test_many_edits_in_one_call_are_asked_about(project: Path) -> None:
     assert decision("large-writes", project, ("MultiEdit", {"file_path": "a.py", "edits": edits[1:]})) == "pass"
 
 
+def test_a_very_large_file_is_not_added_to_git(project: Path) -> None:
+    with (project / "big.bin").open("wb") as opened:
+        opened.truncate(60 << 20)
+
+    assert decision("large-writes", project, "git add big.bin") == "ask"
+    assert decision("large-writes", project, "git add big.bin", add="100MiB") == "pass"
+    assert decision("large-writes", project, "git add big.bin", add=None) == "pass"
+    assert decision("large-writes", project, "git add -n big.bin") == "pass"
+
+
 # case-renames
 
 

@@ -45,6 +45,7 @@ KINDS: dict[str, str] = {
     "link-files": "makes another name for {target}",
     "make-folder": "creates the folder {target}",
     "change-files": "changes {target}",
+    "add-files": "adds {target} to what git keeps",
     "fill-disk": "writes so much to {target} that it may fill the disk",
     "change-mode": "changes the mode or the owner of {target}",
     "change-tree": "changes modes or owners of everything below {target}",

@@ -60,6 +60,8 @@ def _git(arguments: Arguments) -> Iterator[Found]:
         yield from _patched(arguments)
     if sub in ("clean", "restore", "checkout", "init") and (not words or sub == "clean"):
         yield Found("change-files", ".", (), directory)
+    if sub == "add" and not arguments.has("n"):
+        yield from (Found("add-files", word, (), directory) for word in words)
     if sub == "rm" and not arguments.has("cached", "n"):
         yield from (Found("delete-files", word, (), directory) for word in words)
     if sub == "mv" and not arguments.has("n"):
