@@ -42,6 +42,7 @@ KINDS: dict[str, str] = {
     "empty-files": "empties {target}",
     "move-files": "moves {target} away",
     "rename-files": "gives {target} another name",
+    "change-case": "changes the case of the names {target}",
     "link-files": "makes another name for {target}",
     "make-folder": "creates the folder {target}",
     "change-files": "changes {target}",

@@ -82,6 +82,19 @@ def _apply_patch(arguments: Arguments) -> Iterator[Found]:
             yield from (Found(kind, path) for kind, path in files_of_patch(word))
 
 
+def _rename(arguments: Arguments) -> Iterator[Found]:
+    """Read rename: an expression in Perl, then the files; without the files that its input names."""
+    given = arguments.value("e")
+    code, files = (given, arguments.operands) if given else (arguments.operands[:1], arguments.operands[1:])
+    if arguments.has("n"):
+        return
+    text = "".join(code)
+    in_case = text.lower().startswith(("y/a-z", "tr/a-z")) or any(
+        one in text for one in ("lc", "uc", "\\L", "\\U", "\\u")
+    )
+    yield from (Found("change-case" if in_case else "rename-files", word) for word in files)
+
+
 def _find(arguments: Arguments) -> Iterator[Found]:
     """Yield what find changes by name: ``find . -name .mcp.json -delete``."""
     words = arguments.words
@@ -151,5 +164,7 @@ PROGRAMS = {
     "sqlite3": Program((Row("", "*:-readonly|--readonly"), Row("change-files:first", "#>=1"))),
     "yq": Program((Row("write-files:notfirst", "-i"),), options="i,inplace e P o= p= r"),
     "jq": Program((Row("write-files:notfirst", "-i"),), options="i,in-place r e c n s f= arg="),
-    "rename": Program((Row("rename-files:all"),), aka="prename file-rename"),
+    "rename": Program(
+        effects=_rename, options="n,nono,no-act,dry-run f,force v s d e=", aka="prename file-rename perl-rename"
+    ),
 }
