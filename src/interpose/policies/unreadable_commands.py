@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from ..matching.programs import INTERPRETERS
 from ..matching.shell import Command
-from ..matching.shell.options import is_text, program_of
+from ..matching.shell.options import program_of
+from ..matching.shell.texts import is_text
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import say, unread
