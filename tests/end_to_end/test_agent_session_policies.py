@@ -56,7 +56,7 @@ def mail(description: str) -> Tool:
 def test_the_tokens_of_the_agent_are_counted(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.use("budgets", tokens=1000)
-    turns = [{"calls": [{"Bash": {"command": "echo one"}}], "tokens": 600},
+    turns: list[dict[str, Any]] = [{"calls": [{"Bash": {"command": "echo one"}}], "tokens": 600},
              {"calls": [{"Bash": {"command": "echo two"}}], "tokens": 600}, {"say": "Done."}]  # fmt: skip
 
     assert played(tmp_path, hooks, turns) == ["none", "ask", "stop"]
@@ -65,7 +65,7 @@ def test_the_tokens_of_the_agent_are_counted(tmp_path: Path) -> None:
 def test_a_call_that_fails_again_and_again_is_denied(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.use("repeated-calls")
-    turns = [{"calls": [{"Bash": {"command": "exit 3"}}]} for _ in range(3)]
+    turns: list[dict[str, Any]] = [{"calls": [{"Bash": {"command": "exit 3"}}]} for _ in range(3)]
 
     assert played(tmp_path, hooks, [*turns, {"say": "Done."}]) == ["none", "context", "deny", "stop"]
 
@@ -73,7 +73,7 @@ def test_a_call_that_fails_again_and_again_is_denied(tmp_path: Path) -> None:
 def test_the_agent_goes_on_until_the_checks_pass(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.use("checks-before-stop", test="grep -q right a.txt")
-    turns = [{"calls": [{"Write": {"file_path": "a.txt", "content": "wrong"}}]}, {"say": "Done."},
+    turns: list[dict[str, Any]] = [{"calls": [{"Write": {"file_path": "a.txt", "content": "wrong"}}]}, {"say": "Done."},
              {"calls": [{"Bash": {"command": "echo right > a.txt"}}]}, {"say": "Now."}]  # fmt: skip
 
     assert played(tmp_path, hooks, turns) == ["none", "keep going", "none", "stop"]
@@ -82,7 +82,7 @@ def test_the_agent_goes_on_until_the_checks_pass(tmp_path: Path) -> None:
 def test_a_tool_of_a_server_that_has_changed_since_the_last_session_is_asked_about(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.use("mcp-tools")
-    turns = [{"calls": [{"mcp__mail__send": {}}]}, {"say": "Done."}]
+    turns: list[dict[str, Any]] = [{"calls": [{"mcp__mail__send": {}}]}, {"say": "Done."}]
 
     assert played(tmp_path, hooks, turns, (mail("Sends a mail."),), session_id="a") == ["none", "stop"]
     changed = (mail("Sends a mail, and a copy to us."),)

@@ -6,6 +6,21 @@ __all__ = ["CERTAIN", "NEEDS_MORE", "POSSIBLE_OR_OPAQUE"]
 
 CERTAIN = [
     # The reader resolves these.
+    "echo git push | { sh; }",
+    "echo git push | (cd .; sh)",
+    "echo git push | while :; do sh; break; done",
+    "{git,push}",
+    "{git,} push",
+    "git {push,}",
+    "git pus{h,}",
+    "bash <<< 'git push'",
+    "echo git push | sh",
+    "echo git push | bash -s",
+    "{ echo git push; } | sh",
+    "(echo git push) | (cat | sh)",
+    "bash <<EOF\ngit push\nEOF",
+    "bash <<'EOF'\ngit push\nEOF",
+    "cat <<EOF | sh\ngit push\nEOF",
     "x=git; $x push", "x=push; git $x", 'x=push; git "$x"', "for x in git; do $x push; done", "$(echo git) push", "`echo git` push", "git $(echo push)", 'git "$(echo push)"', "setpriv $(echo git) push", "x=-exec; find . -maxdepth 0 $x git push \\;", "bash -c \"$(echo git push)\"",
     "((a[$(git push)]))", "echo $((a[$(git push)]))", "cat <<E\\\nOF\nx\nEOF\ngit push",
     "git push", "git -C . push", "git -c user.name=x push", "git --git-dir=x push", "git --no-pager push", "git  push", "git\tpush",
@@ -33,7 +48,7 @@ CERTAIN = [
 
 POSSIBLE_OR_OPAQUE = [
     # A shell that reads what another part of the line writes.
-    "echo git push | { sh; }", "echo git push | (cd .; sh)", "echo git push | while :; do sh; break; done", "( bash ) <<E\ngit push\nE",
+    "( bash ) <<E\ngit push\nE",
     "exec > >(sh); echo git push", "echo git push &> >(sh)", "coproc bash; printf 'git push\\n' >&\"${COPROC[1]}\"", "for i in 1; do bash; done <<< 'git push'",
     # A file that another program runs.
     "cat > build.ninja <<'E'\nrule r\n command = git push\nE\nninja", "echo '!git push' > e; vim -es -S e +q", "echo 'shell git push' > ~/.gdbinit; gdb -batch",
@@ -51,13 +66,13 @@ POSSIBLE_OR_OPAQUE = [
     "$(echo git push)", '"$(which git)" push',
     "nice $(echo git push)", "setarch -R $(echo git push)", "x='. -maxdepth 0 -exec git push ;'; find $x",
     # Wildcards and braces.
-    "{git,push}", "{git,} push", "gi{t,} push", "git {push,}", "git pus{h,}", "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
+    "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
     # Text that a shell reads.
-    "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'", ". <(echo git push)", "bash <(echo git push)", "bash <<< 'git push'", "echo git push | sh",
-    "echo git push | bash -s", "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
-    "{ echo git push; } | sh", "(echo git push) | (cat | sh)", "echo git push | while read l; do $l; done", "echo git push | while read l; do eval \"$l\"; done",
+    "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'", ". <(echo git push)", "bash <(echo git push)",
+    "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
+    "echo git push | while read l; do $l; done", "echo git push | while read l; do eval \"$l\"; done",
     "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f", "echo push | xargs git", "echo git push | xargs env", "echo git push | xargs -I{} sh -c {}",
-    "bash <<EOF\ngit push\nEOF", "bash <<'EOF'\ngit push\nEOF", "cat <<EOF | sh\ngit push\nEOF", "x=$(cat <<EOF\ngit push\nEOF\n); $x",
+    "x=$(cat <<EOF\ngit push\nEOF\n); $x",
     "eval \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "eval $(echo git push)", "sh -c '\"$@\"' x git push", "sh -c '$0 push' git", "sh -c 'git \"$1\"' x push", "sh -c 'eval \"$*\"' x git push",
     "xargs -0 sh -c < <(printf 'git push\\0')", "bash -c \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "env -S 'git\\_push'", "env -S '\"git\" push # x'", "exec < <(echo git push); sh",
     # What a builtin evaluates.

@@ -37,6 +37,9 @@ def parsed(text: str, spec: str) -> Arguments:
         ("-- -f", "f", {}, ["-f"]),
         ("- x", "f", {}, ["-", "x"]),
         ("-delete", "delete", {"delete": [""]}, []),
+        ("-f --no-force", "f,force", {"no-force": [""]}, []),
+        ("--no-force -f", "f,force", {"no-force": [""], "f": [""]}, []),
+        ("--no-verify", "v,verify no-verify", {"no-verify": [""]}, []),
         ("--unknown=1", "", {"unknown": ["1"]}, []),
     ],
 )

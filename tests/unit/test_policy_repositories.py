@@ -174,6 +174,7 @@ def test_linked_worktrees_are_free_if_wanted(tmp_path: Path) -> None:
         assert verdict("destructive-commands", line, tree, worktrees="relax") == "pass"
         assert verdict("destructive-commands", line, tmp_path / "p", worktrees="relax") == "ask"
     assert verdict("destructive-commands", "git stash drop", tree, worktrees="relax") == "ask"
+    assert verdict("destructive-commands", "git worktree remove -f ../wt", tmp_path / "p", worktrees="relax") == "pass"
     assert verdict("destructive-commands", f"git -C {tmp_path}/p reset --hard", tree, worktrees="relax") == "ask"
 
 
@@ -186,6 +187,8 @@ def test_links_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
 
     assert verdict("destructive-commands", "rm -rf link/data", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm -rf link/*", tree, **options) == "deny"
+    assert verdict("destructive-commands", "rm -rf link/", tree, **options) == "deny"
+    assert verdict("destructive-commands", "rm -rf link/../other", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm link", tree, **options) == "pass"
 
 
@@ -226,6 +229,15 @@ def test_only_what_is_changed_can_be_lost_if_git_is_asked(committed: Path) -> No
     assert asked("git clean -fd") == "ask"
     assert asked('git checkout -- "$f"') == "ask"
     assert asked("git stash drop") == "ask"
+    assert asked("git restore :/") == "ask"
+    assert asked("git -C . checkout -f") == "ask"
+
+
+def test_the_whole_tree_is_looked_at_from_a_directory_below(committed: Path) -> None:
+    (committed / "sub").mkdir()
+    (committed / "a.txt").write_text("changed")
+
+    assert verdict("destructive-commands", "git reset --hard", committed / "sub", onlyIfChanged=True) == "ask"
 
 
 def test_deleting_tracked_files_is_asked_if_wanted(committed: Path) -> None:
@@ -234,6 +246,14 @@ def test_deleting_tracked_files_is_asked_if_wanted(committed: Path) -> None:
 
     assert verdict("destructive-commands", "rm a.txt", committed, inside="ask-tracked") == "ask"
     assert verdict("destructive-commands", "rm -rf build", committed, inside="ask-tracked") == "pass"
+
+
+def test_git_is_not_asked_about_very_many_files(committed: Path) -> None:
+    many = " ".join(f"f{number}" for number in range(30))
+
+    assert verdict("destructive-commands", f"git checkout -- {many}", committed, onlyIfChanged=True) == "ask"
+    assert verdict("destructive-commands", f"rm {many}", committed, inside="ask-tracked") == "ask"
+    assert verdict("destructive-commands", f"rm {many}", committed) == "pass"
 
 
 # skipped-checks: a directory of hooks.

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from interpose import Hooks, Outcome
+from interpose.cli import main
 from interpose.policies.check_commands import run_check
 from interpose.policies.mcp_pins import accept_tools, pending_changes
 from interpose.state.locked import StateUnavailable, locked_json, session_state, state_file
@@ -470,6 +471,35 @@ def test_a_server_whose_declaration_changes_is_asked_about_until_it_is_accepted(
     assert pending_changes(str(project)) == {}
 
 
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("home/.codex/config.toml", '[mcp_servers.mail]\ncommand = "{}"\n'),
+        ("home/.claude.json", '{{"mcpServers": {{"mail": {{"command": "{}"}}}}}}'),
+        ("project/.vscode/mcp.json", '{{"servers": {{"mail": {{"command": "{}"}}}}}}'),
+        ("project/.cursor/mcp.json", '{{"mcpServers": {{"mail": {{"command": "{}"}}}}}}'),
+    ],
+)
+def test_a_server_is_found_where_coding_agents_declare_it(project: Path, place: str, text: str) -> None:
+    file = project.parent / place
+    file.parent.mkdir(exist_ok=True)
+    host = Host("mcp-tools", project)
+    file.write_text(text.format("mail-server"))
+    assert host.call("", tool_name="mcp__mail__send", tool_input={}).decision == "none"
+    file.write_text(text.format("/tmp/other"))
+
+    asked = host.call("", tool_name="mcp__mail__send", tool_input={})
+
+    assert "its command was mail-server and is /tmp/other" in asked.reason
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"mcpServers": []}', '{"mcpServers": {"mail": 1}}', "\0"])
+def test_a_declaration_that_cannot_be_read_is_none(project: Path, content: str) -> None:
+    (project / ".mcp.json").write_text(content)
+
+    assert Host("mcp-tools", project).call("", tool_name="mcp__mail__send", tool_input={}).decision == "none"
+
+
 def test_the_difference_of_a_tool_is_shown_and_can_be_accepted(project: Path) -> None:
     def start(description: str, *fields: str) -> None:
         schema = {"type": "object", "properties": {field: {} for field in fields}}
@@ -505,3 +535,33 @@ def test_projects_have_their_own_pins(project: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project.parent))
 
     assert host.call("", tool_name="mcp__a__b", tool_input={}).decision == "ask"
+
+
+def test_changes_are_listed_and_accepted_on_the_command_line(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    host = Host("mcp-tools", project, onChange="deny")
+    for description in ("Sends a mail.", "Sends mails."):
+        host.fire("SessionStart", source="startup", tools=[{"name": "mcp__mail__send", "description": description}])
+
+    def said(*words: str) -> str:
+        main(["policies", "accept", *words])
+        return "".join(capsys.readouterr())
+
+    changed = "mcp__mail__send: its description was 'Sends a mail.' and is 'Sends mails.'"
+    assert said() == f"changed   {changed}\n"
+    assert "mcp__mail__sent has not changed" in said("mcp__mail__sent")
+    assert said("mcp__mail__send") == f"accepted  {changed}\n"
+    assert said("--all") == f"nothing has changed in {project}\n"
+    assert json.loads(said("--json")) == {"project": str(project), "changed": {}, "accepted": []}
+    assert not host.call("", tool_name="mcp__mail__send", tool_input={}).denied
+
+
+def test_a_state_that_cannot_be_opened_is_a_mistake_on_the_command_line(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "state").write_text("a file")
+
+    assert main(["policies", "accept"]) == 1
+    assert "cannot be opened" in capsys.readouterr().err

@@ -217,7 +217,7 @@ def steps_of(part: str, size: int) -> int:
         ("source ~/settings.sh", "file"),
         ("perl -e 'f()'", "code"),
         ("LD_PRELOAD=./x.so ls", "variable"),
-        ("PATH=./bin ls", "variable"),
+        ("PATH=./bin ls", "path"),
         ("git -c core.hooksPath=./h commit", "variable"),
         ("echo 'a", "broken"),
         ("ls\x07", "control"),

@@ -134,7 +134,11 @@ NAMED: tuple[NamedSecret, ...] = (
     NamedSecret("cookie", r"""(?i:\b(?:set-)?cookie)["']?:\s*([^\r\n"'\\]{4,})""", _always),
     NamedSecret("url", r"""://[^\s/?#:@"'\\]*:([^\s/?#@"'\\]+)@""", _always),
     NamedSecret("url", r"""://([^\s/?#:@"'\\]{16,})@""", looks_random),
-    NamedSecret("flag", rf"(?i:--?[a-z0-9-]{{0,30}}(?:{_STRONG}|pass))(?:=|\s+)(?:{_QUOTED}|{_ARGUMENT})", _is_value),
+    NamedSecret(
+        "flag",
+        rf"(?:^|[^A-Za-z0-9])(?i:--?[a-z0-9-]{{0,30}}(?:{_STRONG}|pass))(?:=|\s+)(?:{_QUOTED}|{_ARGUMENT})",
+        _is_value,
+    ),
     NamedSecret("flag", r"""(?:^|\s)(?:-u|--(?:proxy-)?user)[=\s]?\s*["']?[^\s:"'/]+:([^\s"']+)""", _always),
     NamedSecret("flag", r"""\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]*?\s-p["']?([^\s"']{3,})""", _always),
     NamedSecret("flag", r"""\bsshpass\s+-p\s*["']?([^\s"']+)""", _always),

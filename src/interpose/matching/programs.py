@@ -13,7 +13,8 @@ from functools import cache
 from typing import NamedTuple
 
 __all__ = [
-    "BUILD_TOOLS", "BUILTINS", "COMMAND_VARIABLES", "DIRECTORY_VARIABLES", "DOCKER_FLAGS", "EVALUATING_BUILTINS",
+    "BUILD_TOOLS", "BUILTINS", "COMMANDS_IN_VALUES", "COMMAND_OPTIONS", "COMMAND_VARIABLES",
+    "DIRECTORY_VARIABLES", "DOCKER_FLAGS", "EVALUATING_BUILTINS",
     "FILES_READ_BY_NAME", "FILE_VARIABLES", "GIT_TEXT_SUBCOMMANDS", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN",
     "MODULES_THAT_RUN_CODE", "OPTION_VARIABLES", "PRODUCERS", "READS_COMMANDS", "READS_DATA", "RUN_OPTIONS",
     "SETTINGS_PRINTERS", "SHELLS", "SHELL_WITHOUT_COMMAND", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS",
@@ -474,8 +475,11 @@ WRAPPERS: dict[str, Wrapper] = {
     "op run": Wrapper(" env-file= no-masking"),
     "optirun": Wrapper(),
     "parallel": Wrapper(
-        "0j:kn:N:P:tuvX jobs= keep-order dry-run bar halt= joblog= progress eta retries= timeout= delay= "
-        "will-cite pipe colsep= verbose"
+        "0a:C:d:D:E:gi:I:j:kl:L:mn:N:P:pqrs:S:tTuU:vX arg-file= arg-sep= bar block= citation colsep= delay= delimiter= "
+        "dry-run dryrun eta fg group halt= header= jobs= joblog= keep-order line-buffer linebuffer load= max-args= "
+        "max-chars= max-lines= max-procs= max-replace-args= memfree= nice= no-notice no-run-if-empty null pipe "
+        "progress quote recend= recstart= results= resume retries= rpl= shuf silent sshlogin= tag tagstring= timeout= "
+        "tmpdir= trim= tty ungroup verbose wc will-cite workdir= wd= xargs"
     ),
     "pdm run": Wrapper("sg:p:"),
     "perf mem record": Wrapper(),
@@ -645,6 +649,49 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
     "zip": _names("--unzip-command -TT"),
 }
 """Options whose value is a command, or sets one."""
+
+COMMAND_OPTIONS: dict[str, frozenset[str]] = {
+    "bsdtar": _names("--use-compress-program"),
+    "fzf": _names("--preview"),
+    "git": _names(
+        "--commit-filter --env-filter --exec --extcmd --index-filter --msg-filter --open-files-in-pager "
+        "--parent-filter --receive-pack --tag-name-filter --tree-filter --upload-pack"
+    ),
+    "go": _names("-exec -toolexec"),
+    "hyperfine": _names("-C -c -p -s --cleanup --conclude --prepare --setup"),
+    "man": _names("--pager -P"),
+    "nc": _names("-c -e"),
+    "ncat": _names("--exec --sh-exec -c -e"),
+    "netcat": _names("-c -e"),
+    "nix": _names("--command -c"),
+    "nix-shell": _names("--command --run"),
+    "nodemon": _names("--exec -x"),
+    "prove": _names("--exec -e"),
+    "rg": _names("--hostname-bin --pre"),
+    "rsync": _names("--rsh --rsync-path -e"),
+    "scp": _names("-D -S"),
+    "sftp": _names("-D -S"),
+    "sort": _names("--compress-program"),
+    "split": _names("--filter"),
+    "svn": _names("--diff-cmd --diff3-cmd --editor-cmd"),
+    "tar": _names(
+        "--info-script --new-volume-script --rmt-command --rsh-command --to-command --use-compress-program -F -I"
+    ),
+    "vagrant": _names("--command -c"),
+    "watchman-make": _names("--run"),
+    "xterm": _names("-e"),
+    "zip": _names("--unzip-command -TT"),
+}
+"""Those of them whose value is wholly a command of a shell, to which the program may add words."""
+
+COMMANDS_IN_VALUES: dict[str, tuple[str, ...]] = {
+    "scp": ("ProxyCommand", "KnownHostsCommand", "LocalCommand"),
+    "sftp": ("ProxyCommand", "KnownHostsCommand", "LocalCommand"),
+    "socat": ("EXEC:", "SYSTEM:", "SHELL:"),
+    "ssh": ("ProxyCommand", "KnownHostsCommand", "LocalCommand", "RemoteCommand"),
+    "tar": ("exec",),
+}
+"""Names in the values of other options after which a command stands, with an equals sign, a colon or a blank."""
 
 READS_COMMANDS = _names(
     """
@@ -825,12 +872,15 @@ SETTINGS_PRINTERS = tuple(
     tuple(line.split())
     for line in (
         "arkade completion",
+        "asdf completion",
         "atuin init",
+        "batpipe",
         "brew shellenv",
         "conda shell.bash hook",
         "crc oc-env",
         "crc podman-env",
         "dircolors",
+        "direnv export",
         "direnv hook",
         "docker-machine env",
         "doctl completion",
@@ -841,6 +891,9 @@ SETTINGS_PRINTERS = tuple(
         "gh completion",
         "goenv init",
         "gpg-agent",
+        "gpgconf --create-socketdir",
+        "gulp --completion",
+        "gcloud completion",
         "helm completion",
         "hook-env",
         "hub alias",
@@ -857,6 +910,7 @@ SETTINGS_PRINTERS = tuple(
         "minikube docker-env",
         "mise activate",
         "navi widget",
+        "nvm completion",
         "nodenv init",
         "npm completion",
         "oc completion",
@@ -873,6 +927,8 @@ SETTINGS_PRINTERS = tuple(
         "sheldon source",
         "ssh-agent",
         "starship init",
+        "plenv init",
+        "phpenv init",
         "stern --completion",
         "thefuck --alias",
         "tk complete",

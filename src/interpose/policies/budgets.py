@@ -14,7 +14,7 @@ from .call import Call
 from .model_usage import PRICES, Usage, read_transcript, usage_of_event
 from .parameters import Parameter, count, duration
 from .policy import Options, Policy
-from .session_calls import project_of, session_of, written
+from .session_calls import fingerprint, project_of, session_of, written
 
 __all__ = ["POLICY"]
 
@@ -32,7 +32,8 @@ _PAUSES = frozenset({"Stop", "SessionEnd", "PermissionRequest"})
 class _Limit(NamedTuple):
     """A limit, what was used of it, and how to say so."""
 
-    name: str
+    key: str
+    """Its name and value: two policies may have limits of one name."""
     used: float
     most: float
     said: str
@@ -43,19 +44,17 @@ def _before_call(event: Any, options: Options) -> Reply | None:
     call = Call(event, project_of(event, options))
     number = str(call.fields.get("tool_use_id") or "")
     with _counts(event, options, needed=True) as state:
-        counted = state.setdefault("counted", [])
         limits = list(_limits(call, options, state))
         if over := [one for one in limits if one.used >= one.most]:
             asked = state.setdefault("asked", {})
             for one in over:
-                asked[one.name] = [*asked.get(one.name, []), number][-_MOST_IDS:]
+                asked[one.key] = [*asked.get(one.key, []), number][-_MOST_IDS:]
             return ask(f"{_PART}: {'; '.join(one.said for one in over)}. A yes adds {_MORE:.0%} to the limit")
-        if not number or number not in counted:
+        if _is_first(state, "counted", number):
             state["calls"] = state.get("calls", 0) + 1
-            state["counted"] = [*counted, *([number] if number else [])][-_MOST_IDS:]
         warned = state.setdefault("warned", [])
-        near = [one for one in limits if one.used >= one.most * _WARNED_AT and one.name not in warned]
-        warned += [one.name for one in near]
+        near = [one for one in limits if one.used >= one.most * _WARNED_AT and one.key not in warned]
+        warned += [one.key for one in near]
         return context(f"{_PART}: {'; '.join(one.said for one in near)}. Finish with what is left.") if near else None
 
 
@@ -65,10 +64,12 @@ def _after_call(event: Any, options: Options) -> None:
     number = str(call.fields.get("tool_use_id") or "")
     with _counts(event, options) as state:
         asked = state.get("asked", {})
-        for name in [name for name, ids in asked.items() if number in ids]:
-            del asked[name]
+        for key in [key for key, ids in asked.items() if number in ids]:
+            del asked[key]
             raised = state.setdefault("raised", {})
-            raised[name] = raised.get(name, 0) + 1
+            raised[key] = raised.get(key, 0) + 1
+        if not _is_first(state, "done", number):
+            return
         if paths := written(call):
             state["writes"] = state.get("writes", 0) + 1
             _count_files(state.setdefault("files", {}), paths)
@@ -76,10 +77,19 @@ def _after_call(event: Any, options: Options) -> None:
             state["requests"] = state.get("requests", 0) + 1
 
 
+def _is_first(state: dict[str, Any], what: str, number: str) -> bool:
+    """Return whether a call is not counted yet: a guard may be asked twice, and there may be two such policies."""
+    ids = state.setdefault(what, [])
+    if number and number in ids:
+        return False
+    state[what] = [*ids, number][-_MOST_IDS:]
+    return True
+
+
 def _count_files(files: dict[str, int], paths: list[str]) -> None:
-    for path in paths:
-        if path in files or len(files) < _MOST_FILES:
-            files[path] = files.get(path, 0) + 1
+    for name in map(fingerprint, paths):
+        if name in files or len(files) < _MOST_FILES:
+            files[name] = files.get(name, 0) + 1
 
 
 def _keep_count(event: Any, options: Options) -> None:
@@ -123,7 +133,7 @@ def _spend(state: dict[str, Any], usage: Usage) -> None:
 def _limits(call: Call, options: Options, state: dict[str, Any]) -> Iterator[_Limit]:
     """Yield the limits that are set, with what is used of each before this call."""
     files = state.get("files", {})
-    per_file = max(((files.get(path, 0), path) for path in written(call)), default=(0, ""))
+    per_file = max(((files.get(fingerprint(path), 0), path) for path in written(call)), default=(0, ""))
     is_write, is_request = bool(per_file[1]), call.tool in _WEB or any(call.of(*_REQUESTS))
     rows: tuple[tuple[str, float, str, bool], ...] = (
         ("calls", state.get("calls", 0), "{used:,.0f} of {most:,.0f} tool calls", True),
@@ -137,9 +147,10 @@ def _limits(call: Call, options: Options, state: dict[str, Any]) -> Iterator[_Li
     raised = state.get("raised", {})
     for name, used, text, applies in rows:
         if applies and options[name] is not None:
-            most = options[name] * (1 + _MORE * raised.get(name, 0))
+            key = f"{name} {options[name]}"
+            most = options[name] * (1 + _MORE * raised.get(key, 0))
             said = text.format(used=used, most=most, minutes=used / 60, most_minutes=most / 60)
-            yield _Limit(name, used, most, f"the session has used {said}")
+            yield _Limit(key, used, most, f"the session has used {said}")
 
 
 def _braced(path: str) -> str:
@@ -185,8 +196,9 @@ POLICY = Policy(
         ),
     ),
     notes=(
-        "Without a limit it does nothing. At 80 % of a limit the model is told once. At the limit every further call is asked about; if the person says "
-        "yes and the call runs, the limit is raised by a fifth. With `onMatch: deny` the limit is final.\n\n"
+        "Without a limit it does nothing. At 80 % of a limit the model is told once. At the limit every further call "
+        "is asked about; if the person says yes and the call runs, the limit is raised by a fifth. With `onMatch: "
+        "deny` the limit is final.\n\n"
         "Counts are kept per session, over all its processes and subagents, and when a session is resumed. Tokens are "
         "read from the transcripts of Claude Code, and from `usage` and `cost_usd` of `post:message`; a host that "
         "gives neither is estimated by the length of its messages, and a host without `post:message` has no tokens. A "

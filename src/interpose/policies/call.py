@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from ..matching.shell import Line, Unread, read_line
+from ..matching.shell import Command, Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
 from .effects import (
@@ -22,6 +22,9 @@ from .effects import (
     say,
     unread,
 )
+from .effects.downloads import is_well_known_installer
+from .effects.output import consumed_commands
+from .effects.rows import written
 
 __all__ = ["Call", "PlaceKind"]
 
@@ -60,24 +63,40 @@ class Call:
 
     @cached_property
     def unreadable(self) -> tuple[Unread, ...]:
-        """Why a line of it cannot be read, or not all of it; each reason has a kind."""
-        reasons = [reason for line in self.lines for reason in unread(line)]
-        return tuple(dict.fromkeys([*reasons, *(Unread(say(effect)) for effect in self.of("computed-code"))]))
+        """Why a line of it cannot be read, or not all of it; each reason has a kind. A known installer is read."""
+        lines = [line for line in self.lines if not is_well_known_installer(line)]
+        reasons = [reason for line in lines for reason in unread(line)]
+        reasons += (Unread(say(effect)) for effect in self.of("computed-code"))
+        if self._has_too_much:
+            reasons.append(Unread("the input has too many values", "broken"))
+        return tuple(dict.fromkeys(reasons))
+
+    @cached_property
+    def consumed(self) -> frozenset[str]:
+        """The commands whose output the line itself consumes, as effects name them: nothing of it is shown."""
+        return frozenset[str]().union(*map(consumed_commands, self.lines))
 
     def of(self, *kinds: str) -> Iterator[Effect]:
         """Yield the effects of these kinds."""
         return (effect for effect in self.effects if effect.kind in kinds)
 
+    def commands_of(self, effect: Effect) -> Iterator[tuple[Line, Command]]:
+        """Yield the commands of the lines that have an effect, each with its line."""
+        for line in self.lines:
+            for command in line.commands:
+                if command.name == effect.program and " ".join(map(written, command.parts)) == effect.command:
+                    yield line, command
+
     def place_of(self, path: str) -> PlaceKind:
         """Return where a file of an effect is; links are followed, except that of the last part."""
         if not path or not is_known(path):
             return "unknown"
-        whole = os.path.normpath(os.path.join(self.cwd, path))
-        if path.endswith(("/.", "/..")) or os.path.basename(path) in (".", ".."):
-            resolved = os.path.realpath(whole)
-        else:
-            resolved = os.path.join(os.path.realpath(os.path.dirname(whole)), os.path.basename(whole))
-        project, home = os.path.realpath(self.project), os.path.realpath(self.home)
+        folder, name = os.path.split(os.path.join(self.cwd, path))
+        if name in (".", ".."):
+            resolved = os.path.realpath(os.path.join(folder, name))
+        else:  # ``link/..`` is above the directory that the link leads to, so it is not removed as text
+            resolved = os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)
+        project, home = self._roots
         if any(_holds(resolved, root) for root in (project, home)):
             return "root"
         if project not in (os.sep, home) and _holds(project, resolved):
@@ -85,6 +104,18 @@ class Call:
         if any(_holds(folder, resolved) and folder != resolved for folder in temporary_directories()):
             return "temporary"
         return "outside"
+
+    @cached_property
+    def _roots(self) -> tuple[str, str]:
+        """The project and the home, resolved."""
+        return os.path.realpath(self.project), os.path.realpath(self.home)
+
+    @cached_property
+    def _has_too_much(self) -> bool:
+        try:
+            return not all(True for _ in limited_values(self.input))
+        except TooMuch:
+            return True
 
     def _texts(self) -> Iterator[str]:
         if is_patch_tool(self.tool):  # whose command is a patch

@@ -20,10 +20,11 @@ from .session_calls import agent_of, looks_only, project_of, session_of, written
 __all__ = ["POLICY"]
 
 _PART = "checks-before-stop"
-_MOST_FILES = 5_000
+_MOST_AGENTS = 1_000
 _SECONDS = 840.0
 """The longest that all commands may take together; the hook has a minute more."""
 _ALL = "*"
+"""All agents of a session; the first in the order."""
 
 
 def _begin(event: Any, options: Options) -> None:
@@ -36,16 +37,14 @@ def _after_call(event: Any, options: Options) -> None:
     """Remember the files that a call has changed."""
     project = project_of(event, options)
     call = Call(event, project)
-    paths, unseen = written(call), bool(call.lines) and not looks_only(call)
-    if not paths and not unseen:
+    seen = any(_fits(path, project, options["paths"]) for path in written(call))
+    unseen = bool(call.lines) and not looks_only(call)
+    if not seen and not unseen:
         return
     with session_state(session_of(event), _PART, needed=False) as state:
         _begun(state, project)
-        agents = [agent_of(event), _ALL]
-        for agent in agents:
-            files = state.setdefault("written", {}).setdefault(agent, [])
-            files += [path for path in paths if path not in files][: max(0, _MOST_FILES - len(files))]
-        state["unseen"] = sorted({*state.get("unseen", []), *(agents if unseen else [])})
+        for key in [*(["seen"] if seen else []), *(["unseen"] if unseen else [])]:
+            state[key] = sorted({*state.get(key, []), agent_of(event), _ALL})[:_MOST_AGENTS]
 
 
 def _begun(state: dict[str, Any], project: str) -> None:
@@ -91,18 +90,17 @@ def _note(session: str, agent: str, *, kept: int, passed: str = "") -> None:
     with session_state(session, _PART) as state:
         state.setdefault("kept", {})[agent] = kept
         if passed and agent == _ALL:
-            for key in ("began", "head", "written", "unseen"):
+            for key in ("began", "head", "seen", "unseen"):
                 state.pop(key, None)
             _begun(state, passed)
         elif passed:
-            state.get("written", {}).pop(agent, None)
-            state["unseen"] = [one for one in state.get("unseen", []) if one != agent]
+            for key in ("seen", "unseen"):
+                state[key] = [one for one in state.get(key, []) if one != agent]
 
 
 def _changed(state: Mapping[str, Any], agent: str, project: str, patterns: tuple[str, ...]) -> bool:
     """Return whether files of these patterns have changed since the session began or the checks passed."""
-    written = state.get("written", {}).get(agent, [])
-    if any(_fits(path, project, patterns) for path in written):
+    if agent in state.get("seen", []):
         return True
     if agent not in state.get("unseen", []):
         return False

@@ -86,8 +86,10 @@ POLICY = Policy(
     ),
     recommended={"schema": "allow"},
     notes=(
-        "SQL is split into tokens, so that a word in a string or a comment is no statement. It is read from the options and "
-        "operands of clients, from here-documents and pipes, from inline code, and from the input of MCP tools for databases. "
+        "SQL is split into tokens, so that a word in a string or a comment is no statement. It is read "
+        "from the options and "
+        "operands of clients, from here-documents and pipes, from inline code, and from the input of MCP "
+        "tools for databases. "
         "A file of statements (`psql -f`) is not read unless the same line writes it."
     ),
 )

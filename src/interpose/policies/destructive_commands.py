@@ -6,6 +6,7 @@ import fnmatch
 import os
 from collections.abc import Iterator
 
+from ..matching.shell import Command, Line
 from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call, PlaceKind
 from .effects import Effect, say
@@ -24,8 +25,12 @@ _INSTEAD = {
     "lose-commits": "git branch -d refuses if they are not merged",
     "lose-recovery": "git gc without --prune=now keeps it for two weeks",
 }
+_MOST_QUESTIONS = 20
+"""How many targets git is asked about; a call with more is judged without git."""
 _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "gc.log")
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
+_SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
+"""Commands that may set a variable to a file that the line chooses."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
 """What in .git is damaged if something else than git writes to it."""
 _SYSTEM = (
@@ -36,6 +41,8 @@ _SYSTEM = (
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    if sum(1 for _ in call.of(*_FILES, "lose-changes", "lose-untracked")) > _MOST_QUESTIONS:
+        options = {**options, "onlyIfChanged": False, "inside": options["inside"].removesuffix("-tracked")}
     for effect in call.of(*_FILES, "write-files"):
         verdict, instead = _judge_files(effect, call, options)
         if verdict != "allow":
@@ -68,38 +75,60 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
         return (deny, "git itself writes there") if _is_history(path) else ("allow", "")
     if effect.kind in ("move-files", "change-tree"):
         is_moved_whole = effect.kind == "move-files" and (
-            call.place_of(path) == "root" or _is_kept(path, call, options)
+            call.place_of(path) == "root" or _is_kept(effect.target, call, options)
         )
         return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
-    if ONE in effect.target:
+    if ONE in effect.target and not _is_part_of_a_name(effect.target):
+        if _is_one_file(effect, call):
+            return "allow", ""
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
-    if place in ("root", "outside") or (place == "inside" and _is_kept(path, call, options)):
+    if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
         return deny, "delete single files in the project, or ask the user"
     return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
 
 
 def _plain(target: str) -> str:
-    """Return the file or directory that a pattern stands for: ``build/*`` is build, ``build/*.o`` a file in it."""
-    while True:
-        head, slash, name = target.rpartition("/")
-        if not slash or name not in ("", MANY, f".{MANY}", MANY * 2):
-            break
-        if not name and not (head.endswith(MANY) or head == ""):
-            return target
-        if head == "":
-            return "/"
-        target = head if name else head.rstrip("/")
-        if not target.endswith(MANY):
-            return target + "/."
-    return target.replace(MANY, "x")
+    """Return the file or directory that a pattern stands for: ``build/*`` is build, ``build/*.o`` a file in it.
+
+    A directory whose content is meant ends in ``/.``, so that a link to it is followed.
+    """
+    path, is_content = target.rstrip("/"), target.endswith("/")
+    while os.path.basename(path) in (MANY, f".{MANY}"):
+        path, is_content = os.path.dirname(path).rstrip("/"), True
+    path = path.replace(MANY, "x")
+    if _is_part_of_a_name(path):
+        path = path.replace(ONE, "x")
+    return f"{path}/." if is_content else path
+
+
+def _is_one_file(effect: Effect, call: Call) -> bool:
+    """Return whether ``rm "$file"`` deletes single files that variables name which the line does not set."""
+    found = list(call.commands_of(effect))
+    return effect.target == ONE and bool(found) and all(_deletes_one_file(line, command) for line, command in found)
+
+
+def _deletes_one_file(line: Line, command: Command) -> bool:
+    unknown = [word for word in command.parts[1:] if not is_known(word)]
+    names = command.variables
+    if len(unknown) != len(names) or any(word != ONE for word in unknown) or any(map(str.isdigit, names)):
+        return False
+    if any(one.name in _SETTERS for one in line.commands) or set(names) & dict(command.assigned).keys():
+        return False
+    return not any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
+
+
+def _is_part_of_a_name(target: str) -> bool:
+    """Return whether only the rest of a file's name is unknown, as in ``/tmp/log-$n``: its directory is known."""
+    head, _, rest = target.partition(ONE)
+    return os.path.isabs(head) and os.path.basename(head).strip(".") != "" and "/" not in rest and ONE not in rest
 
 
 def _place(path: str, call: Call, options: Options) -> PlaceKind:
     place = call.place_of(path)
     if place in ("outside", "temporary"):
-        whole = os.path.normpath(os.path.join(call.cwd, path))
-        resolved = os.path.join(os.path.realpath(os.path.dirname(whole)), os.path.basename(whole))
+        folder, name = os.path.split(os.path.join(call.cwd, path))
+        resolved = os.path.normpath(os.path.join(os.path.realpath(folder), name))
         return "temporary" if _is_temporary(resolved, options["temporary"]) else "outside"
     return place
 
@@ -124,11 +153,18 @@ def _is_kept(path: str, call: Call, options: Options) -> bool:
     if ".git" in parts and (parts[-2] == "hooks" or any(fnmatch.fnmatchcase(parts[-1], one) for one in _REPLACEABLE)):
         return False
     for at, part in enumerate(parts):
-        if any(fnmatch.fnmatchcase(part, pattern) for pattern in options["keep"]):
+        if any(_can_be(part, pattern) for pattern in options["keep"]):
             folder = "/".join(parts[:at]) or "/"
             if folder in (call.project, call.cwd) or os.path.lexists(f"{folder}/{part}"):
                 return True
     return False
+
+
+def _can_be(name: str, pattern: str) -> bool:
+    """Return whether a name, which may have wildcards, can be one that is kept."""
+    if MANY in name:
+        return fnmatch.fnmatchcase(pattern, name.replace(MANY, "*"))
+    return fnmatch.fnmatchcase(name, pattern)
 
 
 def _is_history(path: str) -> bool:
@@ -164,13 +200,23 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
     repository = _repository(effect, call)
     if repository is None:
         return False
+    if options["worktrees"] == "relax" and effect.command.startswith("git worktree remove "):
+        repository = find_repository(os.path.join(call.cwd, effect.target)) or repository
     if options["worktrees"] == "relax" and repository.is_linked:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target:
-        folder, _, _ = effect.target.partition(MANY)[0].rpartition("/")
-        path = os.path.join(call.cwd, folder if MANY in effect.target else effect.target)
+        path = _changed_below(effect, repository, call)
         return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
     return False
+
+
+def _changed_below(effect: Effect, repository: Repository, call: Call) -> str:
+    """Return the path below which changes are lost: the whole tree for commands and pathspecs without a path."""
+    target = effect.target
+    if "/:" in target or os.path.normpath(target) == os.path.normpath(effect.directory or call.cwd):
+        return repository.tree
+    folder, _, _ = target.partition(MANY)[0].rpartition("/")
+    return os.path.join(call.cwd, folder if MANY in target else target)
 
 
 def _repository(effect: Effect, call: Call) -> Repository | None:
@@ -187,7 +233,7 @@ def _is_file(effect: Effect, call: Call) -> bool:
         path = os.path.join(effect.directory or call.cwd, name)
         return not repository.has_ref(name) and os.path.exists(path)
     stem, dot, ending = os.path.basename(name).rpartition(".")
-    return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5)
+    return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5 and ending != "x")
 
 
 POLICY = Policy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .call import Call
-from .effects import Effect, say
+from .effects import Effect, say, unread
 from .effects.downloads import covers, is_download_and_run, is_well_known
 from .parameters import action, names
 from .policy import Objection, Options, Policy
@@ -35,7 +35,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for line in call.lines:
         urls = is_download_and_run(line) if line.opaque else ()
         if line.opaque and not (urls and all(_is_listed(url, options) for url in urls)):
-            for reason in line.opaque:
+            for reason in unread(line):
                 yield Objection("ask", f"the command line cannot be read: {reason}", "opaque")
 
 
@@ -66,7 +66,7 @@ POLICY = Policy(
         action("decoded", "ask", "running a text that the line decodes, such as base64 -d | sh"),
         action("manifests", "ask", "applying a manifest from a URL to a cluster"),
     ),
-    recommended={"archives": "allow", "manifests": "allow"},
+    recommended={"manifests": "allow"},
     notes="A download and the run of its file are seen if both stand in one line; a file that an earlier call wrote is "
     "not known. Pages that code fetches by itself are seen if the code has the URL and evaluates what comes back.",
 )  # fmt: skip

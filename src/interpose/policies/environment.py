@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from .call import Call
 from .effects import Effect, say
-from .effects.output import consumed_commands
 from .effects.secret_names import is_secret_variable
 from .parameters import action, names
 from .policy import Objection, Options, Policy
@@ -22,14 +21,13 @@ _ENVIRON = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     parts = frozenset(name.upper() for name in options["names"])
-    consumed = frozenset[str]().union(*map(consumed_commands, call.lines))
     for effect in call.effects:
-        if effect.kind == "print-env" and effect.command not in consumed:
+        if effect.kind == "print-env" and effect.command not in call.consumed:
             what = options["containers"] if "container" in effect.values else options["all"]
             yield Objection(what, say(effect, "print the one variable that is needed"), effect.grade)
         elif effect.kind == "read-files" and _ENVIRON.fullmatch(effect.target):
             yield Objection(options["all"], say(effect, "it is the environment of a process"), effect.grade)
-        elif _prints_secret(effect, parts) and effect.command not in consumed:
+        elif _prints_secret(effect, parts) and effect.command not in call.consumed:
             instead = f'test -n "${effect.target}" says whether it is set'
             yield Objection(options["secrets"], say(effect, instead), effect.grade)
 

@@ -19,7 +19,10 @@ def production() -> Parameter:
         "production",
         ("prod", "production", "prd", "live"),
         "the names of production: of contexts, profiles, namespaces, hosts, databases, workspaces, environments",
-        "a list of names; a name is a whole part (prod is in shop-prod and prod2.eu, not in product), * stands for any text",
+        (
+            "a list of names; a name is a whole part (prod is in shop-prod and prod2.eu, not in product), * "
+            "stands for any text"
+        ),
     )
 
 

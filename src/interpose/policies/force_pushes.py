@@ -17,6 +17,7 @@ _PARAMETERS = {
     "delete-remote-ref": "deleteBranch",
     "delete-tag": "deleteTag",
     "rewrite-history": "rewriteHistory",
+    "amend": "amend",
 }
 _INSTEAD = {
     "rewrite-remote": "--force-with-lease keeps what others have pushed",
@@ -44,6 +45,7 @@ POLICY = Policy(
         action("deleteBranch", "ask", "deleting branches and tags on the remote"),
         action("deleteTag", "ask", "deleting tags here"),
         action("rewriteHistory", "ask", "filter-branch, filter-repo and the like"),
+        action("amend", "allow", "git commit --amend"),
     ),
-    recommended={},
+    recommended={"deleteTag": "allow"},
 )

@@ -17,17 +17,23 @@ __all__ = ["POLICY", "host_patterns"]
 _SORTS = {"index": "index", "git": "git", "url": "urls", "repository": "repositories", "unsigned": "unsigned"}
 _PUBLIC = (
     "pypi.org", "files.pythonhosted.org", "registry.npmjs.org", "registry.yarnpkg.com", "npm.jsr.io", "rubygems.org",
-    "index.crates.io", "crates.io", "proxy.golang.org", "repo.maven.apache.org", "api.nuget.org", "download.pytorch.org",
-    "conda.anaconda.org", "pypi.nvidia.com", "charts.helm.sh", "charts.bitnami.com", "kubernetes.github.io",
-    "prometheus-community.github.io",
+    "index.crates.io", "crates.io", "proxy.golang.org", "repo.maven.apache.org", "api.nuget.org",
+    "download.pytorch.org", "conda.anaconda.org", "pypi.nvidia.com", "charts.helm.sh", "charts.bitnami.com",
+    "kubernetes.github.io", "prometheus-community.github.io",
 )  # fmt: skip
 _REGISTRIES = (
     "docker.io", "ghcr.io", "quay.io", "gcr.io", "*.gcr.io", "*.pkg.dev", "mcr.microsoft.com", "public.ecr.aws",
     "registry.k8s.io", "k8s.gcr.io", "nvcr.io", "registry.gitlab.com", "lscr.io", "docker.elastic.co",
     "registry.access.redhat.com", "*.azurecr.io", "*.amazonaws.com", "*.ocir.io", "registry.hub.docker.com",
 )  # fmt: skip
-_SETTINGS = ("/etc/apt/sources.list", "/etc/apt/trusted.gpg", "/etc/yum.repos.d/", "/etc/pacman.conf", "/etc/apk/repositories", "/etc/zypp/repos.d/", "/etc/yum.conf", "/etc/dnf/dnf.conf", "/etc/apt/apt.conf")  # fmt: skip
-_UNSIGNED = ("trusted=yes", "gpgcheck=0", "siglevel=never", "allow-insecure=yes", "allowunauthenticated", "gpgcheck=false", "siglevel=optionaltrustall")  # fmt: skip
+_SETTINGS = (
+    "/etc/apt/sources.list", "/etc/apt/trusted.gpg", "/etc/yum.repos.d/", "/etc/pacman.conf", "/etc/apk/repositories",
+    "/etc/zypp/repos.d/", "/etc/yum.conf", "/etc/dnf/dnf.conf", "/etc/apt/apt.conf",
+)  # fmt: skip
+_UNSIGNED = (
+    "trusted=yes", "gpgcheck=0", "siglevel=never", "allow-insecure=yes", "allowunauthenticated", "gpgcheck=false",
+    "siglevel=optionaltrustall",
+)  # fmt: skip
 
 
 def host_patterns(name: str, default: tuple[str, ...], purpose: str) -> Parameter:
@@ -90,7 +96,7 @@ def _is_covered(host: str | None, patterns: tuple[HostPattern, ...]) -> bool:
 
 POLICY = Policy(
     name="foreign-packages",
-    prevents="Packages from other indexes, git, URLs and unsigned repositories; installs that change the system's Python.",
+    prevents="Packages from other indexes, git, URLs and unsigned repositories, and installs into the system's Python.",
     judge=_judge,
     reads_lines=True,
     parameters=(

@@ -14,7 +14,7 @@ _NEVER = (
 )
 _BIDI = "\u202a-\u202e\u2066-\u2069"
 _MARKS = "\u200e\u200f\u061c"
-_SUSPECT = re.compile(f"[{_TAGS}{_NEVER}{_BIDI}{_MARKS}\u200b-\u200d]+|[{_SELECTORS}]{{2,}}|[\U000e0100-\U000e01ef]")
+_SUSPECT = re.compile(f"[{_TAGS}{_NEVER}{_BIDI}{_MARKS}\u200b-\u200d]+|[{_SELECTORS}]+")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 # Scripts that join letters, and those that break lines between letters without blanks.
 _JOINED = re.compile(
@@ -24,6 +24,9 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u19df\u3
 _EMOJI = re.compile(
     "[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff\U0001f3fb-\U0001f3ff\ufe0f\u20e3\U000e0020-\U000e007f]"
 )
+# What has variants: symbols and emoji, ideographs, Myanmar, Mongolian and Phags-pa letters; and keys with a cap.
+_VARIED = re.compile("[\u00a9\u00ae\u1000-\u109f\u1800-\u18af\u2000-\uffff\U00010000-\U0003ffff]")
+_KEYCAPS = frozenset("#*0123456789")
 _FLAG = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
 _NAMES = (
@@ -65,8 +68,8 @@ def _kept(text: str, run: str, begin: int, end: int, code: bool) -> str:
     if before == "\U0001f3f4" and _FLAG.fullmatch(run):
         return run
     if re.fullmatch(f"[{_SELECTORS}]+", run):
-        is_ideograph = "\u3400" <= before <= "\u9fff" or "\U00020000" <= before <= "\U0003ffff"
-        return run[0] if len(run) > 1 and run[0] <= "\ufe0f" else run[:1] if is_ideograph else ""
+        is_base = before in _KEYCAPS if before.isascii() else _VARIED.match(before) is not None
+        return run[0] if is_base else ""
     if len(run) == 1:
         return run if _belongs(text, run, begin, before, after, code) else ""
     return "".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,6 +28,9 @@ _INSTRUCTIONS = ("claude.md", "claude.local.md", "agents.md", "gemini.md", "skil
                  ".clinerules", "copilot-instructions.md", ".ipynb")  # fmt: skip
 _WEB_TOOLS = ("fetch", "browse", "web", "crawl", "scrape", "search", "navigate", "page")
 _FETCHERS = frozenset({"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c"})
+
+
+_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
 class _Cleaner:
@@ -121,6 +125,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         strip_characters(line.text, removed)
         if removed:
             yield Objection(options["commands"], f"the command line has hidden characters in it: {_said(removed)}")
+        elif any(_BLANKS.search(command.parts[0]) for command in line.commands if command.parts):
+            yield Objection(options["commands"], "a program's name has a blank in it that is not one for the shell")
     if call.lines:
         return
     paths = [effect.target.lower() for effect in call.of("write-files")]
@@ -128,8 +134,12 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for text in _contents(call.input):
         removed = Counter()
         strip_characters(text, removed, code=not is_prose)
+        if any(path.endswith(_INSTRUCTIONS) for path in paths):
+            found: Counter[str] = Counter()
+            strip_html(text, found)
+            removed.update({what: number for what, number in found.items() if what != "HTML comment"})
         if removed:
-            yield Objection(options["writes"], f"the text to be written has hidden characters in it: {_said(removed)}")
+            yield Objection(options["writes"], f"the text to be written has hidden text in it: {_said(removed)}")
 
 
 def _contents(given: Any, key: str = "", depth: int = 0) -> Iterator[str]:

@@ -57,7 +57,7 @@ class PolicyHook(Record):
         """Answer a call: the strictest of the objections, with its reasons."""
         objections = sorted(self.objections(call), key=lambda one: -STRICTNESS[one.action])
         if not objections:
-            return None if self.policy.change is None else self.policy.change(call, self.options)
+            return self._changed(call)
         strictest = objections[0].action
         reasons = list(dict.fromkeys(one.reason for one in objections if one.action == strictest))
         said = "; ".join(reasons[:_MOST_REASONS])
@@ -65,6 +65,14 @@ class PolicyHook(Record):
             said += f"; and {len(reasons) - _MOST_REASONS} more"
         text = f"{self.name}: {shown(said)[:_LONGEST_REASON]}" + (f". {self.hint}" if self.hint else "")
         return deny(text) if strictest == "deny" else ask(text)
+
+    def _changed(self, call: Call) -> Reply | None:
+        """Return what the policy changes in a call; with ``onMatch`` it is denied or asked about unchanged."""
+        reply = None if self.policy.change is None else self.policy.change(call, self.options)
+        if reply is None or self.on_match is None:
+            return reply
+        text = f"{self.name}: {' '.join(reply.context)}" + (f" {self.hint}" if self.hint else "")
+        return deny(text) if self.on_match == "deny" else ask(text)
 
     def _adjusted(self, reply: Any) -> Any:
         """Return the reply of the policy's own function with the decision of ``onMatch`` and the hint."""

@@ -10,7 +10,7 @@ from .effects import Effect, say
 from .foreign_packages import host_patterns
 from .parameters import action
 from .places import hosts_of_effect, place_of_host
-from .policy import Objection, Options, Policy
+from .policy import Action, Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
@@ -26,7 +26,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(chosen, f"{say(effect)}, {said}", effect.grade)
 
 
-def _judged(effect: Effect, options: Options) -> tuple[str, str]:
+def _judged(effect: Effect, options: Options) -> tuple[Action, str]:
     """Return what is done about the host of an effect, and why."""
     hosts = hosts_of_effect(effect)
     if not hosts:

@@ -28,7 +28,7 @@ _INSTEAD = {
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
-    selected = [text for effect in call.of("cloud-select") for text in (effect.target, *effect.values)]
+    selected = [*_exported(call), *(text for one in call.of("cloud-select") for text in (one.target, *one.values))]
     for effect in call.of(*_PARAMETERS):
         if not any(fnmatchcase(effect.program.lower(), pattern.lower()) for pattern in options["programs"]):
             continue
@@ -40,6 +40,14 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             chosen = max(chosen, stricter, key=lambda one: STRICTNESS.get(one, 0))
             reason += ", in production"
         yield Objection(chosen, reason, effect.grade)
+
+
+def _exported(call: Call) -> Iterator[str]:
+    """Yield the values of variables that a line exports: ``export AWS_PROFILE=prod``."""
+    for line in call.lines:
+        for command in line.commands:
+            if command.name in ("export", "declare"):
+                yield from (word.partition("=")[2] for word in command.parts[1:] if "=" in word)
 
 
 POLICY = Policy(
@@ -60,10 +68,13 @@ POLICY = Policy(
     ),
     recommended={"change": "allow", "unseen": "ask", "delete": "allow", "wide": "ask"},
     notes=(
-        "A command is read by its verb, so that the thousands of subcommands need no list; for programs without an entry of "
-        "their own, only known verbs count. A request with the method DELETE counts as deleting, except to a server on this "
+        "A command is read by its verb, so that the thousands of subcommands need no list; for programs "
+        "without an entry of "
+        "their own, only known verbs count. A request with the method DELETE counts as deleting, except to "
+        "a server on this "
         "machine; gh api and az rest likewise.\n\n"
-        "Production is recognised by names in the call: of a context, profile, namespace, project, workspace, host of ssh, "
+        "Production is recognised by names in the call: of a context, profile, namespace, project, "
+        "workspace, host of ssh, "
         "or of variables that are set in the line. A context that was selected earlier is not seen."
     ),
 )

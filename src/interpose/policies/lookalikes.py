@@ -7,33 +7,14 @@ from functools import lru_cache
 from unicodedata import category, name, normalize
 from urllib.parse import unquote
 
-__all__ = ["SHORTENERS", "WELL_KNOWN_HOSTS", "is_one_off", "what_is_wrong"]
+from .effects.tables.well_known_hosts import WELL_KNOWN_HOSTS
 
-WELL_KNOWN_HOSTS: tuple[str, ...] = tuple(
-    """
-    amazonaws.com anaconda.com anthropic.com apache.org apple.com archlinux.org astral.sh atlassian.com bitbucket.org
-    brew.sh bun.sh claude.ai cloudflare.com crates.io debian.org deno.land docker.com docker.io dropbox.com
-    facebook.com fedoraproject.org ghcr.io github.com githubusercontent.com gitlab.com gnu.org golang.org google.com
-    googleapis.com hashicorp.com heroku.com huggingface.co jetbrains.com kernel.org kubernetes.io linkedin.com maven.org
-    microsoft.com mozilla.org netlify.com nixos.org nodejs.org npmjs.com npmjs.org nvidia.com openai.com oracle.com
-    paypal.com postgresql.org pypi.org python.org pythonhosted.org pytorch.org quay.io readthedocs.io redhat.com
-    rubygems.org rust-lang.org rustup.rs slack.com sourceforge.net stackoverflow.com stripe.com tensorflow.org
-    terraform.io twitter.com ubuntu.com vercel.com visualstudio.com wikipedia.org yarnpkg.com
-    """.split()
+__all__ = ["is_lookalike", "is_one_off", "what_is_wrong"]
+
+_LETTERS = str.maketrans(  # Cyrillic, Greek and other letters that look like Latin ones
+    "авсԁеһіјкӏмпорԛгѕтսѵԝхузαβεηικνορστυχγωıɡɑꞵｏℓłøđ",
+    "abcdehijklmnopqrstuvwxy3abenikvopotuxywigabollod",
 )
-SHORTENERS = frozenset(
-    """
-    adf.ly bit.do bit.ly bl.ink buff.ly cutt.ly goo.gl is.gd lnkd.in ow.ly rb.gy rebrand.ly s.id short.io shorturl.at
-    soo.gd t.co t.ly tiny.cc tiny.one tinyurl.com trib.al v.gd x.co
-    """.split()
-)
-_LETTERS = str.maketrans({
-    # Cyrillic and Greek letters that look like Latin ones.
-    "а": "a", "в": "b", "с": "c", "ԁ": "d", "е": "e", "һ": "h", "і": "i", "ј": "j", "к": "k", "ӏ": "l", "м": "m", "п": "n",
-    "о": "o", "р": "p", "ԛ": "q", "г": "r", "ѕ": "s", "т": "t", "ս": "u", "ѵ": "v", "ԝ": "w", "х": "x", "у": "y", "з": "3",
-    "α": "a", "β": "b", "ε": "e", "η": "n", "ι": "i", "κ": "k", "ν": "v", "ο": "o", "ρ": "p", "σ": "o", "τ": "t", "υ": "u",
-    "χ": "x", "γ": "y", "ω": "w", "ı": "i", "ɡ": "g", "ɑ": "a", "ꞵ": "b", "ｏ": "o", "ℓ": "l", "ł": "l", "ø": "o", "đ": "d",
-})  # fmt: skip
 _DIGITS = str.maketrans("0135", "olse")
 _SIMILAR = ("iljtf1", "oce0", "mnrh", "uvwy", "gqpbd", "kxh", "sz5", "aeo")
 """Letters that are taken for one another."""
@@ -90,7 +71,10 @@ def _wrong_host(host: str, known: tuple[str, ...]) -> str:
             return f"whose host begins like {one} and is another"
         if is_lookalike(own, one):
             return f"whose host is nearly {one}"
-    if foreign and any(label.isascii() is False and plain_label.isascii() and not _is_accented(label) for label, plain_label in zip(labels, plain.split("."), strict=False)):
+    if foreign and any(
+        label.isascii() is False and plain_label.isascii() and not _is_accented(label)
+        for label, plain_label in zip(labels, plain.split("."), strict=False)
+    ):
         return "whose host has letters of another script that look Latin"
     return ""
 
@@ -111,7 +95,9 @@ def is_one_off(given: str, known: str, *, substitutions: bool = False) -> bool:
     """Return whether a name is another with two letters swapped, one letter missing or one doubled."""
     if given == known or abs(len(given) - len(known)) > 1:
         return False
-    at = next((at for at, (one, two) in enumerate(zip(given, known, strict=False)) if one != two), min(len(given), len(known)))
+    at = next(
+        (at for at, (one, two) in enumerate(zip(given, known, strict=False)) if one != two), min(len(given), len(known))
+    )
     if len(given) == len(known):
         swapped = known[:at] + known[at + 1 : at + 2] + known[at : at + 1] + known[at + 2 :]
         similar = any({given[at], known[at]} <= set(group) for group in _SIMILAR)
@@ -145,5 +131,5 @@ def _scripts(label: str) -> set[str]:
     for letter in label:
         if letter.isalpha():
             said = "LATIN" if letter.isascii() else name(letter, "").split(" ")[0]
-            found.add(said if said in _SCRIPTS else "OTHER" if said not in ("FULLWIDTH",) else "LATIN")
+            found.add(said if said in _SCRIPTS else "LATIN" if said == "FULLWIDTH" else "OTHER")
     return found

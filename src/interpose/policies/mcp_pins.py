@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _KIND = "mcp-tools"
-_KEPT_TEXT = 2_000
+_KEPT_TEXT = 600
 _SHOWN = 60
 _LARGEST = 32 * 1024**2
 _SCHEMA_KEYS = ("input_schema", "inputSchema", "parameters", "schema")
@@ -51,7 +51,9 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Return how a definition has changed."""
     said = []
     if before.get("words") != now.get("words"):
-        said.append("its description was {!r} and is {!r}".format(*_around(before, now)))
+        was, now_is = _around(before, now)
+        shown = was != now_is
+        said.append(f"its description was {was!r} and is {now_is!r}" if shown else "its description, near the end")
     added = sorted(set(now.get("fields", [])) - set(before.get("fields", [])))
     gone = sorted(set(before.get("fields", [])) - set(now.get("fields", [])))
     said += [f"its input has the new fields {', '.join(added)}"] if added else []
@@ -133,6 +135,10 @@ def _declared(project: str, home: str) -> Iterator[Mapping[str, Any]]:
         for key in ("mcpServers", "servers"):
             if isinstance(found.get(key), Mapping):
                 yield found[key]
+    for folder in (project, home):
+        declared = _toml(os.path.join(folder, ".codex", "config.toml")).get("mcp_servers")
+        if isinstance(declared, Mapping):
+            yield declared
     found = _json(os.path.join(home, ".claude.json"))
     projects = found.get("projects")
     own = projects.get(project) if isinstance(projects, Mapping) else None
@@ -142,11 +148,24 @@ def _declared(project: str, home: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _json(path: str) -> dict[str, Any]:
+    return _parsed(path, json.loads)
+
+
+def _toml(path: str) -> dict[str, Any]:
+    if not os.path.exists(path):
+        return {}
+    import tomllib
+
+    return _parsed(path, tomllib.loads)
+
+
+def _parsed(path: str, parse: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the content of a file; an empty one if it cannot be read."""
     try:
         if os.path.getsize(path) > _LARGEST:
             return {}
-        with open(path, "rb") as opened:
-            found = json.load(opened)
+        with open(path, encoding="utf-8") as opened:
+            found = parse(opened.read())
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -155,12 +174,23 @@ def _json(path: str) -> dict[str, Any]:
 def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is pinned of a server: its program and its host as they are, the rest as hashes and names."""
     url = str(entry.get("url") or entry.get("httpUrl") or "")
-    shown = urlsplit(url)
     return {
         "command": str(entry.get("command") or ""), "arguments": fingerprint(entry.get("args") or []),
-        "address": f"{shown.scheme}://{shown.hostname or ''}" if url else "", "url": fingerprint(url),
-        "variables": sorted(map(str, entry.get("env") or ())), "headers": sorted(map(str, entry.get("headers") or ())),
+        "address": _address(url), "url": fingerprint(url),
+        "variables": _keys(entry.get("env")), "headers": _keys(entry.get("headers")),
     }  # fmt: skip
+
+
+def _address(url: str) -> str:
+    try:
+        shown = urlsplit(url)
+        return f"{shown.scheme}://{shown.hostname or ''}" if url else ""
+    except ValueError:
+        return "an address that cannot be read"
+
+
+def _keys(value: Any) -> list[str]:
+    return sorted(map(str, value)) if isinstance(value, Mapping) else []
 
 
 def server_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

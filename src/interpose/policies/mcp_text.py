@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from .hidden_characters import strip_characters, strip_escapes
 
 __all__ = ["look_alike", "skeleton", "suspicions", "texts_of"]
 
@@ -55,9 +58,10 @@ def suspicions(tool: Mapping[str, Any], others: Iterable[str]) -> str:
     names = [other for other in others if other.startswith("mcp__")]
     own = str(tool.get("name", "")).rpartition("__")[0]
     for text in texts_of(tool):
-        if any(_is_hidden(letter) for letter in text):
-            return "has characters that are not visible"
-        folded = " ".join(text.lower().split())
+        strip_characters(strip_escapes(text, removed := Counter[str]()), removed, code=True)
+        if removed:
+            return f"has hidden text ({', '.join(sorted(removed))})"
+        folded = " ".join(unicodedata.normalize("NFKC", text).lower().split())
         for word in _ORDERS:
             if word in folded:
                 return f"gives the model orders ({word!r})"
@@ -65,7 +69,7 @@ def suspicions(tool: Mapping[str, Any], others: Iterable[str]) -> str:
             for word in _FILES:
                 if word in folded:
                     return f"asks for files with secrets ({word!r})"
-        for name in names:
+        for name in names if "mcp__" in text else ():
             if name in text and name.rpartition("__")[0] != own:
                 return f"tells the model about the tool {name} of another server"
     return ""
@@ -82,10 +86,3 @@ def texts_of(value: Any) -> Iterator[str]:
             waiting += [*one.values(), *(key for key in one if isinstance(key, str))]
         elif isinstance(one, (list, tuple)):
             waiting += one
-
-
-def _is_hidden(letter: str) -> bool:
-    """Return whether a character is not shown, or turns text around; marks of emoji are not meant."""
-    if letter.isascii():
-        return letter not in "\t\n\r" and not letter.isprintable()
-    return unicodedata.category(letter) in ("Cf", "Co") and letter not in "\u200d\ufeff"

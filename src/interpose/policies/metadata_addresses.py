@@ -23,6 +23,8 @@ _ADDRESSES = (
     "100.100.100.200",  # Alibaba Cloud
     "192.0.0.192",  # Oracle Cloud, earlier
     "168.63.129.16",  # Azure, the host of a machine
+    "metadata",
+    "instance-data",
     "metadata.google.internal",
     "metadata.goog",
     "metadata.azure.internal",
@@ -38,10 +40,17 @@ def _patterns() -> tuple[HostPattern, ...]:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of("request", "send", "clone", "tunnel", "run-downloaded"):
-        if any(one.grade(effect.target) in ("certain", "possible") for one in _patterns()):
-            yield Objection(
-                "deny", f"{say(effect)}, the metadata service of a cloud, which hands out credentials", effect.grade
-            )
+        if _is_metadata(effect.target):
+            said = f"{say(effect)}, the metadata service of a cloud, which hands out credentials"
+            yield Objection("deny", said, effect.grade)
+
+
+def _is_metadata(url: str) -> bool:
+    if any(one.grade(url) in ("certain", "possible") for one in _patterns()):
+        return True
+    # Names such as 169-254-169-254.nip.io lead to the address that they contain.
+    plain = url.lower().replace("-", ".")
+    return any(f"{address}." in plain or f".{address}" in plain for address in _ADDRESSES if address[0].isdigit())
 
 
 POLICY = Policy(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from ..matching.paths import PathPattern
 from .call import Call
-from .changes import Change, changes_of
+from .changes import CHANGES, Change, changes_of
 from .effects import Effect, say
 from .file_table import FileTable
-from .parameters import action, names
+from .parameters import action, paths
 from .policy import Objection, Options, Policy
 
 __all__ = ["POLICY"]
@@ -28,8 +28,8 @@ _INSTEAD = "write inside the project, or add the folder to folders"
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
-    allowed = [PathPattern(one) for one in options["folders"]]
-    for change in changes_of(call):
+    allowed = options["folders"]
+    for change in changes_of(call, *CHANGES, "make-folder"):
         parameter = "tools" if change.effect.command == call.tool else "commands"
         if options[parameter] != "allow" and _is_outside(change, call, allowed):
             yield Objection(options[parameter], say(change.effect, _INSTEAD), change.effect.grade)
@@ -49,16 +49,26 @@ def _repository(effect: Effect, call: Call) -> Change:
     return Change(effect, path, (path,), False)
 
 
-def _is_outside(change: Change, call: Call, allowed: list[PathPattern]) -> bool:
+def _is_outside(change: Change, call: Call, allowed: tuple[PathPattern, ...]) -> bool:
     places = {call.place_of(path) for path in change.names}
     if "root" in places:
         projects = (call.project, os.path.realpath(call.project))
         places = (places - {"root"}) | {"inside" if set(change.names) & set(projects) else "outside"}
-    if "outside" not in places:
+    if "outside" not in places or _is_in_repository(change, call):
         return False
     if any(_NOTES.label_of(name, call.home) for name in change.names[-1:]):
         return False
     return not any(pattern.covers(change.path, call.cwd) for pattern in allowed)
+
+
+def _is_in_repository(change: Change, call: Call) -> bool:
+    """Return whether a file is in the repository that the project is a part of."""
+    folder = os.path.realpath(call.project)
+    while folder not in (os.sep, os.path.realpath(call.home), os.path.dirname(folder)):
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return all(name.startswith(f"{folder}{os.sep}") for name in change.names[-1:])
+        folder = os.path.dirname(folder)
+    return False
 
 
 POLICY = Policy(
@@ -69,11 +79,11 @@ POLICY = Policy(
         action("tools", "ask", "writing with tools for files, such as Write and Edit"),
         action("commands", "ask", "writing with command lines"),
         action("reads", "allow", "reading outside the project"),
-        names("folders", (), "further folders to write to", "a list of patterns such as ~/notes/** or //srv/data/**"),
+        paths("folders", "further folders to write to"),
     ),
     recommended={"commands": "allow"},
     notes="""
-A file whose path is only known while the command runs counts as inside. Agents' own folders for plans and notes below
-the home are free.
+The project is the folder that the agent works in, with the git repository around it. A file whose path is only known
+while the command runs counts as inside. Agents' own folders for plans and notes below the home are free.
 """,
 )

@@ -19,6 +19,7 @@ __all__ = [
     "flag",
     "names",
     "one_of",
+    "paths",
     "patterns",
     "size",
     "text",
@@ -169,17 +170,27 @@ def actions_by_path(name: str, purpose: str) -> Parameter:
     """Return a parameter that maps patterns of paths to deny, ask or allow."""
     one = action(name, "ask", purpose)
 
-    def read(value: Any) -> Mapping[str, str]:
-        found = {}
-        for pattern, word in _texts(value).items():
-            try:
-                PathPattern(pattern)
-            except ValueError as error:
-                raise BadHook(f"{pattern!r} is not a pattern of paths: {error}") from None
-            found[pattern] = one.read(word)
-        return found
+    def read(value: Any) -> tuple[tuple[PathPattern, str], ...]:
+        return tuple((_path(pattern), one.read(word)) for pattern, word in _texts(value).items())
 
     return Parameter(name, read, {}, purpose, "patterns of paths, each with deny, ask or allow", _BY_NAME)
+
+
+def paths(name: str, purpose: str) -> Parameter:
+    """Return a parameter that is a list of patterns of paths."""
+    given = names(name, (), purpose, "a list of patterns such as ~/notes/** or //srv/data/**")
+
+    def read(value: Any) -> tuple[PathPattern, ...]:
+        return tuple(map(_path, given.read(value)))
+
+    return Parameter(name, read, (), purpose, given.expects, given.schema)
+
+
+def _path(pattern: str) -> PathPattern:
+    try:
+        return PathPattern(pattern)
+    except ValueError as error:
+        raise BadHook(f"{pattern!r} is not a pattern of paths: {error}") from None
 
 
 def _texts(value: Any) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .call import Call
 from .changes import changes_of, label_of
 from .effects import say
+from .effects.rows import written
 from .parameters import action
 from .policy import Objection, Options, Policy
 from .start_files import START_FILES
@@ -59,7 +60,7 @@ def _added_to(call: Call) -> frozenset[str]:
             outputs = [one.operator for one in command.redirections if one.is_output]
             adds = command.name == "tee" and {"-a", "--append"} & set(command.parts)
             if (outputs and all(">>" in one for one in outputs)) or (adds and not outputs):
-                found.add(" ".join(command.parts))
+                found.add(" ".join(map(written, command.parts)))
     return frozenset(found)
 
 

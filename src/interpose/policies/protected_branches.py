@@ -61,8 +61,22 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
         yield from _current(effect, call)
     elif not target and effect.kind != "change-branch":
         yield from _pushed_by_default(effect, call)
+    elif ONE in target and _is_computed(effect, call):
+        yield "*"
+    elif target in (ONE, MANY):
+        yield from _current(effect, call)  # git push origin "$branch"
     elif target and ONE not in target and MANY not in target:
         yield target
+
+
+def _is_computed(effect: Effect, call: Call) -> bool:
+    """Return whether the line computes the branch in another way than by asking git for it."""
+    return any(
+        first <= one.place < last and one.name != "git"
+        for line, command in call.commands_of(effect)
+        for first, last in command.substituted
+        for one in line.commands
+    )
 
 
 def _current(effect: Effect, call: Call) -> Iterator[str]:

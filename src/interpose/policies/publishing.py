@@ -14,6 +14,7 @@ __all__ = ["POLICY"]
 _PARAMETERS = {
     "publish": "packages",
     "publish-image": "images",
+    "change-owners": "owners",
     "publish-release": "releases",
     "merge": "merges",
     "make-public": "visibility",
@@ -31,11 +32,12 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 POLICY = Policy(
     name="publishing",
-    prevents="Publishing packages, images and releases, taking them back, merging for others, making a repository public.",
+    prevents="Publishing packages, images and releases, taking them back, merging for others, making things public.",
     judge=_judge,
     reads_lines=True,
     parameters=(
-        action("packages", "ask", "publishing a package, or changing its tags and owners"),
+        action("packages", "ask", "publishing a package, or changing its tags"),
+        action("owners", "ask", "changing who may publish or install a package"),
         action("images", "ask", "pushing an image to a registry"),
         action("releases", "ask", "creating or changing a release"),
         action("merges", "ask", "merging or closing pull requests and issues"),

@@ -26,8 +26,8 @@ _ANYTHING = ""
 """The result of a call that has not ended, or was denied."""
 
 _POLLING = (
-    "BashOutput", "TaskOutput", "AgentOutputTool", "Monitor", "AskUserQuestion", "ExitPlanMode", "*wait*", "*poll*",
-    "*status*", "sleep", "watch", "inotifywait",
+    "*output*", "*wait*", "*poll*", "*status*", "*progress*", "*write_stdin*", "TaskList", "TaskGet", "task_list",
+    "Monitor", "AskUserQuestion", "ExitPlanMode", "sleep", "watch", "inotifywait",
 )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def _after_call(event: Any, options: Options) -> None:
 
 
 def _start_anew(event: Any, _options: Options) -> None:
-    """Forget the calls: a person has said something."""
+    """Forget the calls: a person has said something, or the model has lost what it knew."""
     with session_state(session_of(event), _PART, needed=False) as state:
         state.clear()
 
@@ -88,7 +88,7 @@ def _calls_of(state: dict[str, Any], agent: str) -> list[dict[str, Any]]:
 def _is_polling(call: Call, patterns: tuple[str, ...]) -> bool:
     """Return whether a call waits for something: a tool or a command of these names."""
     done = {call.tool, *(command.name for line in call.lines for command in line.commands)}
-    return any(fnmatchcase(name, pattern) for name in done for pattern in patterns)
+    return any(fnmatchcase(name.lower(), pattern.lower()) for name in done for pattern in patterns)
 
 
 def _objection(calls: list[dict[str, Any]], options: Options) -> Reply | None:
@@ -106,9 +106,10 @@ def _repetitions(calls: list[dict[str, Any]], options: Options) -> Iterator[tupl
     """Yield how often something was repeated, how often it may be, what it is, and what to do instead."""
     times = _failures(calls) + 1
     how = "change the input, or what it fails about; to wait for something, run sleep first"
-    yield times, options["failing"], f"the same call has failed {times - 1} times with the same error", how
+    often = "once" if times == 2 else f"{times - 1} times with the same error"
+    yield times, options["failing"], f"the same call has failed {often}", how
     times = _in_a_row(calls)
-    how = "use the result that you have, or do something else first"
+    how = "use the result that you have; to wait for another, run sleep first"
     yield times, options["same"], f"the same call was made {times} times in a row, with the same result", how
     length, times = _rounds(calls)
     how = "stop going round, and find out what does not work"
@@ -168,6 +169,7 @@ POLICY = Policy(
         "PostToolUse": _after_call,
         "PostToolUseFailure": _after_call,
         "UserPromptSubmit": _start_anew,
+        "SessionStart": _start_anew,
     },
     parameters=(
         count("same", 5, "which of identical calls in a row with the same result is denied"),
@@ -180,9 +182,10 @@ POLICY = Policy(
     guard=False,
     notes=(
         "One call before the limit, the model is told that the next one is denied.\n\n"
-        "Calls count per agent. A prompt, a pause of half an hour, or a call of a tool that waits start anew. A call "
-        "that failed may be made again after anything that may have changed something: a write, an install, a build. "
-        "Results are compared without their digits, so that times and durations do not hide a loop.\n\n"
+        "Calls count per agent. A prompt, a compaction, half an hour without a call, and a call that waits start anew. "
+        "A call that failed may be made again after anything that may have changed something: a write, an install, a "
+        "build. "
+        "Results are compared without numbers, so that times and durations do not hide a loop; percentages count.\n\n"
         "An event without a `session_id` is not counted."
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from ..errors import BadHook
@@ -12,7 +13,6 @@ from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
 from .call import Call
 from .effects import Effect, say
-from .effects.output import consumed_commands
 from .effects.secret_names import SecretKind, secret_kind
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
@@ -34,32 +34,38 @@ _LISTERS = frozenset({"glob", "ls", "list_directory", "listdirectory", "listfile
 _GLOB_KEYS = ("glob", "include", "includes", "file_pattern", "include_pattern")
 
 
-def _patterns(value: Any) -> tuple[PathPattern, ...]:
-    given = names("names", (), "").read(value)
+@lru_cache(maxsize=16)
+def _patterns(paths: tuple[str, ...]) -> tuple[PathPattern, ...]:
+    return tuple(map(PathPattern, paths))
+
+
+def _paths_of(value: Any) -> tuple[str, ...]:
+    given: tuple[str, ...] = names("names", (), "").read(value)
     try:
-        return tuple(map(PathPattern, given))
+        _patterns(given)
     except ValueError as error:
         raise BadHook(f"a path cannot be read: {error}") from None
+    return given
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
-    own: tuple[PathPattern, ...] = options["names"]
-    consumed = frozenset[str]().union(*map(consumed_commands, call.lines))
+    own = _patterns(options["names"])
     for effect in call.effects:
         is_tool = effect.program == call.tool and not call.lines
-        if effect.kind == "read-secret":
-            what = options["use"] if effect.command in consumed else options["commands"]
+        if effect.kind in ("read-secret", "print-key"):
+            shown = "commands" if effect.kind == "read-secret" else "keys"
+            what = options["use" if effect.command in call.consumed else shown]
             yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
-                is_use = effect.command in consumed or effect.program in ("source", ".")
+                is_use = effect.command in call.consumed or effect.program in ("source", ".")
                 yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)
             if held == "env":
                 yield Objection(options["writeEnv"], say(effect), effect.grade)
-            elif held is not None and (is_tool or call.place_of(effect.target) != "inside"):
+            elif held in ("keys", "stores") and (is_tool or call.place_of(effect.target) != "inside"):
                 yield Objection(options["write"], say(effect), effect.grade)
         elif effect.kind == "use-secret-file":
             yield Objection(options["use"], say(effect), effect.grade)
@@ -132,7 +138,7 @@ POLICY = Policy(
         action("use", "allow", "giving a secret file to a program that works with it, or a secret to the same line"),
         action("write", "ask", "writing keys and credentials of a person or a machine"),
         action("writeEnv", "allow", "writing env files"),
-        Parameter("names", _patterns, (), "further files that hold secrets", "a list of paths as in Read(…)"),
+        Parameter("names", _paths_of, (), "further files that hold secrets", "a list of paths as in Read(…)"),
         names(
             "examples",
             (),

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from ..audit.redact import Redactor
-from ..audit.secret_patterns import looks_random
 from ..replies import Reply, context, deny, modify
 from .call import Call
 from .effects.secret_names import secret_kind
 from .parameters import Parameter, names, one_of, patterns
+from .placeholders import is_no_secret
 from .policy import Action, Objection, Options, Policy
 from .staged_files import files_to_commit
 
@@ -27,49 +27,6 @@ _WRITTEN = frozenset({
 })  # fmt: skip
 _MARK = re.compile(r"\[redacted:([A-Za-z0-9_-]+):[0-9a-f]{8}\]")
 _INSTEAD = "read it from a variable or an env file"
-
-
-# What is no secret, though it has the place or the shape of one.
-
-_PLACEHOLDER = re.compile(
-    r"(?i)example|sample|your|change[-_]?me|replace|placeholder|dummy|fake|insert|redacted|todo|xxxx|\*\*\*|\.\.\.|…|1234567|"
-    r"abcdef|deadbeef|foobar|not[-_]?a[-_]?real|put[-_]|my[-_]"
-)
-_PEM_BODY = re.compile(
-    r"-----BEGIN [^-]*-----(?:\\+[nr]|\s|[\"',+])*(?:[A-Z][A-Za-z-]*: [^\n\\]*(?:\\+[nr]|\s)*)*[A-Za-z0-9+/=]{16}"
-)
-_WORDS = re.compile(r"(?i)(?:[a-z]{2,}[-_.]?)+[0-9]{0,4}!?")
-_CODE = re.compile(
-    r"[$<>{}()\[\]`]|::|->|\.\w+\(|^(?:process|os|env|config|settings|self|this|ctx|app|req|secrets|vars)\."
-)
-_PATH = re.compile(r"(?:[./~]|[A-Za-z]:\\)[\w./\\~-]*|[\w.-]+(?:/[\w.-]+)+|https?:.*")
-_IDENTIFIER = re.compile(r"[A-Za-z_]+(?:[A-Z_.:-][A-Za-z_]*)*")
-_BY_NAME = frozenset({"assignment", "flag", "authorization", "cookie", "url", "named", "repeated", "environment"})
-_COMMON_PASSWORDS = frozenset({
-    "password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "test", "guest", "mysql", "redis",
-    "rabbitmq", "pw", "pwd", "token", "minio123", "minioadmin", "username", "x", "xxx", "app", "dev", "demo", "123",
-    "1234", "12345", "123456", "pass123", "admin123", "password123", "secret123", "hunter2", "x-oauth-basic",
-    "x-access-token", "oauth2",
-})  # fmt: skip
-
-
-def is_no_secret(kind: str, before: str, value: str) -> bool:
-    """Return whether a text is a placeholder, code, a path or a word rather than a secret."""
-    if kind == "pem":
-        return _PEM_BODY.match(value) is None
-    body = value.partition("_")[2] or value
-    if len(set(body[-24:])) <= 3 or _PLACEHOLDER.search(value):
-        return True
-    if kind not in _BY_NAME:
-        return False
-    if kind == "cookie" or value.lower() in _COMMON_PASSWORDS or _CODE.search(value) or _PATH.fullmatch(value):
-        return True
-    if kind == "url":
-        user = before.rpartition("://")[2].rstrip(":")
-        return value.startswith(("%", ":")) or value == user or (len(value) < 6 and value.isalpha())
-    return (
-        _IDENTIFIER.fullmatch(value) is not None or _WORDS.fullmatch(value) is not None or not looks_random("", value)
-    )
 
 
 @lru_cache(maxsize=8)
@@ -111,7 +68,7 @@ def _said(kinds: Counter[str]) -> str:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     redactor, where = _made(options), options["where"]
-    what: Action = "ask" if options["action"] == "ask" else "deny"
+    what: Action = "deny" if options["action"] == "deny" else "ask"
     for place, text in _texts(call, where):
         if place == "writes" and options["action"] == "redact":
             continue
@@ -263,7 +220,7 @@ POLICY = Policy(
             "action",
             ("redact", "deny", "ask"),
             "redact",
-            "replace a secret where the event can be changed and deny elsewhere",
+            "redact replaces it in results, failures and writes, and asks about other calls",
         ),
         patterns("patterns", "further secrets; the first group of an expression is the secret if it has one"),
         names("ignore", (), "secrets that are none", "a list of texts; * stands for any text"),
@@ -271,10 +228,9 @@ POLICY = Policy(
     recommended={},
     notes=(
         "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
-        "password in "
-        "an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env file passes. "
-        "A prompt that a person submits cannot be changed and is denied. Of a commit, the message, the files that git "
-        "add "
-        "names, and what is staged are looked at."
+        "password in an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env "
+        "file passes. A prompt that a person submits cannot be changed and is denied; a command with a mark in it "
+        "would not work, so it is asked about. Of a commit, the message, the files that git add names, and what is "
+        "staged are looked at."
     ),
 )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from ..matching.paths import is_hard_link, names_of
+from ..matching.paths import names_of
 from ..matching.shell import Command, Line
 from ..matching.shell.words import is_known
-from .agent_files import AGENT_FILES, INSTRUCTIONS, MOVED_HOMES, OWN_FILES, own_folders
+from .agent_files import AGENT_FILES, OWN_FILES
 from .call import Call
 from .changes import CHANGES, Change, changes_of, label_of
 from .effects import Effect, say
+from .effects.inline_code import code_of
 from .effects.rows import written
+from .guarded_files import guard_of, hidden_changes, is_own
 from .parameters import action, count, names
 from .policy import Action, Objection, Options, Policy
 from .start_files import START_FILES
@@ -39,8 +40,6 @@ _INSTEAD = {
     "instructions": "a person has to change what agents are told",
     "unguarded": "start it with its guards",
 }
-_PARENTS = AGENT_FILES.parents()
-_UNPACKS = frozenset({"tar", "bsdtar", "gtar", "unzip", "7z", "7za", "cpio", "rsync", "unrar", "ditto"})
 _TYPISTS = frozenset(
     {"tmux", "screen", "expect", "unbuffer", "xdotool", "osascript", "zellij", "wezterm", "kitty", "ydotool"}
 )
@@ -61,8 +60,11 @@ _PRINTERS = frozenset({"echo", "printf", "ls", "find", "fd", "cat", "git"})
 _BLIND = frozenset(
     {"rm", "mv", "chmod", "chown", "truncate", "shred", "unlink", "sed", "tee", "cp", "ln", "sh", "bash"}
 )
+_CHANGE = re.compile(
+    r"remove|unlink|rmtree|rmdir|rename|chmod|chown|truncate|write|copy|move|delete|touch|link|sysopen|openSync|getattr"
+    r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
+)
 _LONGEST = 4_096
-_MOST_ENTRIES = 200
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "[::1]", "[::]", "127.1", "0"})  # noqa: S104 - compared
 
 
@@ -70,10 +72,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of(*_COMMANDS):
         parameter = _COMMANDS[effect.kind]
         yield Objection(options[parameter], say(effect, _INSTEAD[parameter]), effect.grade)
-    changes = tuple(changes_of(call))
+    changes = (*changes_of(call), *hidden_changes(call))
     for change in changes:
-        parameter = _parameter(change, call, options)
-        if parameter:
+        if parameter := guard_of(change, call, options["agents"]):
             yield Objection(options[parameter], say(change.effect, _INSTEAD[parameter]), change.effect.grade)
     yield from _later(call, changes, options)
     for line in call.lines:
@@ -85,96 +86,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         yield from _reads(call, options)
 
 
-def _parameter(change: Change, call: Call, options: Options) -> str:
-    """Return the parameter that decides about a changed file; an empty text if it is none of the guards'."""
-    if _is_own(change, call):
-        return "own"
-    agent = label_of(change, AGENT_FILES, call) or _in_moved_home(change)
-    if agent and _is_meant(agent, options):
-        return "settings"
-    if (
-        change.names
-        and (change.whole or change.effect.kind == "change-mode")
-        and (found := _held(change, call, options))
-    ):
-        return found
-    if change.names and change.effect.program in _UNPACKS and os.path.basename(change.names[0]).lower() in _PARENTS:
-        return "settings"
-    if change.names and change.effect.program in ("find", "gfind", "bfs") and (found := _found_by_name(change, call)):
-        return found
-    if change.names and is_hard_link(change.names[-1], _existing(call)):
-        return "settings"
-    return "instructions" if label_of(change, INSTRUCTIONS, call) else ""
-
-
-def _is_own(change: Change, call: Call) -> bool:
-    if label_of(change, OWN_FILES, call):
-        return True
-    folders = own_folders(call.home)
-    return any(name == folder or name.startswith(f"{folder}/") for name in change.names for folder in folders)
-
-
-def _in_moved_home(change: Change) -> str:
-    """Return the agent whose settings a file is, where a variable has moved them."""
-    for variable, folder in MOVED_HOMES.items():
-        base = os.environ.get(variable, "").rstrip("/")
-        for name in change.names:
-            if os.path.isabs(base) and name.startswith(f"{base}/"):
-                return AGENT_FILES.label_of(f"/{folder}{name[len(base) :]}", "/")
-    return ""
-
-
-def _is_meant(agent: str, options: Options) -> bool:
-    return any(fnmatch.fnmatchcase(agent, one.lower()) for one in options["agents"])
-
-
-def _held(change: Change, call: Call, options: Options) -> str:
-    """Return the parameter for a folder that is deleted, moved or locked with files of the guards in it."""
-    folder = change.names[-1]
-    if change.whole and os.path.basename(folder).casefold() in _PARENTS:
-        return "settings"
-    if not os.path.isdir(folder):
-        return ""
-    bases = tuple(dict.fromkeys((folder, call.project, call.cwd, call.home)))
-    own = (*own_folders(call.home), *(path for _, path in OWN_FILES.below(bases, call.home)))
-    if any(_holds(folder, path) and os.path.lexists(path) for path in own):
-        return "own" if change.whole or any(os.path.dirname(path) == folder for path in own) else ""
-    agents = (label for label, path in AGENT_FILES.below(bases, call.home) if _holds(folder, path))
-    return "settings" if change.whole and any(_is_meant(agent, options) for agent in agents) else ""
-
-
-def _found_by_name(change: Change, call: Call) -> str:
-    """Return the parameter for files that find changes by name: one that exists below the folder has that name."""
-    folder, name = os.path.split(change.names[0])
-    for parameter, table in (("own", OWN_FILES), ("settings", AGENT_FILES)):
-        for _, path in table.below((call.project, call.home), call.home):
-            files = [path] if os.path.isfile(path) else [one.path for one in _entries(path)]
-            if any(_holds(folder, one) and fnmatch.fnmatchcase(os.path.basename(one), name) for one in files):
-                return parameter
-    return ""
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
-    except OSError:
-        return []
-
-
-def _existing(call: Call) -> list[str]:
-    """Return the files of the guards that exist in the project and the home."""
-    tables = (OWN_FILES, AGENT_FILES)
-    return [path for table in tables for _, path in table.below((call.project, call.home), call.home)]
-
-
-def _holds(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
 def _reads(call: Call, options: Options) -> Iterator[Objection]:
     for change in changes_of(call, "read-files"):
-        if _is_own(change, call) or label_of(change, AGENT_FILES, call):
+        if is_own(change, call) or label_of(change, AGENT_FILES, call):
             yield Objection(options["read"], say(change.effect), change.effect.grade)
 
 
@@ -207,6 +121,15 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
     if command.name and command.name.lower() not in _READERS and any(_own_words(command, call)):
         strict: Action = options["own"] if command.name in _CLIENTS or options["own"] == "allow" else "ask"
         yield Objection(strict, f"`{command.name}` is given a file of Interpose", command.grade)
+    elif any("interpose" in word.lower() for word in command.parts[1:]) and _is_suspicious_code(command):
+        action: Action = "allow" if options["own"] == "allow" else "ask"
+        yield Objection(action, f"the code for `{command.name}` may change Interpose's files", "possible")
+
+
+def _is_suspicious_code(command: Command) -> bool:
+    """Return whether code on the line speaks of Interpose and has a word for a change."""
+    texts = (one.text for one in command.redirections)
+    return any("interpose" in code.lower() and _CHANGE.search(code) for code in code_of(command, texts)[1])
 
 
 def _own_words(command: Command, call: Call) -> Iterator[str]:
@@ -249,7 +172,7 @@ def _is_own_path(word: str, command: Command, call: Call) -> bool:
     if not is_known(path) or not is_known(folder):
         return bool(OWN_FILES.may_mean(path, call.home))
     names = names_of(path, os.path.join(call.cwd, os.path.expanduser(folder)))
-    return _is_own(Change(Effect("read-files", path), path, names, False), call)
+    return is_own(Change(Effect("read-files", path), path, names, False), call)
 
 
 def _requests(call: Call, options: Options) -> Iterator[Objection]:

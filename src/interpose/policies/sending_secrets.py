@@ -2,38 +2,117 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..errors import BadHook
 from ..matching.hosts import HostPattern
+from ..matching.paths import names_of
+from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call
-from .effects import say
+from .effects import Effect, say
+from .effects.secret_names import secret_kind
+from .effects.senders import SENDERS
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
-_PARAMETERS = {"file": "files", "environment": "environment", "variable": "variables"}
+_PARAMETERS = {"file": "files", "system": "files", "environment": "environment", "variable": "variables"}
+_MOST_ENTRIES = 3_000
+_SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
-def _hosts(value: Any) -> tuple[HostPattern, ...]:
-    given = names("allowHosts", (), "").read(value)
+@lru_cache(maxsize=16)
+def _patterns(hosts: tuple[str, ...]) -> tuple[HostPattern, ...]:
+    return tuple(map(HostPattern, hosts))
+
+
+def _hosts(value: Any) -> tuple[str, ...]:
+    given: tuple[str, ...] = names("allowHosts", (), "").read(value)
     try:
-        return tuple(HostPattern(host) for host in given)
+        _patterns(given)
     except ValueError as error:
         raise BadHook(
             str(error).removeprefix("domain:"), hint="write hosts such as example.com or *.example.com"
         ) from None
+    return given
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    yield from _in_code(call, options)
     for effect in call.of("send-secret"):
         kind, host = (*effect.values, "", "")[:2]
-        if host and any(pattern.covers(host) for pattern in options["allowHosts"]):
+        if host and any(pattern.covers(host) for pattern in _patterns(options["allowHosts"])):
             continue
-        reason = say(effect) + (f" to {host}" if host else "")
-        yield Objection(options[_PARAMETERS.get(kind, "files")], reason, effect.grade)
+        where = f" to {host}" if host else ""
+        if kind in ("folder", "path"):
+            yield from _by_disk(effect, kind, where, call, options)
+        else:
+            yield Objection(options[_PARAMETERS[kind]], say(effect) + where, effect.grade)
+
+
+def _in_code(call: Call, options: Options) -> Iterator[Objection]:
+    """Object to code that reads a secret file, or the environment, and makes a request."""
+    requests = {effect.command: effect for effect in call.of("request", "send") if effect.program not in SENDERS}
+    for effect in call.of("read-files", "print-env") if requests else ():
+        request = requests.get(effect.command)
+        if request is None or any(pattern.covers(request.target) for pattern in _patterns(options["allowHosts"])):
+            continue
+        is_file = effect.kind == "read-files"
+        if not is_file or secret_kind(effect.target, call.home) in ("env", "keys", "stores"):
+            what = effect.target if is_file else "the environment"
+            reason = f"{say(Effect('send-secret', what, effect.command))} to {request.target}"
+            yield Objection(options["files" if is_file else "environment"], reason, effect.grade)
+
+
+def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options) -> Iterator[Objection]:
+    """Object to a folder or a link that leads to a secret, and to a folder that cannot be looked into."""
+    path = _MARKED.split(effect.target)[0] if kind == "folder" else effect.target
+    if path != effect.target:
+        path = path.rpartition("/")[0] or "/"
+    if not is_known(path):
+        return
+    held = _secret_in(path, call)
+    if held is None:
+        return
+    if held:
+        inside = "" if held == path else f", which holds {held}"
+        what = options["files"] if os.path.isfile(path) else options["folders"]
+        yield Objection(what, f"{say(effect)}{inside}{where}", effect.grade)
+    elif kind == "folder" and "raw" in effect.values:
+        yield Objection(options["folders"], f"{say(effect)}{where}, and it may hold secrets", "possible")
+
+
+def _secret_in(path: str, call: Call) -> str | None:
+    """Return a secret file that a path leads to or holds; empty if that cannot be said, None if there is none."""
+    if os.path.isfile(path):
+        spellings = names_of(path, call.cwd)
+        return next((name for name in spellings if secret_kind(name, call.home) in ("env", "keys", "stores")), None)
+    if not os.path.isdir(path):
+        return ""
+    ahead, number = [path], 0
+    while ahead:
+        folder = ahead.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    number += 1
+                    if secret_kind(entry.path, call.home) in ("env", "keys", "stores"):
+                        return entry.path
+                    if entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
+                        ahead.append(entry.path)
+                    if number > _MOST_ENTRIES:
+                        return ""
+        except OSError:
+            return ""
+    return None
+
+
+_MARKED = re.compile(f"[*?{ONE}{MANY}]|\\[")
 
 
 POLICY = Policy(
@@ -43,6 +122,9 @@ POLICY = Policy(
     reads_lines=True,
     parameters=(
         action("files", "deny", "sending files that hold secrets"),
+        action(
+            "folders", "ask", "sending a folder that holds such files; one that cannot be looked into, over the web"
+        ),
         action("environment", "deny", "sending the environment"),
         action("variables", "ask", "sending a variable that holds a secret by its name, in a body or an address"),
         Parameter("allowHosts", _hosts, (), "hosts that may be sent secrets", "a list of hosts, such as *.example.com"),

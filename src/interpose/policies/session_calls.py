@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -55,7 +56,9 @@ _NEVER_THE_SAME = ("description", "timeout")
 """Keys of a tool that runs commands which do not change what it does."""
 _FAILURES = {"is_error": True, "isError": True, "success": False, "ok": False, "interrupted": True}
 _STATUSES = ("exit_code", "exitCode", "returncode", "return_code")
-_HASHED = 50_000
+_ENDS = 50_000
+"""How much of the beginning and the end of a long result is compared."""
+_DIGITS = re.compile(r"\d+(?![\d.]{0,8}%)")
 
 
 def session_of(event: Mapping[str, Any]) -> str:
@@ -87,11 +90,10 @@ def same_call(call: Call) -> str:
 
 
 def fingerprint(value: Any, *, without_digits: bool = False) -> str:
-    """Return a short hash of a JSON value; times and durations do not count ``without_digits``."""
+    """Return a short hash of a JSON value; ``without_digits``, numbers other than percentages do not count."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
-    text = text[:_HASHED] + str(len(text) // _HASHED)
     if without_digits:
-        text = "".join(letter for letter in text if not letter.isdigit())
+        text = _DIGITS.sub("", text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:])
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -41,11 +41,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "hosts",
     ),
     "Secrets and text": (
+        "hidden-text",  # before secrets, which it makes visible
         "secret-files",
         "environment",
         "secrets",
         "sending-secrets",
-        "hidden-text",
     ),
     "Infrastructure": (
         "infrastructure",

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
+from ..matching.programs import INTERPRETERS
+from ..matching.shell import Command
+from ..matching.shell.resolver import program_of
+from ..matching.shell.words import MANY, ONE
 from .call import Call
+from .effects import say, unread
 from .effects.downloads import is_download_and_run
 from .parameters import action
 from .policy import Objection, Options, Policy
@@ -18,8 +24,8 @@ _PARAMETERS = {
     "written": "written",
     "file": "files",
     "code": "code",
-    "path": "variables",
     "variable": "variables",
+    "path": "path",
     "broken": "broken",
     "control": "control",
 }
@@ -40,8 +46,21 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["hidden"], said)
         if not line.opaque or is_download_and_run(line):
             continue
-        for reason in line.opaque:
-            yield Objection(options[_PARAMETERS[reason.kind]], f"the command line cannot be read: {reason}")
+        is_computed = any(map(_is_computed_code, line.commands))
+        for reason in unread(line):
+            kind = "computed" if reason.kind == "code" and is_computed else reason.kind
+            yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
+    for effect in call.of("computed-code"):
+        yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
+
+
+def _is_computed_code(command: Command) -> bool:
+    """Return whether an interpreter is given code of which the line shows nothing: ``python -c "$CODE"``."""
+    letters = INTERPRETERS.get(program_of(command.name), "")
+    return bool(letters) and any(
+        word in (ONE, MANY) and before[:1] == "-" and (before[1:2] == "-" or before[-1:] in letters)
+        for before, word in pairwise(command.parts)
+    )
 
 
 POLICY = Policy(
@@ -53,13 +72,14 @@ POLICY = Policy(
         action("input", "ask", "a program that runs what it reads from a pipe"),
         action("written", "ask", "running a file that the same line writes"),
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
-        action("code", "ask", "code in another language, such as python -c, that does more than print"),
-        action("variables", "ask", "variables that make programs load code, such as LD_PRELOAD and PATH"),
+        action("code", "ask", "code in another language, such as python -c, that is not read"),
+        action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
+        action("path", "ask", "a PATH that the line sets"),
         action("broken", "ask", "a text that is not a shell's, or too long to read"),
         action("control", "deny", "control characters in a line"),
         action("hidden", "deny", "invisible characters, and those that change the direction of text"),
     ),
-    recommended={"files": "allow", "code": "allow"},
+    recommended={"files": "allow", "code": "allow", "path": "allow"},
     notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
     "While this policy is on, the other policies leave lines that cannot be read to it.",
 )

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from .call import Call
 from .effects import Effect, say
-from .lookalikes import SHORTENERS, is_one_off, what_is_wrong
+from .effects.tables.popular_packages import POPULAR
+from .effects.tables.well_known_hosts import SHORTENERS
+from .lookalikes import is_one_off, what_is_wrong
 from .parameters import action, names
 from .places import hosts_of_effect, place_of_host, url_of
 from .policy import Objection, Options, Policy
-from .popular_packages import POPULAR
 
 __all__ = ["POLICY"]
 
@@ -47,10 +48,10 @@ def _plain(effect: Effect, options: Options) -> Iterator[Objection]:
     if hosts & SHORTENERS:
         chosen = options["shorteners" if is_sink else "fetches"]
         yield Objection(chosen, f"{say(effect)}, which hides where it leads", effect.grade)
-    if _is_plain(effect, url) and not all(place_of_host(host) != "public" for host in hosts):
-        if is_sink or _is_program(url):
-            chosen = options["plainHttp" if is_sink else "fetches"]
-            yield Objection(chosen, f"{say(effect)} without encryption (use https)", effect.grade)
+    is_used = is_sink or _is_program(url)
+    if is_used and _is_plain(effect, url) and any(place_of_host(host) == "public" for host in hosts):
+        chosen = options["plainHttp" if is_sink else "fetches"]
+        yield Objection(chosen, f"{say(effect)} without encryption (use https)", effect.grade)
 
 
 def _is_plain(effect: Effect, url: str) -> bool:
@@ -79,7 +80,7 @@ def _typos(call: Call, options: Options) -> Iterator[Objection]:
 
 POLICY = Policy(
     name="unsafe-sources",
-    prevents="Hosts that look like others; plain http, shortened addresses and unchecked certificates where the result is run, installed or cloned.",
+    prevents="Hosts that look like others; plain http, short links, unchecked certificates where the result is used.",
     judge=_judge,
     reads_lines=True,
     parameters=(

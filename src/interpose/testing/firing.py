@@ -11,12 +11,14 @@ from ..errors import BadEvent, UnknownEvent
 from ..event import Event, Template, event_of
 from ..events import TABLE, Table
 from ..hooks import Hooks
+from ..ids import new_id
 from ..model import Hook, Outcome
 from ..telemetry.lifecycle import Subscription
 
 __all__ = ["OutcomeCapture", "engine_of", "event", "fire"]
 
-SESSION = "test-session"
+SESSION = f"test-{new_id()}"
+"""Another in every process: hooks that count must not go on where the last run ended."""
 
 Target = Hooks | Hook | Callable[..., Any] | str | os.PathLike[str] | list[str]
 

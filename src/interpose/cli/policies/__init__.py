@@ -18,6 +18,7 @@ from ..audit_store import Since, Store, open_reader, parse_since
 from ..loading import load_hooks
 from ..render import paint, print_error, print_problem
 from ..render.table import Column, Table
+from .accept import accept
 from .facts import Counts, PolicyFacts, facts_of, would_stop
 from .show import as_dict, print_policy, print_set
 
@@ -37,6 +38,8 @@ Try = Annotated[
     ),
 ]  # fmt: skip
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a policy, or `recommended`.")]
+
+app.command("accept", short_help="Accept MCP tools and servers that have changed.")(accept)
 
 
 @app.callback()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .reader import Parsed
 from .words import MANY, ONE, Expansion, MarkedWord, RawCommand, is_known, pieces_of, value_of, written_of
 
-__all__ = ["NO_STATE", "State", "choices_of", "fill", "follow", "is_called"]
+__all__ = ["NO_STATE", "State", "choices_of", "fill", "follow", "join_directory"]
 
 _MOST_DIRECTORIES = 8
 _MOST_VALUES = 16
@@ -269,7 +269,7 @@ class _Walk:
         pushed = (*state.pushed, state.directories) if name == "pushd" else state.pushed
         target = targets[0] if targets else "~"
         found = [
-            _joined(directory, written_of(fill(target, chosen, self.parsed)))
+            join_directory(directory, written_of(fill(target, chosen, self.parsed)))
             for chosen in choices_of([target], state)
             for directory in state.directories
         ]
@@ -349,7 +349,8 @@ def _has_wildcard(word: str) -> bool:
     return any(not isinstance(one, str) and one.written and one.name != "~" for one in pieces_of(word))
 
 
-def _joined(directory: str, target: str) -> str:
+def join_directory(directory: str, target: str) -> str:
+    """Return where a change of the directory leads to."""
     if not is_known(target) or target in ("-", ""):
         return ONE
     if target.startswith(("/", "~")):
@@ -387,15 +388,16 @@ def _union(one: State, other: State) -> State:
 
 def choices_of(words: Iterable[str], state: State) -> list[dict[str, Value]]:
     """Return the combinations of values that the variables in words may have; the first has the unknown ones."""
-    names = {
-        one.name: None
-        for word in words
-        for one in pieces_of(word)
-        if not isinstance(one, str) and one.is_plain and one.name in state.values
-    }
+    names: dict[str, tuple[Value, ...]] = {}
+    for word in words:
+        for one in pieces_of(word):
+            if isinstance(one, Expansion) and one.default:
+                names[f"{one.name}-{one.default}"] = (None, one.default)
+            elif isinstance(one, Expansion) and one.is_plain and one.name in state.values:
+                names[one.name] = state.values[one.name]
     if not names:
         return [{}]
-    sets = [sorted(state.values[name], key=lambda one: one is not None) for name in names]
+    sets = [sorted(values, key=lambda one: one is not None) for values in names.values()]
     return [dict(zip(names, values, strict=True)) for values in islice(product(*sets), _MOST_VALUES)]
 
 
@@ -436,6 +438,8 @@ def fill(word: str, chosen: Mapping[str, Value], parsed: Parsed, *, moves: bool 
 def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves: bool) -> Value:
     if one.commands is not None:
         return _printed(parsed.commands[slice(*one.commands)], moves)
+    if one.default:
+        return chosen.get(f"{one.name}-{one.default}")
     if not one.is_plain or not one.name or one.name == "~":
         return None
     if one.name in chosen:
@@ -466,13 +470,3 @@ def _temporary(words: Sequence[str]) -> Value:
         return None
     paths = [word for word in words if not word.startswith("-") and "/" in word]
     return MarkedWord(ONE, (), paths[-1] if paths else _TEMPORARY)
-
-
-def is_called(name: str, text: str, bodies: Iterable[tuple[int, int]]) -> bool:
-    """Return whether a function's name occurs in a text outside of these places."""
-    at = 0
-    while (at := text.find(name, at)) >= 0:
-        if not any(first <= at < last for first, last in bodies):
-            return True
-        at += len(name)
-    return False

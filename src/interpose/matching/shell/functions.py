@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from .reader import Parsed
 from .words import RawCommand, is_known
 
-__all__ = ["is_fork_bomb", "uncalled"]
+__all__ = ["is_fork_bomb", "is_mentioned", "uncalled"]
 
 _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
 _CLOSERS = frozenset(_OPENERS.values())
@@ -54,6 +54,13 @@ def is_fork_bomb(parsed: Parsed) -> bool:
         if body.first not in idle and (calls > 1 or (calls and body.splits)):
             return True
     return "&" in parsed.steps and any(_has_endless_jobs(parsed, at) for at in _loops(parsed))
+
+
+def is_mentioned(name: str, commands: Iterable[RawCommand]) -> bool:
+    """Return whether a name may be called by commands: it occurs in one, or one is computed."""
+    running = list(commands)
+    anything = any(raw.words and not is_known(raw.words[0]) for raw in running)
+    return anything or _is_mentioned(name, [_text(raw) for raw in running])
 
 
 def _is_mentioned(name: str, texts: Sequence[str]) -> bool:

@@ -20,6 +20,7 @@ from .words import (
     Redirection,
     Unread,
     Unsure,
+    brace_words,
     expanded,
     is_known,
     join,
@@ -53,6 +54,8 @@ _ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n"
 _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
+_PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
+_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
 _SLICE = re.compile(r":(?![-=?+]) *[^}]*")
 _NUMBERS = re.compile(r"[ 0-9:-]*\Z")
@@ -129,6 +132,7 @@ class _List:
         self.timed = False
         self.forked: list[str] | None = None  # after &>: bash redirects, other shells end the command
         self.group = (0, 0)  # the commands of the compound command that has just ended
+        self.descriptor = ""
 
     @property
     def is_test(self) -> bool:
@@ -316,6 +320,7 @@ class _Reader:
         line.group = (begin, len(self.parsed.commands))
 
     def _define(self, line: _List, name: str) -> None:
+        self.parsed.is_simple = False
         self.parsed.functions.add(name if is_known(name) else "")
         self.parsed.steps.append(f"function {name}")
         line.command, line.kind = RawCommand(), ""
@@ -432,7 +437,8 @@ class _Reader:
             self.waiting.append(_HereDocument(line.command, target, sign, self._source(began) == target))
             return
         text = target if sign == "<<<" else ""
-        line.command.redirections.append(Redirection(sign, target, text))
+        line.command.redirections.append(Redirection(sign, target, text, line.descriptor))
+        line.descriptor = ""
 
     def _read_here_documents(self) -> None:
         """Skip the here-documents of the line; without their last line they end with the text."""
@@ -467,7 +473,8 @@ class _Reader:
         word = self.read_word()
         source = self._source(began)
         if self.text[self.at : self.at + 1] in ("<", ">") and _DESCRIPTOR.fullmatch(source):
-            return False  # a file descriptor: 2>errors, or in bash {fd}>errors
+            line.descriptor = source  # 2>errors, or in bash {log}>errors
+            return False
         command = line.command
         command.substituted += self.substituted
         self.substituted.clear()
@@ -479,7 +486,7 @@ class _Reader:
             self._define(line, word)
             return False
         line.timed = False
-        command.words.append(word)
+        command.words += brace_words(word)
         if line.kind in ("for", "select") and len(command.words) == 2 and source == "do":
             command.words.pop()
             line.separate()
@@ -600,6 +607,10 @@ class _Reader:
             return self._read_bracket(began)
         if mark == "{":
             ahead = text[at + 1 : at + 2]
+            choices = _PLAIN_BRACES.match(text, at)
+            if choices and not self.arithmetic:
+                self.at = choices.end()
+                return expanded(Expansion(MANY, written=choices.group()))
             literal = _NO_BRACES.match(text, at)
             self.at = literal.end() if literal else at + 1
             alone = at == began and (not ahead or ahead in " \t\n;")
@@ -720,6 +731,7 @@ class _Reader:
         text = self.text
         if text[self.at : self.at + 1] in (" ", "\t", "\n", "|"):
             raise Unsure("a ${ that some shells run")
+        began = self.at
         value = self._read_parameter(quoted)
         inner: list[str] = [value]
         while not text.startswith("}", self.at):
@@ -739,6 +751,9 @@ class _Reader:
         if type(value) is not str:
             return value
         names = [one for piece in inner for one in pieces_of(piece) if not isinstance(one, str) and one.name]
+        default = _DEFAULT.fullmatch(text, began, self.at - 1)
+        if default and len(names) == 1:
+            return expanded(Expansion(value, names[0].name, is_plain=False, default=default.group(1)))
         return MarkedWord(value, tuple(one._replace(is_plain=False) for one in names), value) if names else value
 
     def _read_parameter(self, quoted: bool) -> str:

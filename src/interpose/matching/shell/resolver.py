@@ -23,7 +23,7 @@ from ..programs import (
     Wrapper,
     options_of,
 )
-from .flow import NO_STATE, State, choices_of, fill, follow
+from .flow import NO_STATE, State, choices_of, fill, follow, join_directory
 from .functions import is_fork_bomb, uncalled
 from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
@@ -33,7 +33,6 @@ from .words import (
     ONE,
     MarkedWord,
     RawCommand,
-    Redirection,
     Unread,
     UnreadKind,
     Unsure,
@@ -41,6 +40,7 @@ from .words import (
     is_known,
     names_in,
     value_of,
+    written_of,
 )
 
 __all__ = [
@@ -88,6 +88,8 @@ _CODE = re.compile(
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
 _CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
+_TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
+_CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat"])
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _SQL_PROGRAMS = frozenset(["psql", "sqlite3"])
@@ -147,6 +149,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
 
@@ -198,12 +201,7 @@ class Resolver:
 
     def _read_idle(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
         """Read a command of a function that the text does not call: it is only suspect."""
-        commands, unread = len(self.commands), len(self.opaque)
-        self._read_command(raw, parsed, outer, state)
-        self.suspects += [
-            Suspect("a function that is not called", one.parts, runs=True) for one in self.commands[commands:]
-        ]
-        del self.commands[commands:], self.opaque[unread:]
+        self.suspect("a function that is not called", lambda: self._read_command(raw, parsed, outer, state))
         return INPUT_IGNORED
 
     def _read_command(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
@@ -220,8 +218,19 @@ class Resolver:
         self.dynamic |= bool(raw.substituted)
         return max(self._read_variant(one, within) for one, within in _variants(raw, context, state))
 
+    def _follow_descriptors(self, raw: RawCommand) -> None:
+        """Note the files that exec opens, and put them where a later redirection names their descriptors."""
+        for at, one in enumerate(raw.redirections):
+            opened = self.descriptors.get(one.target.rstrip("-")) if one.operator in (">&", "<&") else None
+            if opened:
+                raw.redirections[at] = one._replace(target=opened)
+        if raw.words == ["exec"]:
+            self.descriptors |= {one.descriptor: one.target for one in raw.redirections if one.descriptor}
+
     def _read_variant(self, raw: RawCommand, context: Context) -> int:
         """Read a command with certain values of its variables."""
+        if raw.redirections:
+            self._follow_descriptors(raw)
         if raw.words:
             role = self.resolve(raw.words, context)
         else:
@@ -383,6 +392,8 @@ class Resolver:
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
             self._evaluates(name, arguments, context)
+        if name in programs.COMMANDS_IN_VALUES:
+            self.run_values(name, arguments, context)
         reader = self.readers.get(name)
         if reader is not None:
             return reader(self, name, arguments, context)
@@ -445,6 +456,35 @@ class Resolver:
             return INPUT_SUSPECT
         return INPUT_RUN if reads or name in programs.READS_COMMANDS else INPUT_SUSPECT
 
+    def run_values(self, name: str, arguments: Sequence[str], context: Context) -> None:
+        """Read the commands in values such as ``ProxyCommand=…`` and ``EXEC:…``."""
+        for key in programs.COMMANDS_IN_VALUES[name]:
+            for word in arguments:
+                at = word.lower().find(key.lower())
+                text = word[at + len(key) :] if at >= 0 else ""
+                if text[:1] in ("=", " ", "\t") or (text and key.endswith(":")):
+                    text = text.lstrip("= \t")
+                    text = text.partition(",")[0] if key.endswith(":") else text
+                    self.suspects.append(Suspect(f"{name} {key}", text=text, runs=True))
+                    if key.endswith(":"):
+                        self.run_text(text.strip("\"'"), context, f"{name} {key}", "an option names it")
+                    elif text != "none":
+                        self.run_named(text.strip("\"'"), f"{name} {key}", context)
+
+    def run_named(self, text: str, program: str, context: Context) -> None:
+        """Read a command that an option or a setting names; the program may add words to it."""
+        words = text.split()
+        if words and not (_is_plain(text) and words[0] in _TRANSPORTS and "ommand" not in text):
+            more = _is_plain(text) and not program.endswith("-filter")
+            self.run_text(text, context, program, "an option names it", more=more)
+
+    def suspect(self, program: str, read: Callable[[], object]) -> None:
+        """Read commands that the line names and does not run: they are only suspect."""
+        commands, unread = len(self.commands), len(self.opaque)
+        read()
+        self.suspects += [Suspect(program, one.parts, runs=True) for one in self.commands[commands:] if one.parts]
+        del self.commands[commands:], self.opaque[unread:]
+
     def _run_options(self, name: str, arguments: Sequence[str], runs: frozenset[str], context: Context) -> None:
         for at, word in enumerate(arguments):
             option, equals, value = word.partition("=")
@@ -452,10 +492,14 @@ class Resolver:
                 value = value if equals else "".join(arguments[at + 1 : at + 2])
             elif word[:2] in runs and len(word) > 2 and not word.startswith("--"):
                 value = word[2:]
+            elif name in _CLUSTERED and re.fullmatch(r"-[a-zA-Z0-9]+", word) and f"-{word[-1]}" in runs:
+                option, value = f"-{word[-1]}", "".join(arguments[at + 1 : at + 2])
             else:
                 continue
             if not is_known(value) and (self.dynamic or MANY in value):
                 self.cannot_read(f"{name} {option} runs a text that is computed")
+            elif option in programs.COMMAND_OPTIONS.get(name, ()) or word[:2] in programs.COMMAND_OPTIONS.get(name, ()):
+                self.run_named(value, f"{name} {option}", context)
             self.suspects.append(Suspect(f"{name} {option}", text=value.replace(",", " "), runs=True))
             if "=" in value:
                 self.suspects.append(Suspect(f"{name} {option}", text=value.rpartition("=")[2], runs=True))
@@ -495,6 +539,7 @@ class Resolver:
             self._assigns(variable, value, INPUT_SUSPECT, context, alone=False)
             context = context._replace(settings=(*context.settings, (variable, value))[-_MOST_SETTINGS:])
             at += 1
+        context = self.move(context, found.get("chdir") or (found.get("D") if key == "sudo" else None))
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (
             wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE
@@ -517,6 +562,13 @@ class Resolver:
         why = f"{key} runs it elsewhere" if wrapper.elsewhere else ""
         within = context.inside(key, why)
         return self.resolve(inner, within._replace(elsewhere=within.elsewhere or wrapper.elsewhere))
+
+    def move(self, context: Context, directory: str | None) -> Context:
+        """Return the context of a command that a program runs in another directory."""
+        if directory is None:
+            return context
+        found = tuple(join_directory(one, written_of(directory)) for one in context.directories)
+        return context._replace(directories=tuple(dict.fromkeys(found)))
 
     def suspect_wrapper(self, key: str, arguments: Sequence[str]) -> int:
         """Suspect every argument: which of them is the command is not known."""
@@ -631,6 +683,7 @@ class Resolver:
             return INPUT_RUN
         if arguments[0] in KNOWN:
             return self.resolve(arguments, context.inside("python -m"))
+        self._note(arguments, context.inside("python -m"))
         return self.look_into("python -m", arguments[1:], context)
 
     # Files and variables.
@@ -723,7 +776,7 @@ def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple
     for chosen in choices:
         words = [fill(word, chosen, context.parsed) for word in raw.words]
         redirections = [
-            Redirection(one.operator, fill(one.target, chosen, context.parsed), fill(one.text, chosen, context.parsed))
+            one._replace(target=fill(one.target, chosen, context.parsed), text=fill(one.text, chosen, context.parsed))
             for one in raw.redirections
         ]
         variant = raw.filled(words, redirections)

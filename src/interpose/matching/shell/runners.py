@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from .. import programs
-from ..programs import WRAPPERS, Wrapper
+from ..programs import INTERPRETERS, WRAPPERS, Wrapper
+from .functions import is_mentioned
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
 from .resolver import (
@@ -22,7 +25,7 @@ from .resolver import (
     operands_of,
     parse_options,
 )  # fmt: skip
-from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known
+from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known, written_of
 
 __all__ = ["READERS"]
 
@@ -34,6 +37,17 @@ _BENIGN_GIT_KEYS = re.compile(
 _ARCHITECTURE = re.compile(
     r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*"
 )
+_GIT_COMMAND_KEYS = re.compile(
+    r"(?i)core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|gpg\.(?:\w+\.)?program"
+    r"|diff\.external|diff\..*\.(?:command|textconv)|(?:diff|merge)tool\..*\.(?:cmd|path)|merge\..*\.driver|pager\..*"
+    r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
+)
+_MOST_VALUES = 16
+_TMUX_RUNS = frozenset([
+    "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
+    "respawn-window", "run", "run-shell", "if", "if-shell", "send", "send-keys", "pipep", "pipe-pane", "popup",
+    "display-popup",
+])  # fmt: skip
 _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 
 
@@ -68,10 +82,14 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    others = [raw for raw in context.parsed.commands if raw.words[:1] != ["alias"]]
     for word in arguments:
-        text = word.partition("=")[2]
-        if text:
-            line.run_text(text, context, "alias", "an alias stands for it", more=True)
+        alias, _, text = word.partition("=")
+        read = partial(line.run_text, text, context, "alias", "an alias stands for it", more=True)
+        if text and is_mentioned(alias, others):
+            read()
+        elif text:
+            line.suspect("an alias", read)
     return INPUT_IGNORED
 
 
@@ -122,6 +140,7 @@ def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
         return _env(line, name, [*split.split(), *arguments[at:]], context.inside("env -S"))
     if not sure:
         return line.suspect_wrapper("env", arguments)
+    context = line.move(context, found.get("C", found.get("chdir")))
     return (
         line.run_wrapper("env", Wrapper(assigns=True), arguments[at:], context)
         if at < len(arguments)
@@ -190,6 +209,12 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     """Read the words after the host as a text that another machine runs."""
     spec = "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:p:Q:R:S:W:w:P:"
     at, _, sure = parse_options(arguments, spec)
+    if (
+        list(arguments[at:]) == [MANY]
+        and type(arguments[at]) is str
+        and context.via[-1:] not in (("xargs",), ("parallel",))
+    ):
+        return INPUT_SUSPECT  # a transport to which the program adds the host
     rest = arguments[at + 1 :]
     again, _, sure_again = parse_options(rest, spec)
     for word in arguments:
@@ -245,12 +270,13 @@ def _docker(line: Resolver, name: str, arguments: Sequence[str], context: Contex
 def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Look at the settings on the line, which may name commands, and at subcommands that run commands."""
     at, _ = operands_of(name, arguments)
+    words = arguments[at:]
     for place, word in enumerate(arguments[:at]):
         if word == "-c":
-            _git_setting(line, *"".join(arguments[place + 1 : place + 2]).partition("=")[::2], context)
+            key, _, value = "".join(arguments[place + 1 : place + 2]).partition("=")
+            _git_setting(line, key, value, context, words)
         elif word.startswith(("--exec-path=", "--config-env")):
             line.cannot_read("git is told to run other programs", "variable")
-    words = arguments[at:]
     if words[:1] == ["config"]:
         keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
         if keys:
@@ -268,22 +294,44 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     return line.look_into(name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
 
 
-def _git_setting(line: Resolver, key: str, value: str, context: Context) -> None:
+def _git_setting(line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = ()) -> None:
+    """Look at a setting; ``words`` are those after the options of git, to which it applies."""
     if not is_known(key):
         line.cannot_read("a setting of git is computed")
     elif key.lower().startswith("alias."):
-        if not is_known(value):
-            line.cannot_read("an alias of git is computed")
-        elif value.startswith("!"):
-            line.run_text(value[1:], context, "git alias", "an alias of git stands for it", more=True)
-        elif value:
-            line.run_text(f"git {value}", context, "git alias", "an alias of git stands for it", more=True)
+        _git_alias(line, key, value, context, words)
     elif not _BENIGN_GIT_KEYS.match(key) and value:
         line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
             line.cannot_read(f"{key} makes git run files", "variable")
+        elif is_known(value) and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key)):
+            line.run_named(value.lstrip("!"), f"git {key}", context)
         if not is_known(value):
             line.cannot_read("a setting of git is computed")
+
+
+def _git_alias(line: Resolver, key: str, value: str, context: Context, words: Sequence[str]) -> None:
+    """Read what an alias stands for: with the words after it, or if it is only set, as suspect."""
+    text = value[1:] if value.startswith("!") else f"git {value}"
+    read = partial(line.run_text, text, context, "git alias", "an alias of git stands for it", more=True)
+    if not is_known(value):
+        line.cannot_read("an alias of git is computed")
+    elif words and words[0] == key[len("alias.") :] and value:
+        if all(map(is_known, words)):
+            text = " ".join([text, *map(shlex.quote, words[1:])])
+            line.run_text(text, context, "git alias", "an alias of git stands for it")
+        else:
+            read()
+    elif value and not words and not _names_word(key[len("alias.") :], context):
+        line.suspect("an alias of git", read)
+    elif value:
+        read()
+
+
+def _names_word(name: str, context: Context) -> bool:
+    """Return whether another command of the text may use an alias of git."""
+    words = [word for raw in context.parsed.commands if "config" not in raw.words for word in raw.words]
+    return any(word == name or not is_known(word) or (is_text(word) and name in word) for word in words)
 
 
 def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -374,7 +422,7 @@ def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Cont
 
 def _changes_names(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Note hash -p, enable -f and others, after which a name means something else."""
-    marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprcw"}[name]
+    marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprn"}[name]
     if any(word.startswith("-") and set(word[1:]) & set(marks) for word in arguments):
         line.cannot_read(f"{name} changes what a name means, or runs something that is not read")
     return INPUT_IGNORED
@@ -404,6 +452,9 @@ def _sudo(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 
 def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Suspect all words: windows run commands, and keys that are sent to a shell are run."""
+    if any(word in _TMUX_RUNS for word in arguments):
+        for word in filter(is_text, arguments):
+            line.run_text(word, context, name, "tmux runs it")
     line.suspects.append(Suspect(name, tuple(arguments), runs=True))
     line.suspect_texts(name, arguments, runs=True)
     return INPUT_SUSPECT
@@ -432,13 +483,24 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     """Read the words before ``:::`` as a command with more words; without a command the other words are commands."""
     end = next((at for at, word in enumerate(arguments) if word.startswith(":::")), None)
     command = list(arguments[:end])
-    at, _, sure = parse_options(command, WRAPPERS["parallel"].options)
+    at, found, sure = parse_options(command, WRAPPERS["parallel"].options)
+    if sure and found.keys() & {"dry-run", "dryrun"}:
+        return INPUT_IGNORED
     for word in arguments[end:] if end is not None else ():
         line.suspects.append(Suspect(name, text=word, runs=True))
     if not sure:
         return line.suspect_wrapper(name, arguments)
     if not command[at:]:
-        return INPUT_RUN
+        given = arguments[end + 1 :] if end is not None else ()
+        for word in given:
+            line.run_text(word, context, name)
+        return INPUT_RUN if not given else INPUT_SUSPECT
+    if end is not None and arguments[end] == ":::" and len(command[at:]) > 1 and _are_plain(arguments[end + 1 :]):
+        has_place = any("{}" in word for word in command[at:])
+        for value in arguments[end + 1 :]:
+            words = [word.replace("{}", value) for word in command[at:]]
+            line.resolve(words if has_place else [*words, value], context.inside(name))
+        return INPUT_SUSPECT
     return (
         max(
             INPUT_SUSPECT,
@@ -452,6 +514,10 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         if len(command[at:]) == 1
         else line.resolve([*command[at:], MANY], context.inside(name))
     )
+
+
+def _are_plain(words: Sequence[str]) -> bool:
+    return len(words) <= _MOST_VALUES and all(re.fullmatch(r"[\w./:@%+=,-]+", word) for word in words)
 
 
 def _setarch(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -507,15 +573,43 @@ def _is_safe_text(words: Sequence[str], context: Context) -> bool:
     commands = context.parsed.commands[slice(*ranges[0])]
     if (
         len(commands) != 1
-        or commands[0].assigned
+        or not _is_for_completion(commands[0].assigned)
         or commands[0].substituted
-        or not all(map(is_known, commands[0].words))
+        or not commands[0].words
+        or not all(map(is_known, commands[0].words[1:]))
+        or not is_known(written_of(commands[0].words[0]))
     ):
         return False
+    if not _is_installed(commands[0].words[0]) or commands[0].redirections:
+        return False
     given = [base_name(word) if at == 0 else word for at, word in enumerate(commands[0].words)]
+    if (commands[0].assigned and len(given) == 1 and _prints_completion([*given, "completion", "bash"])) or (
+        not commands[0].assigned and _prints_completion(given)
+    ):
+        return not context.parsed.functions
     return (
         any(tuple(given[: len(safe)]) == safe for safe in programs.SETTINGS_PRINTERS) and not context.parsed.functions
     )
+
+
+def _is_for_completion(assigned: Sequence[tuple[str, str]]) -> bool:
+    """Return whether the variables only make a program print its completion: ``_X_COMPLETE=bash_source``."""
+    return all(re.fullmatch(r"_\w+_COMPLETE", name) and re.fullmatch(r"\w+", value) for name, value in assigned)
+
+
+def _prints_completion(words: Sequence[str]) -> bool:
+    """Return whether a command is ``X completion SHELL``, as many programs have it."""
+    shells = {"bash", "zsh", "fish", "powershell"}
+    is_program = (
+        words[0] not in programs.INERT | programs.SHELLS | INTERPRETERS.keys() | WRAPPERS.keys() | READERS.keys()
+    )
+    return is_program and len(words) == 3 and words[1] in ("completion", "completions") and words[2] in shells
+
+
+def _is_installed(program: str) -> bool:
+    """Return whether a program is named alone, or below a directory of the system or the home."""
+    path = written_of(program)
+    return "/" not in path or (path.startswith(("/", "~/")) and not path.startswith(("/tmp/", "/var/tmp/", "/dev/")))  # noqa: S108
 
 
 _BY_READER: Mapping[ProgramReader, str] = {

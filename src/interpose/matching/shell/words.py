@@ -22,6 +22,7 @@ __all__ = [
     "Unsure",
     "Word",
     "base_name",
+    "brace_words",
     "expanded",
     "is_known",
     "join",
@@ -37,6 +38,7 @@ ONE = "\0"
 MANY = "\1"
 """Any number of words, or none: ``$x``, ``*``, ``{a,b}``."""
 
+_MOST_BRACES = 64
 _MARK = re.compile("[\0\1]")
 
 
@@ -85,6 +87,8 @@ class Redirection(NamedTuple):
     operator: str
     target: str
     text: str = ""
+    descriptor: str = ""
+    """The number or the variable before the operator: ``2>``, ``{log}>``."""
 
     @property
     def is_input(self) -> bool:
@@ -110,6 +114,8 @@ class Expansion(NamedTuple):
     """Whether it is the whole value: ``$x`` and not ``${x%/*}``."""
     commands: tuple[int, int] | None = None
     """The range of the commands in a substitution."""
+    default: str = ""
+    """The text after ``${x:-`` and the like, which it may be too."""
 
 
 class MarkedWord(str):
@@ -160,6 +166,25 @@ def pieces_of(word: str) -> tuple[str | Expansion, ...]:
 def written_of(word: str) -> str:
     """Return a word with its tilde and wildcards as written, and with the values that the line shows."""
     return word.written if isinstance(word, MarkedWord) else word
+
+
+def brace_words(word: str) -> Sequence[str]:
+    """Return the words that plain braces stand for: ``a{b,c}`` is ``ab`` and ``ac``."""
+    if not isinstance(word, MarkedWord) or not any(map(_is_braces, word.pieces)):
+        return (word,)
+    made: list[list[str]] = [[]]
+    for piece in word.pieces:
+        choices = [expanded(piece)] if isinstance(piece, Expansion) else [piece]
+        if isinstance(piece, Expansion) and _is_braces(piece):
+            choices = piece.written[1:-1].split(",")
+        if len(made) * len(choices) > _MOST_BRACES:
+            return (word,)
+        made = [[*one, choice] for one in made for choice in choices]
+    return [text for text in map(join, made) if text]
+
+
+def _is_braces(piece: str | Expansion) -> bool:
+    return isinstance(piece, Expansion) and piece.written[:1] == "{"
 
 
 def value_of(word: str) -> str:

@@ -218,11 +218,10 @@ def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
         operand = next((word for word in words[at + 1 :] if not word.startswith("-")), operand)
     if operand.startswith(("http://", "https://")):
         return frozenset([Origin("downloaded", operand)])
-    return _script(step, operand)
-
-
-def _evaluates(step: Step, words: tuple[str, ...]) -> Origins:
-    return step.substituted | step.input if any(not is_known(word) for word in words) or not words else _NOTHING
+    found = _script(step, operand)
+    is_beside = "/" not in operand and step.files.extracted_in == {*step.command.directories}
+    # A program beside an archive that is unpacked is usually the project's: data is unpacked for it.
+    return frozenset(one for one in found if not one.via) if is_beside else found
 
 
 def _eval(step: Step, words: tuple[str, ...]) -> Origins:
@@ -234,38 +233,44 @@ def _source(step: Step, words: tuple[str, ...]) -> Origins:
     return _script(step, operands[0]) if operands else _NOTHING
 
 
-def _iex(step: Step, words: tuple[str, ...]) -> Origins:
-    return step.input | step.of_words
-
-
 def _reads_commands(step: Step, words: tuple[str, ...]) -> Origins:
     return step.input | step.of_words
 
 
 def _option_file(step: Step, words: tuple[str, ...]) -> Origins:
-    """Return the origins of the file after -f: make, awk, crontab, java -jar."""
+    """Return the origins of the file after -f, or of the one that the program reads by its name."""
     for at, word in enumerate(words):
         if word in ("-f", "--file", "--makefile", "-jar", "-F"):
             return _script(step, "".join(words[at + 1 : at + 2]))
-    return _NOTHING
+    found: set[Origin] = set()
+    for name in _READ_BY_NAME.get(step.command.name, ()):
+        found |= step.files.read(name, step.command)
+    return frozenset(found)
 
+
+_READ_BY_NAME = {
+    **dict.fromkeys(("make", "gmake"), ("Makefile", "makefile", "GNUmakefile")),
+    "just": ("justfile", "Justfile"),
+    "rake": ("Rakefile", "rakefile"),
+    "ant": ("build.xml",),
+}
 
 _RUNS = {
     **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys((name.lower() for name in INTERPRETERS), _interpreter),
-    "eval": _eval,
+    **dict.fromkeys(("eval", "trap"), _eval),
     **dict.fromkeys((".", "source"), _source),
-    **dict.fromkeys(("iex", "invoke-expression"), _iex),
-    **dict.fromkeys(("at", "batch", "crontab"), _reads_commands),
-    **dict.fromkeys("make gmake awk gawk mawk nawk java ed ex".split(), _option_file),
+    **dict.fromkeys(("at", "batch", "crontab", "iex", "invoke-expression"), _reads_commands),
+    **dict.fromkeys("make gmake just rake ant awk gawk mawk nawk java ed ex".split(), _option_file),
 }
 
 _INSTALLERS = {
-    "dpkg": ("-i", "--install"), "apt": ("install",), "apt-get": ("install",), "rpm": ("-i", "-U", "-F", "-ivh", "-Uvh"),
+    "dpkg": ("-i", "--install"), "apt": ("install",), "apt-get": ("install",), "brew": ("install",),
+    "rpm": ("-i", "-U", "-F", "-ivh", "-Uvh"), "gdebi": (), "flatpak": ("install",), "gem": ("install",),
     "dnf": ("install",), "yum": ("install", "localinstall"), "zypper": ("install", "in"), "pacman": ("-U",),
-    "apk": ("add",), "snap": ("install",), "installer": ("-pkg",), "msiexec": ("/i",), "gdebi": (), "flatpak": ("install",),
-    "pip": ("install",), "pip3": ("install",), "npm": ("install", "i"), "gem": ("install",), "code": ("--install-extension",),
-    "insmod": (), "docker": ("load", "import"), "podman": ("load", "import"), "brew": ("install",),
+    "apk": ("add",), "snap": ("install",), "installer": ("-pkg",), "msiexec": ("/i",),
+    "pip": ("install",), "pip3": ("install",), "npm": ("install", "i"), "code": ("--install-extension",),
+    "insmod": (), "docker": ("load", "import"), "podman": ("load", "import"),
 }  # fmt: skip
 
 

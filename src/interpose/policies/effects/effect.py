@@ -130,16 +130,18 @@ KINDS: dict[str, str] = {
     "pull-image": "pulls the image {target}",
     "tls-off": "switches the check of certificates off",
     "clone": "clones {target}",
-    "publish": "publishes the package {target}",
-    "publish-image": "publishes the image {target}",
-    "publish-release": "publishes the release {target}",
-    "merge": "merges or closes for others: {target}",
-    "make-public": "makes public: {target}",
-    "unpublish": "takes back what was published: {target}",
+    "publish": "publishes a package",
+    "publish-image": "publishes an image",
+    "publish-release": "publishes a release",
+    "merge": "merges or closes what others see",
+    "make-public": "makes {target} public",
+    "unpublish": "takes back what was published",
+    "change-owners": "changes who may publish or install it",
     # Secrets and network.
     "print-env": "prints the environment",
     "print-variable": "prints the variable {target}",
     "read-secret": "prints the secret {target}",
+    "print-key": "prints private keys or passwords of a keyring",
     "use-secret-file": "uses the secret file {target}",
     "give-secret-file": "is given the secret file {target}",
     "secret-in-line": "has a secret in the command line",
@@ -149,7 +151,7 @@ KINDS: dict[str, str] = {
     "listen": "waits for connections",
     # What runs later, and the guards.
     "persist": "has {target} run later",
-    "persist-service": "has the service {target} start by itself",
+    "persist-service": "has a service start by itself: {target}",
     "persist-command": "makes git run a command later: {target}",
     "guard": "changes what guards the agent: {target}",
     "guard-process": "ends a process that guards the agent: {target}",
@@ -162,6 +164,8 @@ KINDS: dict[str, str] = {
 def say(effect: Effect, instead: str = "") -> str:
     """Return what an effect does as a reason: the command, the phrase of its kind, and what to do instead."""
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
+    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
+    return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
     return f"`{command}` {phrase_of(effect)}" + (f" ({instead})" if instead else "")
 
 

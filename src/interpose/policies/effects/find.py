@@ -93,7 +93,7 @@ class _Expression:
             self.at += 2 if word == "-fprintf" else 1
             if word in _WRITES:
                 self.writes.append(value)
-            return word in _NARROW and value.strip("*./") != ""
+            return word in _NARROW and value.strip("*?./[]") != ""
         return word in _NARROW
 
 

@@ -8,18 +8,21 @@ origins a command has of its own: a download, a decoded text, a secret file.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...matching.programs import SHELLS
-from ...matching.shell import Command, Line, Redirection, read_line
-from ...matching.shell.reader import Parsed, parse
-from ...matching.shell.words import MANY, ONE, RawCommand, Unsure, base_name, is_known
+from ...matching.programs import SHELLS, is_known_program
+from ...matching.shell import Command, Line, read_line
+from ...matching.shell.words import MANY, ONE, base_name, is_known
+from .rows import written
 
 __all__ = ["Brought", "Files", "Origin", "Origins", "Sources", "Step", "follow"]
 
 _DEEPEST = 4
+_MOST_NAMES = 64
+_MOST_ORIGINS = 8
 _ROUNDS = 2  # what a line writes may be read by a command that stands before: mkfifo, loops, &
 
 
@@ -54,30 +57,45 @@ class Files:
 
     def __init__(self) -> None:
         self.by_name: dict[str, set[Origin]] = {}
+        self.everything: set[Origin] = set()
+        """The origins of all files."""
         self.variables: dict[str, set[Origin]] = {}
+        self.in_variables: Origins = frozenset()
         self.extracted: set[Origin] = set()
         """The origins of archives that were unpacked: their files have names that the line does not show."""
+        self.extracted_in: set[str] = set()
+        """The directories in which that was done."""
         self.programs: set[str] = set()
         """The names of files in directories of programs: they are run by name."""
 
     def write(self, path: str, origins: Iterable[Origin], command: Command) -> None:
         """Note that a command writes data to a file."""
+        path = written(path)
         found = set(origins)
         if not found or path in ("/dev/null", "/dev/stderr"):
             return
+        self.everything |= found
         for name in _names(path, command):
             self.by_name.setdefault(name, set()).update(found)
         folder, _, name = path.rstrip("/").rpartition("/")
         if base_name(folder) in ("bin", "sbin") or not is_known(folder):
             self.programs.add(name)
 
+    def hold(self, variable: str, origins: Iterable[Origin]) -> None:
+        """Note that a variable holds data."""
+        self.variables.setdefault(variable, set()).update(origins)
+        self.in_variables |= frozenset(origins)
+
     def read(self, path: str, command: Command) -> Origins:
         """Return the origins of what a file holds; files are compared by their last names."""
+        path = written(path)
         found: set[Origin] = set()
         for name in _names(path, command):
             found |= self.by_name.get(name, set())
         base = base_name(path.rstrip("/"))
-        if not is_known(base) and base not in (ONE, MANY):
+        if not is_known(base) and base != ONE:
+            if base == MANY or len(self.by_name) > _MOST_NAMES:
+                return frozenset(self.everything)
             glob = base.replace(ONE, "*").replace(MANY, "*")
             for name, origins in self.by_name.items():
                 if fnmatch.fnmatchcase(name, glob):
@@ -94,8 +112,6 @@ def _names(path: str, command: Command) -> Iterator[str]:
     else:
         for variable in command.variables:
             yield f"${variable}"
-        if base == MANY:
-            yield MANY
 
 
 class Step(NamedTuple):
@@ -123,11 +139,25 @@ def follow(line: Line, sources: Sources) -> list[Step]:
     """Return the commands of a line with the origins that reach them; empty if no command brings data."""
     if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
-    files = Files()
+    walk = _Walk(line, _few(sources), Files(), 0)
     steps: list[Step] = []
     for _ in range(_ROUNDS):
-        steps = list(_Walk(line, sources, files, 0).steps())
+        steps = list(walk.steps())
     return steps
+
+
+def _few(sources: Sources) -> Sources:
+    """Return a function that gives the first origins as they are, and one without a target for the others."""
+    seen: set[Origin] = set()
+
+    def read(command: Command) -> Iterator[Brought]:
+        for one in sources(command):
+            is_one_more = one.origin not in seen and len(seen) >= _MOST_ORIGINS
+            found = one._replace(origin=one.origin._replace(target="")) if is_one_more else one
+            seen.add(found.origin)
+            yield found
+
+    return read
 
 
 def _union(many: Iterable[Iterable[Origin]]) -> Origins:
@@ -146,28 +176,20 @@ class _Walk:
         self.files = files
         self.depth = depth
         self.outputs: dict[int, Origins] = {}
-        try:
-            self.parsed = parse(line.text)
-        except Unsure:
-            self.parsed = Parsed()
         self.at_place: dict[int, list[Command]] = {}
         for command in line.commands:
             self.at_place.setdefault(command.place, []).append(command)
-        self.stages = _stages(self.parsed)
+        self.stages = _stages(line)
 
     def steps(self) -> Iterator[Step]:
         """Yield the commands with their origins; note what they write."""
-        raws: dict[int, RawCommand] = {raw.place: raw for raw in self.parsed.commands}
-        for place in sorted({*self.at_place, *raws}):
-            raw = raws.get(place) or RawCommand()
-            commands = self.at_place.get(place, [])
-            whole = Command(tuple(raw.words), redirections=tuple(raw.redirections), place=place)
-            first = commands[0] if commands else whole
+        for place, commands in sorted(self.at_place.items()):
+            first = commands[0]
+            substituted = self._substituted(commands)
             piped = self._output(*self.stages[place]) if place in self.stages else _NOTHING
-            substituted = self._substituted(raw, commands)
-            given = piped | self._redirected(raw.redirections, first, substituted)
-            self._assign(raw, substituted)
-            output = given | substituted if not commands else _NOTHING
+            given = piped | self._redirected(first, substituted)
+            self._assign(first, substituted)
+            output = given if not first.parts else _NOTHING  # $(< file)
             for command in commands:
                 more = given if {"xargs", "parallel"} & set(command.via) else _NOTHING
                 step = Step(command, given, substituted | more, self.files)
@@ -176,21 +198,22 @@ class _Walk:
                     yield from self._nested(step)
                 output |= self._written(step)
             self.outputs[place] = output
-            for redirection in raw.redirections:
+            for redirection in first.redirections:
                 if redirection.is_output:
                     self.files.write(redirection.target, output, first)
 
     def _output(self, first: int, last: int) -> Origins:
         return _union(self.outputs.get(place, _NOTHING) for place in range(first, last))
 
-    def _substituted(self, raw: RawCommand, commands: list[Command]) -> Origins:
-        found = [self._output(first, last) for first, last in raw.substituted]
-        names = {name for command in commands for name in command.variables} | set(getattr(raw, "variables", ()))
+    def _substituted(self, commands: list[Command]) -> Origins:
+        ranges = {one for command in commands for one in command.substituted}
+        names = {name for command in commands for name in command.variables}
+        found = [self._output(first, last) for first, last in ranges]
         return _union([*found, *(self.files.variables.get(name, ()) for name in names)])
 
-    def _redirected(self, redirections: Iterable[Redirection], command: Command, substituted: Origins) -> Origins:
+    def _redirected(self, command: Command, substituted: Origins) -> Origins:
         found: set[Origin] = set()
-        for one in redirections:
+        for one in command.redirections:
             if not one.is_input:
                 continue
             if not is_known(one.text or one.target):
@@ -200,11 +223,15 @@ class _Walk:
                 found |= self.files.by_name.get("&", set()) if one.operator == "<&" else set()
         return frozenset(found)
 
-    def _assign(self, raw: RawCommand, substituted: Origins) -> None:
-        if substituted:
-            for name, value in raw.assigned:
-                if not is_known(value):
-                    self.files.variables.setdefault(name, set()).update(substituted)
+    def _assign(self, command: Command, substituted: Origins) -> None:
+        """Note what variables hold; a value that is unknown and no substitution may be any other variable's."""
+        held = substituted or (_NOTHING if command.parts else self.files.in_variables)
+        if not held:
+            return
+        # The settings of earlier commands are there too: the new ones are this command's.
+        unknown = [name for name, value in command.assigned if not is_known(value)]
+        for name in [one for one in unknown if one not in self.files.variables] or unknown:
+            self.files.hold(name, held)
 
     def _written(self, step: Step) -> Origins:
         """Note the files that a command writes, and return what it may write to its output."""
@@ -215,7 +242,7 @@ class _Walk:
                 files.write(one.file, [one.origin], command)
         own = frozenset(one.origin for one in brought if not one.file)
         name, words = command.name, list(command.parts[1:])
-        if name in self.parsed.functions:
+        if not self.line.is_simple and name and not is_known_program(name):  # it may be a function of the line
             own |= _union(self.outputs.values())
         read = step.input | step.of_words
         held = read | own
@@ -224,11 +251,12 @@ class _Walk:
                 files.write(target, held, command)
             if name in _UNPACKERS and _unpacks(name, words):
                 files.extracted.update(origin._replace(via="archive") for origin in held)
+                files.extracted_in.update(command.directories)
             if name in ("exec", "coproc") and any(one.is_input for one in command.redirections):
                 files.by_name.setdefault("&", set()).update(held)
             if name in ("read", "mapfile", "readarray", "printf", "export", "declare", "local"):
                 for word in words:
-                    files.variables.setdefault(word.partition("=")[0], set()).update(held)
+                    files.hold(word.partition("=")[0], held)
         if name in _NO_DATA:
             return own
         return held
@@ -245,11 +273,11 @@ class _Walk:
                     yield one._replace(input=one.input | step.input)
 
 
-def _stages(parsed: Parsed) -> dict[int, tuple[int, int]]:
+def _stages(line: Line) -> dict[int, tuple[int, int]]:
     """Return for each command that reads from a pipe the range of the commands that feed it: the stage before."""
-    began: dict[tuple[int, int], int] = {(first, last): middle for first, middle, last in parsed.pipes}
+    began: dict[tuple[int, int], int] = {(first, last): middle for first, middle, last in line.pipes}
     found: dict[int, tuple[int, int]] = {}
-    for first, middle, last in parsed.pipes:
+    for first, middle, last in line.pipes:
         before = began.get((first, middle), first)
         for place in range(middle, last):
             found.setdefault(place, (before, middle))
@@ -260,7 +288,8 @@ _OTHER_SHELLS = frozenset(["pwsh", "powershell", "cmd", "powershell.exe", "cmd.e
 """Shells whose texts are not among the commands of a line."""
 
 _RUNNERS = SHELLS | _OTHER_SHELLS | {
-    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "xargs", "parallel", "docker", "podman", "kubectl",
+    "eval", "ssh", "su", "runuser", "watch", "flock", "script", "trap", "sudo", "xargs", "parallel", "docker",
+    "podman", "kubectl",
 }  # fmt: skip
 """Programs that run a text among their words."""
 
@@ -309,7 +338,7 @@ def _targets(name: str, words: list[str]) -> Iterator[str]:
 
 
 def _archives(name: str, words: list[str], operands: list[str]) -> Iterator[str]:
-    if _unpacks(name, words):
+    if name in _UNPACKERS and _unpacks(name, words):
         return
     if name in ("tar", "bsdtar", "gtar"):
         for at, word in enumerate(words):
@@ -345,14 +374,14 @@ def _texts(command: Command) -> Iterator[str]:
         return
     words = command.parts[1:]
     texts = dict.fromkeys(word for word in words if any(mark in word for mark in " ;|&\n"))
-    texts |= dict.fromkeys(word for before, word in pairwise(words) if before.startswith("-") and "c" in before)
-    if command.name in ("eval", "watch", "ssh") and not texts:
+    texts |= dict.fromkeys(word for before, word in pairwise(words) if re.fullmatch("-[a-zA-Z]*c", before))
+    if command.name in ("eval", "watch") and not texts:
         texts = {" ".join(words): None}
     for text in (one for one in texts if one not in (ONE, MANY, "")):
         # What is computed in it is no syntax: it stands for a word.
-        yield text.replace(ONE, "$x").replace(MANY, "$x")
+        yield text.replace(ONE, "$_").replace(MANY, "$_")
 
 
 def _is_in_text(command: Command) -> bool:
     """Return whether a command stands in a text that another runs: ``bash -c TEXT``."""
-    return any(one.endswith(" -c") or one in ("eval", "watch", "ssh") for one in command.via)
+    return any(one.endswith(" -c") or one in ("eval", "watch") for one in command.via)

@@ -7,14 +7,43 @@ literals, names that were given a literal, and joins of these. Everything else i
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 
 from ...matching.shell import Command
 from ...matching.shell.resolver import program_of
 from ...matching.shell.words import MANY, ONE, is_known
+from .code_functions import (
+    ALONE,
+    CALLS_NAMES,
+    COPIES,
+    DECODES,
+    DELETES,
+    EMPTIES,
+    ENVIRONMENTS,
+    EVALUATES,
+    FETCHED,
+    FUNCTIONS,
+    HOMES,
+    JOINS,
+    MOVES,
+    OPENS,
+    PATH_METHODS,
+    PRINTS,
+    READS,
+    REQUESTS,
+    RUNNERS,
+    SAME_TEXT,
+    SECRET_PARTS,
+    SENDS,
+    SHELL,
+    SINGLE,
+    SOCKETS,
+    STATEMENTS,
+    TREES,
+    WRITES,
+)
 from .code_tokens import Token, tokens_of
-from .rows import RUNS, Found
+from .rows import RUNS, Found, line_of
 from .sql import sql_effects
 
 __all__ = ["code_of", "read_code"]
@@ -22,6 +51,7 @@ __all__ = ["code_of", "read_code"]
 _LONGEST_VALUE = 10_000
 _MOST_TOKENS = 400
 _DEEPEST = 15
+_MOST_STEPS = 100_000
 _DEEPEST_CODE = 3
 _UNKNOWN = "${UNKNOWN}"
 _MOST_EFFECTS = 200
@@ -90,267 +120,6 @@ def read_code(language: str, code: str, depth: int = 0) -> list[Found]:
     return list(dict.fromkeys(one for scan in scans for one in scan.found))[:_MOST_EFFECTS]
 
 
-# What functions do, by the last part of their name. A name before the dot is needed where the name alone says little.
-
-_RUNS: dict[str, str] = {
-    "python": (
-        "system popen Popen check_call check_output getoutput getstatusoutput execv execve execvp execvpe execl execle "
-        "execlp execlpe spawnv spawnve spawnvp spawnl spawnlp spawnle posix_spawn posix_spawnp startfile "
-        "create_subprocess_shell create_subprocess_exec subprocess.run subprocess.call sp.run sp.call pty.spawn"
-    ),
-    "node": (
-        "execSync execFile execFileSync spawn spawnSync exec child_process.exec cp.exec Bun.spawn Bun.spawnSync "
-        "Deno.Command Deno.run execa execaSync execaCommand execaCommandSync shell.exec shelljs.exec"
-    ),
-    "ruby": "system exec spawn IO.popen popen Open3.capture2 Open3.capture2e Open3.capture3 Open3.popen3 popen3 sh",
-    "perl": "system exec",
-    "php": "system exec shell_exec passthru proc_open popen pcntl_exec",
-    "lua": "os.execute io.popen",
-    "julia": "run",
-    "r": "system system2 shell",
-    "elixir": "System.cmd System.shell os.cmd cmd",
-    "awk": "system",
-    "osascript": "",
-}
-_ALONE = {"python": {"run", "call"}}
-"""Names that are functions of subprocess if the code imports them alone."""
-_DELETES = frozenset(
-    [
-        "os.remove",
-        "os.unlink",
-        "os.rmdir",
-        "os.removedirs",
-        "shutil.rmtree",
-        "rmtree",
-        "unlink",
-        "unlinkSync",
-        "rmSync",
-        "rmdirSync",
-        "fs.rm",
-        "fs.rmdir",
-        "fs.unlink",
-        "fsp.rm",
-        "fsp.unlink",
-        "promises.rm",
-        "promises.unlink",
-        "rimraf",
-        "rimraf.sync",
-        "fs.removeSync",
-        "removeSync",
-        "emptyDirSync",
-        "File.delete",
-        "File.unlink",
-        "FileUtils.rm",
-        "FileUtils.rm_r",
-        "FileUtils.rm_rf",
-        "FileUtils.rm_f",
-        "FileUtils.remove_dir",
-        "FileUtils.remove_entry",
-        "FileUtils.remove_entry_secure",
-        "FileUtils.rmtree",
-        "FileUtils.remove",
-        "Dir.rmdir",
-        "Dir.delete",
-        "rmdir",
-        "remove_tree",
-        "rm_rf",
-        "rm_r",
-        "os.remove",
-        "Deno.remove",
-        "Deno.removeSync",
-        "fs.remove",
-        "File.rm",
-        "File.rm_rf",
-        "File.rm_rf!",
-        "unlink!",
-    ]
-)
-_TREES = frozenset(
-    {"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"}
-)
-_READS = frozenset(
-    [
-        "readFile",
-        "readFileSync",
-        "read_text",
-        "read_bytes",
-        "file_get_contents",
-        "readfile",
-        "fopen",
-        "slurp",
-        "File.read",
-        "File.readlines",
-        "File.open",
-        "File.foreach",
-        "IO.read",
-        "IO.readlines",
-        "IO.binread",
-        "File.binread",
-        "read_file",
-        "readlines",
-        "Deno.readTextFile",
-        "Deno.readTextFileSync",
-        "Deno.readFile",
-        "Deno.readFileSync",
-        "Bun.file",
-        "createReadStream",
-        "open",
-        "io.open",
-        "codecs.open",
-        "os.open",
-        "file",
-        "File.read!",
-        "np.loadtxt",
-        "linecache.getlines",
-        "show_source",
-        "highlight_file",
-        "parse_ini_file",
-    ]
-)
-_WRITES = frozenset(
-    [
-        "writeFile",
-        "writeFileSync",
-        "appendFile",
-        "appendFileSync",
-        "file_put_contents",
-        "File.write",
-        "IO.write",
-        "write_text",
-        "write_bytes",
-        "createWriteStream",
-        "Deno.writeTextFile",
-        "Deno.writeTextFileSync",
-        "Deno.writeFile",
-        "Deno.writeFileSync",
-        "Bun.write",
-        "outputFileSync",
-        "writeFile!",
-        "File.write!",
-        "truncateSync",
-        "os.truncate",
-        "symlinkSync",
-        "os.symlink",
-        "os.link",
-    ]
-)
-_COPIES = frozenset({"copyfile", "copy2", "shutil.copy", "copytree", "copyFile", "copyFileSync", "cpSync", "copySync",
-                     "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "copy"})  # fmt: skip
-_MOVES = frozenset({"shutil.move", "os.rename", "os.replace", "renameSync", "fs.rename", "File.rename", "FileUtils.mv",
-                    "rename", "moveSync"})  # fmt: skip
-_OPENS = frozenset({"open", "io.open", "codecs.open", "File.open", "fopen", "os.open", "file"})
-_REQUESTS = frozenset(["get", "post", "put", "patch", "delete", "head", "request", "urlopen", "urlretrieve", "fetch", "axios", "got", "Request", "open", "URI.open", "file_get_contents", "curl_init", "getstore", "get_response", "urllib.urlopen", "HTTPConnection", "download", "connect", "createConnection", "post_form", "send"])  # fmt: skip
-_SENDS = frozenset({"post", "put", "patch", "post_form", "send", "delete"})
-_STATEMENTS = frozenset(
-    [
-        "execute",
-        "executescript",
-        "executemany",
-        "query",
-        "raw",
-        "exec",
-        "unsafe",
-        "$executeRawUnsafe",
-        "$executeRaw",
-        "$queryRawUnsafe",
-        "$queryRaw",
-        "do",
-        "prepare",
-        "mysqli_query",
-        "pg_query",
-        "sql",
-        "run",
-        "all",
-        "each",
-        "text",
-        "execute_batch",
-        "exec_query",
-        "read_sql",
-        "cursor.execute",
-        "multi_query",
-        "ExecContext",
-        "statement",
-    ]
-)
-_EVALUATES: dict[str, str] = {
-    "python": "exec eval compile",
-    "node": "eval Function runInNewContext runInThisContext vm.runInContext",
-    "ruby": "eval instance_eval class_eval module_eval",
-    "perl": "eval",
-    "php": "eval assert create_function",
-    "lua": "load loadstring dostring",
-    "julia": "eval include_string",
-    "r": "eval",
-}
-_FETCHED = frozenset({"urlopen", "get", "fetch", "requests.get", "urlretrieve", "read", "recv"})
-_DECODES = frozenset(
-    [
-        "b64decode",
-        "decodebytes",
-        "fromhex",
-        "a85decode",
-        "b85decode",
-        "unhexlify",
-        "decompress",
-        "atob",
-        "fromCharCode",
-        "base64_decode",
-        "gzinflate",
-        "gzuncompress",
-        "str_rot13",
-        "unpack",
-        "decode64",
-        "decode_base64",
-        "urlsafe_b64decode",
-        "Buffer.from",
-        "chr",
-        "pack",
-        "loads",
-        "frombytes",
-    ]
-)
-_PRINTS = re.compile(
-    r"\b(?:print|puts|console\.\w+|echo|printf|pprint|write|JSON\.stringify|dumps|var_dump|print_r|say|inspect|p|pp)\b"
-)
-_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c)?sh\b|\s*cmd(?:\.exe)?\b")
-_SOCKETS = frozenset({"socket", "TCPSocket", "fsockopen", "Socket", "createConnection", "connect", "pfsockopen"})
-_SAME_TEXT = frozenset(
-    [
-        "str",
-        "Path",
-        "PurePath",
-        "pathlib.Path",
-        "expanduser",
-        "abspath",
-        "realpath",
-        "resolve",
-        "strip",
-        "trim",
-        "encode",
-        "decode",
-        "toString",
-        "to_s",
-        "shlex.split",
-        "split",
-        "normpath",
-        "path.resolve",
-        "path.normalize",
-        "File.expand_path",
-        "expand_path",
-        "freeze",
-        "as_posix",
-        "normalize",
-        "trimEnd",
-        "chomp",
-        "Shellwords.split",
-    ]
-)
-_JOINS = frozenset({"join", "path.join", "os.path.join", "File.join", "joinpath", "path.resolve"})
-_HOMES = frozenset({"Path.home", "pathlib.Path.home", "os.homedir", "homedir", "Dir.home", "home"})
-_ENVIRONMENTS = frozenset({"os.environ", "environ", "process.env", "ENV", "%ENV", "$_ENV", "Deno.env", "Bun.env"})
-_SINGLE = frozenset({"get", "pop", "setdefault", "update", "fetch", "delete", "key?", "has_key?", "set", "has"})
-_SECRET_PARTS = frozenset({"KEY", "TOKEN", "SECRET", "PASSWORD", "PASS", "PASSWD", "CREDENTIAL", "CREDENTIALS", "AUTH"})
-
 Value = str | list[str]
 
 
@@ -365,25 +134,90 @@ class _Scan:
         self.values: dict[str, Value] = {}
         self.names = {token.text for token in tokens if token.kind == "name"}
         self.parts = {part for name in self.names for part in (_last(name), name)}
-        self.prints = any(_PRINTS.fullmatch(name) or _PRINTS.match(name) for name in self.names)
-        self.runs = frozenset(_RUNS.get(language, "").split())
-        self.evaluates = frozenset(_EVALUATES.get(language, "").split())
+        self.prints = any(PRINTS.fullmatch(name) or PRINTS.match(name) for name in self.names)
+        self.runs = set(RUNNERS.get(language, "").split())
+        self.evaluates = frozenset(EVALUATES.get(language, "").split())
+        self.others: dict[str, str] = {}
+        """Other names of modules and functions."""
+        self.imports = set[int]()
+        """Where names are only imported."""
         self.depth = 0
+        self.steps = 0
 
     def run(self) -> None:
-        """Look at every part."""
+        """Look at every part; again if a function turns out to run what it is given."""
+        self._note_imports()
+        for _ in range(3):
+            known = len(self.runs)
+            self.found, self.steps = [], 0
+            self._look()
+            if len(self.runs) == known:
+                break
+        if self.parts & SOCKETS and (self.parts & {"dup2", "pty.spawn"} or self._runs_shell()):
+            self.found.append(Found("network-shell"))
+
+    def _look(self) -> None:
         for at, token in enumerate(self.tokens):
+            if self.steps > _MOST_STEPS:
+                self.found.append(Found("computed-code"))
+                break
             if token.kind == "command":
                 self._run_text(token.text)
             elif token.kind == "name":
                 self._name(at, token.text)
             elif token.kind == "mark" and self.language == "awk":
                 self._awk(at, token.text)
-        if self.parts & _SOCKETS and (self.parts & {"dup2", "pty.spawn"} or self._runs_shell()):
-            self.found.append(Found("network-shell"))
+            elif token.text == "$" and self.language == "node" and self._kind(at + 1) == "text":
+                self._run_text(self.tokens[at + 1].text)
+
+    def _note_imports(self) -> None:
+        """Note other names: ``from os import system as s``, ``const {rm} = require("fs")``, ``f = os.system``."""
+        module = ""
+        for at, token in enumerate(self.tokens):
+            if token.text == "from" and self._kind(at + 1) == "name" and self._text(at + 2) == "import":
+                module = self.tokens[at + 1].text
+            elif token.text in ("\n", ";") and token.kind == "mark":
+                module = ""
+            elif token.text == "as" and self._kind(at - 1) == self._kind(at + 1) == "name":
+                known = self.tokens[at - 1].text
+                self.others[self.tokens[at + 1].text] = f"{module}.{known}" if module else known
+            elif module and token.kind == "name" and token.text not in ("import", "from", "as", module):
+                self.imports.add(at)
+                self.others.setdefault(token.text, f"{module}.{token.text}")
+            elif token.text == "=" and self._text(at + 1) in FUNCTIONS and self._text(at + 2) != "(":
+                self.others[self._text(at - 1)] = self._text(at + 1)
+            if token.text in ("require", "from", "import") and self.language == "node":
+                self._note_module(at)
+
+    def _note_module(self, at: int) -> None:
+        """Note the names that node code has for a module and its functions."""
+        place = at + 2 if self._text(at + 1) == "(" else at + 1
+        if self._kind(place) != "text":
+            return
+        module = self.tokens[place].text.removeprefix("node:").partition("/")[0]
+        before = at - 2 if self._text(at - 1) == "=" else at - 1
+        if self._kind(before) == "name":
+            self.others[self.tokens[before].text] = module
+        elif self._text(before) == "}":
+            start = before
+            while start > 0 and before - start < 100 and self._text(start) != "{":
+                start -= 1
+            names = [self._text(one) for one in range(start + 1, before)]
+            self.imports |= set(range(start, before))
+            for one, name in enumerate(names):
+                if name not in (",", ":", "\n", "", "as") and (one == 0 or names[one - 1] not in (":", "as")):
+                    renamed = (
+                        names[one + 2] if names[one + 1 : one + 2] in ([":"], ["as"]) and one + 2 < len(names) else name
+                    )
+                    self.others[renamed] = f"{module}.{name}"
+
+    def _known_name(self, name: str) -> str:
+        """Return the name that a function has by itself."""
+        first, dot, rest = name.partition(".")
+        return f"{self.others[first]}{dot}{rest}" if first in self.others else name
 
     def _runs_shell(self) -> bool:
-        return any(one.kind == RUNS and _SHELL.match(one.target) for one in self.found)
+        return any(one.kind == RUNS and SHELL.match(one.target) for one in self.found)
 
     # Names.
 
@@ -392,42 +226,59 @@ class _Scan:
         if following == "=" and self._text(at + 2) != "=":
             value, end = self._expression(at + 2, at + _MOST_TOKENS)
             self.values[name] = value if end > at + 2 else ONE
-        if name in _ENVIRONMENTS or any(name.startswith(f"{one}.") for one in _ENVIRONMENTS):
+        if name in ENVIRONMENTS or any(name.startswith(f"{one}.") for one in ENVIRONMENTS):
             self._environment(at, name)
+        known = self._known_name(name)
+        if _last(name) in ("delete_all", "destroy_all") and following != "(" and ".where" not in name:
+            self.found.append(Found("db-delete", f"of {name}"))
         if following == "(":
             values, end = self._arguments(at + 1, at + _MOST_TOKENS)
-            self._call(at, name, values, end)
+            self._call(at, known, values, end)
         elif self.language in ("perl", "ruby", "php", "lua", "elixir", "awk") and self._starts_value(at + 1):
             values, end = self._list(at + 1, at + _MOST_TOKENS)
-            if _last(name) in self.runs or name in self.runs or name in _DELETES or name in ("require", "open"):
-                self._call(at, name, values, end)
+            if _last(name) in self.runs or name in self.runs or name in DELETES or name in ("require", "open"):
+                self._call(at, known, values, end)
         elif self.language == "osascript" and name == "script" and self._text(at - 1) == "shell":
             self._run_values([self._term(at + 1, at + _MOST_TOKENS)[0]])
-        elif name == "$" and self.language == "node" and self._kind(at + 1) == "text":
+        elif name in ("Bun.$", "$.sync") and self._kind(at + 1) == "text":
             self._run_text(self.tokens[at + 1].text)
+        elif (
+            known in FUNCTIONS
+            and at not in self.imports
+            and self._text(at - 1) not in ("import", "as", "=", "def", ".")
+            and following != "="
+        ):
+            self.found.append(Found("computed-code"))  # the function is handed on
 
     def _call(self, at: int, name: str, values: list[Value], end: int) -> None:
         last = _last(name)
+        if self._text(at - 1) in ("def", "function", "sub"):
+            return
         before = self._text(at - 1)
         if self._is_run(name, last):
-            self._run_values(values)
+            self._run_values(values, self._parameter(at))
         if last in self.evaluates or name in self.evaluates:
             self._evaluate(at, values, end)
         self._files(name, last, values, before)
         self._methods(name, values, end)
         first = values[0] if values and isinstance(values[0], str) else ""
-        if last in _REQUESTS or name in _REQUESTS:
+        if last in REQUESTS or name in REQUESTS:
             url = next((one for one in values[:2] if isinstance(one, str) and re.match(r"(?i)https?://", one)), "")
             if url:
-                self.found.append(Found("send" if last in _SENDS else "request", url))
-        if (last in _STATEMENTS or name in _STATEMENTS) and first:
+                self.found.append(Found("send" if last in SENDS else "request", url))
+        if (last in STATEMENTS or name in STATEMENTS) and first:
             self.found += sql_effects(first)
         if last in ("import_module", "__import__") and first and not is_known(first):
             self.found.append(Found("computed-code"))
         if last == "getattr" and len(values) > 1 and isinstance(values[1], str):
             self._reflected(values[1], end)
+        if self.language == "php" and first in (*self.runs, "unlink", "rmdir") and last in CALLS_NAMES:
+            self.found.append(Found("computed-code"))
         if last in ("chmod", "chmodSync", "lchmod"):
             self._mode(at, values)
+        inside = self._text(at + 2) + self._text(at + 3)
+        if last in EMPTIES and (inside[:1] == ")" or inside == "{}") and ".where" not in name:
+            self.found.append(Found("db-delete", f"of {name}"))
         if last == "getenv" and first:
             self._variable(first)
 
@@ -444,12 +295,24 @@ class _Scan:
             return any("child_process" in token.text for token in self.tokens if token.kind == "text")
         if name in self.runs or last in self.runs:
             return True
-        return name in _ALONE.get(self.language, ()) and "subprocess" in self.names
+        return name in ALONE.get(self.language, ()) and "subprocess" in self.names
 
-    def _run_values(self, values: list[Value]) -> None:
+    def _parameter(self, at: int) -> str:
+        """Return the name of the function that hands its first parameter to a call; empty if there is none."""
+        argument = self._text(at + 2)
+        for place in range(at - 1, max(at - 60, -1), -1):
+            if self._text(place) in ("def", "function", "sub") and self._kind(place + 1) == "name":
+                takes = self._text(place + 3) == argument or self._text(place + 4) == argument
+                return self._text(place + 1) if argument and takes else ""
+        return ""
+
+    def _run_values(self, values: list[Value], function: str = "") -> None:
         """Note the command of a call: a text that a shell reads, or its words."""
         given = [one for one in values if one != []]
         if not given:
+            return
+        if function and given[0] == ONE:
+            self.runs.add(function)
             return
         first, rest = given[0], given[1:]
         if isinstance(first, list):
@@ -468,7 +331,7 @@ class _Scan:
 
     def _run_words(self, words: list[str]) -> None:
         if words and words[0] not in (ONE, MANY):
-            self.found.append(Found(RUNS, " ".join(_quoted(word) for word in words)))
+            self.found.append(Found(RUNS, line_of(words)))
         elif words:
             self.found.append(Found("computed-code"))
 
@@ -483,15 +346,16 @@ class _Scan:
         first = values[0] if values else ""
         if not isinstance(first, str) or not first:
             return
+        self.steps += end - at
         names = {
             _last(token.text) for token in self.tokens[at + 1 : min(end, at + _MOST_TOKENS)] if token.kind == "name"
         }
         if is_known(first):
             if self.level < _DEEPEST_CODE:
                 self.found += read_code(self.language, first, self.level + 1)
-        elif names & _DECODES:
+        elif names & DECODES:
             self.found.append(Found("run-decoded"))
-        elif names & _FETCHED:
+        elif names & FETCHED:
             url = next((t.text for t in self.tokens[at:end] if t.kind == "text" and "://" in t.text), "")
             self.found.append(Found("run-downloaded", url))
         else:
@@ -502,22 +366,26 @@ class _Scan:
     def _files(self, name: str, last: str, values: list[Value], before: str) -> None:
         texts = [one for one in values if isinstance(one, str)]
         known = [one for one in texts if one.replace(ONE, "")]
-        if name in _DELETES or (last in _TREES | {"unlink", "unlinkSync"} and values):
-            if known or last in _TREES:
-                self.found += [Found("delete-files", one) for one in _flat(values)[: 1 if last in _TREES else None]]
-        elif name in _MOVES or (last in _MOVES and self.language != "python"):
+        short = ".".join(name.split(".")[-2:])
+        base, _, method = name.rpartition(".")
+        if base in self.values and method in PATH_METHODS:
+            path = self.values[base]
+            self.found += [Found(PATH_METHODS[method], path)] if isinstance(path, str) and path.strip(ONE) else []
+        elif name in DELETES or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
+            if known or last in TREES or any(isinstance(one, list) for one in values):
+                self.found += [Found("delete-files", one) for one in _flat(values[: 1 if last in TREES else None])]
+        elif name in MOVES or (last in MOVES and self.language != "python"):
             self.found += [Found("move-files", one) for one in known[:1]]
             self.found += [Found("write-files", one) for one in known[1:2]]
-        elif (name in _COPIES or last in _COPIES - {"copy"}) and len(texts) > 1:
+        elif (name in COPIES or last in COPIES - {"copy"}) and len(texts) > 1:
             self.found += [Found("read-files", one) for one in known[:1]]
             self.found += [Found("write-files", one) for one in texts[1:2]]
-        elif name in _WRITES or last in _WRITES:
+        elif name in WRITES or last in WRITES:
             self.found += [Found("write-files", one) for one in known[:1]]
-        elif name in _OPENS or (last == "open" and before != "."):
+        elif name in OPENS or (last == "open" and before != "."):
             self._open(texts)
-        elif (name in _READS or last in _READS - _OPENS) and known:
-            if "://" not in known[0]:
-                self.found.append(Found("read-files", known[0]))
+        elif (name in READS or last in READS - OPENS) and known and "://" not in known[0]:
+            self.found.append(Found("read-files", known[0]))
 
     def _open(self, texts: list[str]) -> None:
         """Note what ``open`` opens: a file to read or to write, or in Perl a command."""
@@ -554,10 +422,23 @@ class _Scan:
         if self._text(at) != "." or self._kind(at + 1) != "name":
             return
         method = self.tokens[at + 1].text.partition(".")[0]
-        kinds = {"unlink": "delete-files", "rmdir": "delete-files", "delete": "delete-files", "rmtree": "delete-files",
-                 "read_text": "read-files", "read_bytes": "read-files", "read": "read-files", "open": "read-files",
-                 "text": "read-files", "write_text": "write-files", "write_bytes": "write-files", "write": "write-files",
-                 "rename": "move-files", "replace": "move-files", "touch": "write-files"}  # fmt: skip
+        kinds = {
+            "unlink": "delete-files",
+            "rmdir": "delete-files",
+            "delete": "delete-files",
+            "rmtree": "delete-files",
+            "read_text": "read-files",
+            "read_bytes": "read-files",
+            "read": "read-files",
+            "open": "read-files",
+            "text": "read-files",
+            "write_text": "write-files",
+            "write_bytes": "write-files",
+            "write": "write-files",
+            "rename": "move-files",
+            "replace": "move-files",
+            "touch": "write-files",
+        }
         if method in kinds and path.replace(ONE, "").strip("/"):
             self.found.append(Found(kinds[method], path))
 
@@ -573,11 +454,11 @@ class _Scan:
     def _environment(self, at: int, name: str) -> None:
         """Note that the whole environment is printed, or a variable of it whose name says that it is secret."""
         base = next(
-            one for one in sorted(_ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}.")
+            one for one in sorted(ENVIRONMENTS, key=len, reverse=True) if name == one or name.startswith(f"{one}.")
         )
         rest = name[len(base) :].lstrip(".")
         method = rest.partition(".")[0]
-        if method in _SINGLE or self._text(at + 1) in ("[", "{"):
+        if method in SINGLE or self._text(at + 1) in ("[", "{"):
             inside = self.tokens[at + 2 : at + 3]
             if inside and inside[0].kind in ("text", "name"):
                 self._variable(inside[0].text)
@@ -587,24 +468,36 @@ class _Scan:
             self.found.append(Found("print-env"))
 
     def _variable(self, name: str) -> None:
-        if self.prints and set(name.upper().split("_")) & _SECRET_PARTS:
-            self.found.append(Found("print-secret-variable", name))
+        if self.prints and set(name.upper().split("_")) & SECRET_PARTS:
+            self.found.append(Found("print-variable", name))
 
     def _is_membership(self, at: int) -> bool:
         return self._text(at - 1) == "in" and self._kind(at - 2) == "text"
 
     def _awk(self, at: int, mark: str) -> None:
         """Note awk's pipes and files: ``"cmd" | getline``, ``print | "cmd"``, ``print > "file"``."""
-        after, before = self._kind(at + 1) == "text", self._kind(at - 1) == "text"
+        after = self._kind(at + 1) == "text"
         if mark == "|" and self._text(at + 1) == "getline":
             value = self._before(at)
             self._run_text(value)
         elif mark == "|" and (after or self._text(at + 1) in self.values):
             self._run_values([self._expression(at + 1, at + _MOST_TOKENS)[0]])
-        elif (mark in (">", ">>") and after and not before) or (mark in (">", ">>") and after):
+        elif mark in (">", ">>") and after and self._is_printed(at):
             self.found.append(Found("write-files", self.tokens[at + 1].text))
         elif mark == "<" and after:
             self.found.append(Found("read-files", self.tokens[at + 1].text))
+
+    def _is_printed(self, at: int) -> bool:
+        """Return whether a part belongs to a print of awk, and not to a comparison in brackets."""
+        depth = 0
+        for place in range(at - 1, max(at - 60, -1), -1):
+            text = self._text(place)
+            depth += (text == ")") - (text == "(")
+            if depth < 0 or text in (";", "{", "}", "\n"):
+                return False
+            if text in ("print", "printf"):
+                return True
+        return False
 
     def _before(self, at: int) -> str:
         """Return the text that ends before a part."""
@@ -635,7 +528,8 @@ class _Scan:
         values: list[Value] = []
         end = min(end, len(self.tokens))
         self.depth += 1
-        while at < end:
+        while at < end and self.steps <= _MOST_STEPS:
+            self.steps += 1
             text = self._text(at)
             if text in (")", "]", "}"):
                 at += 1
@@ -662,6 +556,7 @@ class _Scan:
         end = min(end, len(self.tokens))
         while at < end:
             text = self._text(at)
+            self.steps += 1
             if text in (",", ")", "]", "}", ";", "\n", "=>") or self.depth > _DEEPEST:
                 break
             if text in ("+", "/") or (text == "." and self.language in ("perl", "php")):
@@ -681,7 +576,8 @@ class _Scan:
         return value, at
 
     def _term(self, at: int, end: int) -> tuple[Value, int]:
-        if at >= min(end, len(self.tokens)) or self.depth > _DEEPEST:
+        self.steps += 1
+        if at >= min(end, len(self.tokens)) or self.depth > _DEEPEST or self.steps > _MOST_STEPS:
             return ONE, at + 1
         token = self.tokens[at]
         if token.kind == "text":
@@ -709,7 +605,7 @@ class _Scan:
             return self._result(name, values), after
         if name in ("new", "await", "return", "my", "local", "lambda"):
             return self._term(at + 1, end)
-        if following in ("[", "{") and name in (*_ENVIRONMENTS, "$ENV"):
+        if following in ("[", "{") and name in (*ENVIRONMENTS, "$ENV"):
             inside = "".join(token.text for token in self.tokens[at + 2 : at + 3])
             return ("~" if inside == "HOME" else ONE), min(at + 4, end)
         if name in ("process.env.HOME", "Deno.env.HOME"):
@@ -735,23 +631,23 @@ class _Scan:
             return re.sub(r"\{\w*\}", ONE, value), after
         if name == "split" and isinstance(value, str):
             return value.split(), after
-        return (value if name in _SAME_TEXT else ONE), after
+        return (value if name in SAME_TEXT else ONE), after
 
     def _result(self, name: str, values: list[Value]) -> Value:
         last = _last(name)
-        if name in _HOMES:
+        if name in HOMES:
             return "~"
-        if name in _JOINS or (last in _JOINS and len(values) > 1):
+        if name in JOINS or (last in JOINS and len(values) > 1):
             return "/".join(one for one in _flat(values) if one)[:_LONGEST_VALUE] or ONE
-        if last == "chr" or last in _DECODES:
+        if last == "chr" or last in DECODES:
             return ONE
-        if name in _SAME_TEXT or last in _SAME_TEXT:
+        if name in SAME_TEXT or last in SAME_TEXT:
             text = self._same_text(name, values)
             return text.split() if last == "split" and is_known(text) else text
         return ONE
 
     def _same_text(self, name: str, values: list[Value]) -> str:
-        if name in _HOMES:
+        if name in HOMES:
             return "~"
         texts = [one for one in values if isinstance(one, str)]
         return "/".join(texts)[:_LONGEST_VALUE] if texts else ONE
@@ -775,7 +671,3 @@ def _joined(value: Value, more: Value, between: str) -> Value:
     if isinstance(more, list):
         return [value, *more]
     return f"{value}{between}{more}"[:_LONGEST_VALUE]
-
-
-def _quoted(word: str) -> str:
-    return f'"{_UNKNOWN}"'.join(shlex.quote(part) if part else "" for part in word.split(ONE)) or "''"

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.resolver import program_of
-from ...matching.shell.words import MANY, ONE, is_known
+from ...matching.shell.words import ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
@@ -17,15 +17,17 @@ from .network_code import network_in_code
 from .rows import RUNS, Found, apply_rows, written
 from .secret_reads import read_secrets
 from .sizes import size_effects
+from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
+from .xargs import with_input
 
 __all__ = ["effects_of_line", "unread"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-changes-perhaps", "lose-untracked", "open-permissions", "setuid",
+    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
     "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
@@ -62,8 +64,10 @@ def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Ef
 
 
 def _effects(line: Line, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
-    text = " ".join(map(written, command.parts))
-    found = tuple(_found(texts, command))
+    text = " ".join(map(written, command.parts)) or " ".join(
+        f"{one.operator} {written(one.target)}" for one in command.redirections
+    )
+    found = tuple(_found(texts, with_input(line, command)))
     if not found:
         return
     hosts = tuple(_hosts(line, command)) if "ssh" in command.via else ()
@@ -97,6 +101,8 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
                 yield Found("send", host)
         elif redirection.is_output:
             yield Found("write-files", written(redirection.target))
+            if redirection.operator in (">", ">|") and _writes_nothing(command):
+                yield Found("empty-files", written(redirection.target))
         elif redirection.is_input and not redirection.text and redirection.operator != "<&":
             yield Found("read-files", written(redirection.target))
     for name, value in command.assigned:
@@ -112,7 +118,7 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
 
 def unread(line: Line) -> tuple[Unread, ...]:
     """Return what a line runs that cannot be read, without the code and the statements that are read here."""
-    if not any(reason.kind in ("code", "input") for reason in line.opaque):
+    if not any(reason.kind in ("code", "input", "file") for reason in line.opaque):
         return line.opaque
     texts = Texts(line)
     read = set[str]()
@@ -122,7 +128,8 @@ def unread(line: Line) -> tuple[Unread, ...]:
         language, code = code_of(command, given)
         if code and all(map(is_known, code)):
             read |= {f"code for {name}, which is not read" for name in names}
-        if texts.is_complete(command) and (language or find_programs(command.name)):
+        is_client = command.name.lower() in CLIENTS
+        if (texts.is_complete(command) and (language or is_client)) or (is_client and texts.is_from_files(command)):
             read |= {f"{name} runs what it reads{end}" for name in names for end in ("", " from a pipe")}
     return tuple(reason for reason in line.opaque if str(reason) not in read)
 
@@ -132,6 +139,11 @@ def _hosts(line: Line, command: Command) -> Iterator[str]:
     for one in line.commands:
         if one.name == "ssh" and one.place == command.place:
             yield from (word for word in one.parts[1:-1] if not word.startswith("-"))
+
+
+def _writes_nothing(command: Command) -> bool:
+    """Return whether a command has no output, so that a redirection empties its file."""
+    return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
 
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
@@ -148,7 +160,7 @@ def _absolute(path: str, directory: str | None, home: str) -> str:
     if path[:1] == "~":
         user, _, rest = path.partition("/")
         path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
-    if os.path.isabs(path) or path.startswith((ONE, MANY)):
+    if os.path.isabs(path) or path.startswith(ONE):
         return path
     if directory is None:
         return f"{ONE}/{path}"

@@ -24,21 +24,29 @@ _SHELL = re.compile(r"""(?:["'\s(/]|^)(?:ba|z|da|k|c|tc)?sh\b(?!\.)|cmd\.exe|pow
 
 _FETCH = frozenset(
     """
-    axios curl_exec download downloadstring downloadfile fetch file_get_contents get getstore http httpx invoke-restmethod
-    invoke-webrequest irm iwr lwp net::http open-uri requests uri.open urlopen urlretrieve webclient aiohttp urllib https
+    aiohttp axios curl_exec download downloadfile downloadstring fetch file_get_contents get getstore http https httpx
+    invoke-restmethod invoke-webrequest irm iwr lwp net::http open-uri requests uri.open urllib urlopen urlretrieve
+    webclient
     """.split()
 )
-_RUN = frozenset("compile eval exec function iex instance_eval invoke-expression runpy vm execfile include".split())
+_RUN = frozenset("compile eval exec execfile function iex include instance_eval invoke-expression runpy vm".split())
 _START = frozenset(
-    "call check_output child_process execl execle execlp execv execve execvp popen run shell_exec spawn subprocess system".split()
+    """
+    call check_output child_process execl execle execlp execute execv execve execvp popen run shell_exec spawn
+    subprocess system
+    """.split()
 )
 _DECODE = frozenset(
-    "a85decode atob b32decode b64decode b16decode decode64 decode_base64 frombase64string fromcharcode fromhex unhexlify "
-    "unpack base64_decode str_rot13 gzinflate".split()
+    """
+    a85decode atob b16decode b32decode b64decode base64_decode decode64 decode_base64 frombase64string fromcharcode
+    fromhex gzinflate str_rot13 unhexlify unpack
+    """.split()
 )
 _SOCKET = frozenset(
-    "fsockopen inet_aton io::socket io::socket::inet net.socket sockaddr_in socket socket.tcp tcpclient tcpsocket "
-    "stream_socket_client /inet/tcp createconnection net net.connect".split()
+    """
+    /inet/tcp createconnection fsockopen inet_aton io::socket io::socket::inet net net.connect net.socket sockaddr_in
+    socket socket.tcp stream_socket_client tcpclient tcpsocket
+    """.split()
 )
 
 
@@ -52,7 +60,8 @@ def network_in_code(line: Line, cwd: str, home: str) -> Iterator[Effect]:
 
 def _codes(command: Command) -> Iterator[str]:
     """Yield the words and the here-documents of an interpreter that may be code."""
-    for text in (*command.parts[1:], *(one.text for one in command.redirections)):
+    words = [re.sub(r"^-[a-zA-Z](?=[^\s-])", "", word) for word in command.parts[1:]]  # -e'code'
+    for text in (*words, *(one.text for one in command.redirections)):
         if any(mark in text for mark in "('\"`{ |") and len(text) <= _LONGEST:
             yield text
 
@@ -67,7 +76,7 @@ def _effects(command: Command, code: str) -> Iterator[Effect]:
             yield Effect("request", url, text, command.name, "possible")
     if fetches and urls and names & _RUN:
         yield Effect("run-downloaded", urls[0], text, command.name, "possible")
-    if names & _DECODE and names & (_RUN | _START):
+    if (names & _DECODE or {"buffer", "base64"} <= names) and names & (_RUN | _START):
         yield Effect("run-decoded", "", text, command.name, "possible")
     if names & _SOCKET and _is_shell(names, code):
         yield Effect("network-shell", "", text, command.name, "possible")

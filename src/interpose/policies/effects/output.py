@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 from ...matching.shell import Command, Line
 from ...matching.shell.reader import Parsed, parse
@@ -39,7 +40,7 @@ def consumed_commands(line: Line) -> frozenset[str]:
         parsed = parse(line.text)
     except Unsure:
         return frozenset()
-    consumed = _consumed_places(parsed)
+    consumed = _consumed_places(parsed, line.text)
     if not consumed:
         return frozenset()
     shown = {_text(command) for command in line.commands if command.place not in consumed}
@@ -52,18 +53,27 @@ def _text(command: Command) -> str:
     return " ".join(map(written_of, command.parts))
 
 
-def _consumed_places(parsed: Parsed) -> set[int]:
+def _consumed_places(parsed: Parsed, text: str) -> set[int]:
     raws: dict[int, RawCommand] = {raw.place: raw for raw in parsed.commands}
     consumed: set[int] = set()
     for raw in parsed.commands:
         if raw.substituted and _hides(raw):
             for first, last in raw.substituted:
                 consumed.update(range(first, last))
+        if raw.words and _program(raw.words) in ("echo", "printf") and _goes_to_file(raw, text):
+            consumed.add(raw.place)
     for first, middle, last in parsed.pipes:
         readers = [raws[place] for place in range(middle, last) if place in raws]
         if readers and all(_takes(raw.words) for raw in readers):
             consumed.update(range(first, middle))
     return consumed
+
+
+def _goes_to_file(raw: RawCommand, text: str) -> bool:
+    """Return whether the output goes to a file; a line with a numbered descriptor may redirect another one."""
+    targets = [one.target for one in raw.redirections if one.is_output and one.operator in (">", ">>", ">|")]
+    is_numbered = any(mark == ">" and before.isdigit() for before, mark in pairwise(text))
+    return bool(targets) and not is_numbered and not any(target.startswith("/dev/") for target in targets)
 
 
 def _hides(raw: RawCommand) -> bool:

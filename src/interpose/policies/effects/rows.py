@@ -11,9 +11,9 @@ says what the command does. The notation:
   ``#>=1``, ``#==0`` the number of operands; ``1:GLOB`` the first operand, ``*:GLOB`` any operand or option as written;
   ``--`` the word is given. Alternatives of a glob have a bar.
 - does: ``"delete-files:all"``, ``"read-files:notlast write-files:last"``: kinds, each with the words that are its
-  targets: ``all words first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
-  ``here`` for the directory; nothing means no target. Where words cannot say it, a function of the arguments yields
-  what is found.
+  targets: ``all first last notfirst notlast after-dashes`` or ``value:OPTION``, ``each`` for all operands or none,
+  ``words`` for all of them as one target, ``here`` for the directory; nothing means no target. Where words cannot say
+  it, a function of the arguments yields what is found.
 
 In words, ``ONE`` stands for a text that is unknown and ``MANY`` for any number of words. A target that comes from a
 pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` for everything else that is unknown.
@@ -23,17 +23,31 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...matching.shell import Command
 from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
 
-__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "parse", "written"]
+__all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "line_of", "parse", "written"]
 
 RUNS = "run-line"
 """The kind of a target that is a command line which is run: its effects are read in turn."""
+
+
+_UNKNOWN = "${UNKNOWN}"
+
+
+def line_of(words: Iterable[str]) -> str:
+    """Return words as a command line; a variable stands for what is unknown."""
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    parts = word.replace(MANY, ONE).split(ONE)
+    return f'"{_UNKNOWN}"'.join(shlex.quote(part) if part else "" for part in parts) or "''"
 
 
 class Found(NamedTuple):
@@ -59,7 +73,7 @@ class Arguments(NamedTuple):
     """How many operands stand before ``--``; None if there is none."""
     command: Command
     texts: tuple[str, ...] = ()
-    """What the command reads: here-documents, and what is written into a pipe to it, as far as the line shows it; ``ONE`` is another text."""
+    """What the command reads: here-documents, and what a pipe brings; ``ONE`` is what the line does not show."""
 
     def has(self, *names: str) -> bool:
         """Return whether one of these options is given."""
@@ -133,7 +147,14 @@ def parse(program: str, words: Iterable[str], spec: str, command: Command) -> Ar
         else:
             for name, value in _options(word, rest, spec):
                 options.setdefault(name, []).append(value)
+                options.pop(_negated(name, spec), None)
     return Arguments(program, given, options, operands, dashes, command)
+
+
+def _negated(name: str, spec: str) -> str:
+    """Return the option that ``--no-NAME`` takes back; empty if it is an option of its own."""
+    first = _spec(spec)[0]
+    return first.get(name.removeprefix("no-"), "") if name.startswith("no-") and name not in first else ""
 
 
 def _is_option(word: str) -> bool:
@@ -171,7 +192,9 @@ def written(word: str) -> str:
     if not isinstance(word, MarkedWord):
         found = found.replace(MANY, ONE)
         return f"./{found}" if found[:1] == "~" else found
-    return _WILDCARD.sub(MANY, found.replace(MANY, ONE))
+    found = found.replace(MANY, ONE)
+    # In a URL, a question mark and brackets are no wildcards: no file has such a name.
+    return found if "://" in found else _WILDCARD.sub(MANY, found)
 
 
 def _long_name(name: str, first: dict[str, str]) -> str:
@@ -190,12 +213,15 @@ def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, 
     before = parse(name, leading, program.globals, command)
     if before.has("help", "version") or rest[:1] in (("help",), ("--help",), ("--version",)):
         return
+    first = rest[0] if rest and not _is_option(rest[0]) and rest[0] not in (ONE, MANY) else None
     for row in program.rows:
+        if first is not None and not _can_begin(row.sub, first):
+            continue
         spec = f"{row.options} {program.options} {program.globals}"
         after, sure = _after(rest, row.sub, spec)
         if after is None:
             continue
-        arguments = _with_globals(parse(name, after, spec, command), before)
+        arguments = _with_globals(parse(name, after, spec, command), before)._replace(texts=texts)
         if _asks_for_help(arguments, spec):
             return
         when = (row.when,) if isinstance(row.when, str) else row.when
@@ -272,6 +298,12 @@ def _asks_for_help(arguments: Arguments, spec: str) -> bool:
     first, valued, optional = _spec(spec)
     name = before.lstrip("-")
     return not _is_option(before) or "=" in before or (name in first and name not in valued and name not in optional)
+
+
+@lru_cache(maxsize=4096)
+def _can_begin(sub: str, word: str) -> bool:
+    """Return whether a subcommand can begin with a word: most rows of a program are left out by it."""
+    return not sub or any(_same(one.split()[0], word) for one in sub.split("|"))
 
 
 def _after(words: tuple[str, ...], sub: str, spec: str) -> tuple[tuple[str, ...] | None, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -22,7 +23,7 @@ _LONGEST = 300
 _EXAMPLES = re.compile(r"(?:^|[._-])(?:examples?|samples?|template|tmpl|tpl|dist|schema|defaults?|tests?)(?:[._-]|$)")
 _BACKUP = re.compile(r"(?:[._-](?:bak|backup|old|orig|save|copy|tmp|swp|swo|[0-9]{1,8})| copy|~)+$")
 _PUBLIC = re.compile(r"(?:^|[._-])(?:pub|public|cert|certs|ca|cacert|cacerts|chain|fullchain|bundle|crt|csr|dhparams?)")
-_FOREIGN = ("/node_modules/", "/vendor/", "/site-packages/", "/__pycache__/")
+_FOREIGN = ("/node_modules/", "/vendor/", "/site-packages/", "/__pycache__/", "/fixtures/", "/testdata/", "/tests/")
 
 _NAMES: dict[SecretKind, re.Pattern[str]] = {
     "keys": re.compile(
@@ -62,20 +63,24 @@ _HOME: dict[SecretKind, tuple[str, ...]] = {
         "library/application support/bravesoftware/",
         # Coding agents.
         ".codex/.credentials.json", ".gemini/mcp-oauth-tokens.json", ".gemini/a2a-oauth-tokens.json",
-        ".gemini/gemini-credentials.json", ".kimi/credentials/", ".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/",
-        ".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".local/share/opencode/", ".local/share/amp/",
-        ".amp/oauth/", ".config/cursor/auth.json", ".cursor/auth.json", ".copilot/mcp-oauth-config/",
-        ".copilot/mcp-secrets/", ".config/github-copilot/", ".kimi/config.json", ".kimi-code/credentials/",
-        ".kimi-code/server.token", ".kimi/mcp-oauth/", ".pi/agent/auth.json", ".qwen/oauth_creds.json",
+        ".gemini/gemini-credentials.json", ".kimi/credentials/", ".claude.json", ".claude/.credentials.json",
+        ".codex/auth.json", ".codex/secrets/", ".codex/.sandbox-secrets/", ".gemini/oauth_creds.json",
+        ".gemini/google_accounts.json", ".local/share/opencode/", ".local/share/amp/", ".amp/oauth/",
+        ".config/cursor/auth.json", ".cursor/auth.json", ".copilot/mcp-oauth-config/", ".copilot/mcp-secrets/",
+        ".config/github-copilot/", ".kimi/config.json", ".kimi-code/credentials/", ".kimi-code/server.token",
+        ".kimi/mcp-oauth/", ".pi/agent/auth.json", ".qwen/oauth_creds.json",
     ),
     "settings": (
-        ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml", ".codex/config.toml", ".codex/*.config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
+        ".claude/settings.json", ".kimi/config.toml", ".kimi/mcp.json", ".kimi-code/config.toml",
+        ".codex/config.toml", ".config/opencode/", ".config/amp/", ".amp/settings.json",
         ".amp/settings.jsonc", ".gemini/settings.json", ".gemini/config/", ".copilot/config.json",
         ".copilot/mcp-config.json", ".cursor/mcp.json", ".kimi-code/mcp.json", ".pi/agent/models.json",
     ),
 }  # fmt: skip
 _PLAIN_FILES = {
-    ".ssh": re.compile(r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.pub|rc"),
+    ".ssh": re.compile(
+        r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.(?:pub|md|txt)|rc|authorized_keys\.d/.*"
+    ),
     ".gnupg": re.compile(r"[^/]*\.conf|pubring\..*|trustdb\.gpg"),
 }
 """What holds no secret in a folder that does."""
@@ -83,7 +88,8 @@ _PLAIN_FILES = {
 # Settings of coding agents in a project or anywhere else.
 _SETTINGS = re.compile(
     r"(?:.*/)?(?:\.mcp\.json|\.claude/settings\.local\.json|\.cursor/mcp\.json|\.cursor/projects/[^/]*/mcp-auth\.json"
-    r"|\.amp/settings\.jsonc?|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
+    r"|\.amp/settings\.jsonc?"
+    r"|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
 )
 _AGENTS = re.compile(
     r"(?:.*/)?(?:\.codex/auth\.json|\.gemini/oauth_creds\.json|\.claude/\.credentials\.json|\.pi/agent/auth\.json"
@@ -91,7 +97,7 @@ _AGENTS = re.compile(
 )
 _SYSTEM = re.compile(
     r"/etc/(?:g?shadow-?|sudoers(?:\.d(?:/.*)?)?|ssl/private(?:/.*)?|kubernetes/(?:admin|kubelet|super-admin)\.conf"
-    r"|ssh/ssh_host_[^/]*_key|ppp/(?:chap|pap)-secrets|krb5\.keytab|wireguard(?:/.*)?|master\.passwd"
+    r"|ssh/ssh_host_[^/]*_key|ppp/(?:chap|pap)-secrets|krb5\.keytab|master\.passwd"
     r"|rancher/k3s/k3s\.yaml|letsencrypt/(?:live|archive|keys)(?:/.*)?)"
     r"|/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem)|/dev/k?mem|/private/etc/master\.passwd"
     r"|/var/run/secrets(?:/.*)?|/run/secrets(?:/.*)?"
@@ -99,7 +105,7 @@ _SYSTEM = re.compile(
 
 _SAMPLES = (
     ".env", ".env.local", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
-    ".pgpass", ".git-credentials", "credentials",
+    ".pgpass", "credentials",
 )  # fmt: skip
 _WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\")
 _WILDCARD = re.compile(r"[*?]|\[[^\]/]*\]")
@@ -152,36 +158,39 @@ def _is_no_key(path: str, name: str) -> bool:
 def _by_place(path: str, home: str) -> SecretKind | None:
     if _SYSTEM.fullmatch(path) or _AGENTS.fullmatch(path):
         return "stores"
-    below = _below_home(path, home)
-    if below is None:
-        return None
+    return next((kind for below in _below_homes(path, home) if (kind := _in_a_home(below))), None)
+
+
+def _in_a_home(below: str) -> SecretKind | None:
     folder, _, rest = below.partition("/")
-    if folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(rest):
+    if folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(_BACKUP.sub("", rest)):
         return None
     below = _BACKUP.sub("", below) or below
-    for kind, entries in _HOME.items():
-        for entry in entries:
-            if entry.endswith("/"):
-                if below.startswith(entry) or below == entry[:-1]:
-                    return kind
-            elif below == entry or (
-                "*" in entry and re.fullmatch(entry.replace(".", r"\.").replace("*", "[^/]*"), below)
-            ):
-                return kind
-    return None
+    if below in _HOME_FILES:
+        return _HOME_FILES[below]
+    at = below.find("/")
+    while at >= 0:
+        if below[: at + 1] in _HOME_FILES:
+            return _HOME_FILES[below[: at + 1]]
+        at = below.find("/", at + 1)
+    return _HOME_FILES.get(f"{below}/") or ("settings" if _CODEX_SETTINGS.fullmatch(below) else None)
 
 
+_HOME_FILES: dict[str, SecretKind] = {entry: kind for kind, entries in _HOME.items() for entry in entries}
+_CODEX_SETTINGS = re.compile(r"\.codex/[^/]*\.config\.toml")
 _OF_A_HOME = re.compile(
     rf"(?:/root|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+|/var/root|~[^/]*|[{ONE}{MANY}][^/]*)/(.*)"
 )
+_BELOW_UNKNOWN = re.compile(rf"(?:.*/)?[^/]*[{ONE}{MANY}][^/]*/([^{ONE}{MANY}]*{MANY}?)")
 
 
-def _below_home(path: str, home: str) -> str | None:
-    """Return the path below a home: that of the person, or of another one."""
+def _below_homes(path: str, home: str) -> Iterator[str]:
+    """Yield the path below a home: that of the person, of another one, or of which the folder is unknown."""
     if home and path.startswith(home + "/"):
-        return path[len(home) + 1 :]
-    found = _OF_A_HOME.fullmatch(path)
-    return None if found is None else found[1]
+        yield path[len(home) + 1 :]
+    for shape in (_OF_A_HOME, _BELOW_UNKNOWN):
+        if found := shape.fullmatch(path):
+            yield found[1]
 
 
 def _meant(base: str) -> list[str]:
@@ -200,7 +209,7 @@ def _meant(base: str) -> list[str]:
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET_PARTS = frozenset({
     "KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PWD", "CREDENTIAL", "CREDENTIALS",
-    "CREDS", "AUTH", "PRIVATE", "SECRETS", "TOKENS", "PAT",
+    "CREDS", "AUTH", "PRIVATE", "SECRETS", "PAT",
 })  # fmt: skip
 _PLAIN_NAMES = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY"})
 _ABOUT = frozenset({

@@ -17,7 +17,7 @@ from .senders import sent_by
 from .tables import find_programs
 from .tables.readers import PROGRAMS as READERS
 
-__all__ = ["printed_variables", "read_secrets"]
+__all__ = ["SENT", "printed_variables", "read_secrets"]
 
 _NAMES = frozenset(name for entry, program in READERS.items() for name in (entry, *program.aka.split()))
 
@@ -43,9 +43,13 @@ _USERS = frozenset({
 
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the files of secrets that programs are given, and the secrets that are printed or sent."""
-    reading = _Reading(cwd, home)
+    reading = _Reading(line, cwd, home)
+    deepest: dict[int, int] = {}
     for command in line.commands:
-        if not _runs_another(command, line):
+        deepest[command.place] = max(deepest.get(command.place, 0), len(command.via))
+    for command in line.commands:
+        # A command that only runs another one, as sudo does, is not looked at: the other one is.
+        if len(command.via) == deepest[command.place]:
             yield from reading.given(command)
             for name in printed_variables(command):
                 yield _effect("print-variable", name, command)
@@ -65,32 +69,31 @@ def _effect(kind: str, target: str, command: Command) -> Effect:
     return Effect(kind, target, " ".join(map(written_of, command.parts)), command.name, command.grade)
 
 
-def _runs_another(command: Command, line: Line) -> bool:
-    """Return whether a command only runs another one that the line shows too, as ``sudo`` does."""
-    return any(one.place == command.place and len(one.via) > len(command.via) for one in line.commands)
-
-
 class _Reading:
     """What a line does with secrets, in a directory."""
 
-    def __init__(self, cwd: str, home: str) -> None:
+    def __init__(self, line: Line, cwd: str, home: str) -> None:
         self.cwd = cwd
         self.home = home
+        self.socket = next(filter(None, map(_socket, line.commands)), "")
+        """The host to which a redirection of the line leads; a descriptor of the line may lead there too."""
+
+    def absolute(self, path: str) -> str:
+        if path == "~" or path.startswith("~/"):
+            return self.home + path[1:]
+        return path if path.startswith(("/", "~", ONE, MANY)) else os.path.normpath(os.path.join(self.cwd, path))
 
     def is_secret(self, path: str) -> bool:
         if not path or "://" in path or len(path) > 4_096:
             return False
-        if path == "~" or path.startswith("~/"):
-            path = self.home + path[1:]
-        elif not path.startswith(("/", "~", ONE, MANY)):
-            path = os.path.normpath(os.path.join(self.cwd, path))
-        return secret_kind(path, self.home) not in (None, "settings")
+        return secret_kind(self.absolute(path), self.home) not in (None, "settings")
 
     def given(self, command: Command) -> Iterator[Effect]:
         """Yield the secret files among the words of a program of which no table says that it reads files."""
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
             return
+        works = program in _USERS and not (program == "python" and "-m" in command.parts)
         before = ""
         for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
@@ -104,16 +107,15 @@ class _Reading:
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
-                kind = "use-secret-file" if used or program in _USERS else "give-secret-file"
+                kind = "use-secret-file" if used or works else "give-secret-file"
                 yield _effect(kind, path, command)
 
     def listed(self, line: Line) -> Iterator[Effect]:
         """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
-        for first, middle, last in line.pipes:
-            readers = [
-                one for one in line.commands if middle <= one.place < last and {"xargs", "parallel"} & set(one.via)
-            ]
-            if any(program_of(one.name.lower()) in _NAMES for one in readers):
+        given = [one for one in line.commands if {"xargs", "parallel"} & set(one.via)]
+        readers = {one.place for one in given if program_of(one.name.lower()) in _NAMES}
+        for first, middle, last in line.pipes if readers else ():
+            if not readers.isdisjoint(range(middle, last)):
                 for command in line.commands:
                     for word in map(written_of, command.parts[1:] if first <= command.place < middle else ()):
                         if self.is_secret(word):
@@ -124,6 +126,10 @@ class _Reading:
         for found in _found(command):
             if found.kind == "read-files" and self.is_secret(found.target):
                 yield Brought(Origin("file", found.target))
+            elif found.kind == "read-files" and found.target in _SYSTEM:
+                yield Brought(Origin("system", found.target))
+            elif found.kind == "read-files" and _may_be_folder(command, found.target):
+                yield Brought(Origin("folder", self.absolute(found.target)))
             elif found.kind == "print-env" and not found.values:
                 yield Brought(Origin("environment", "the environment"))
             elif found.kind == "read-secret":
@@ -134,12 +140,17 @@ class _Reading:
             if is_secret_variable(name):
                 yield Brought(Origin("variable", f"${name}"))
         if sent := sent_by(command):
-            for path in sent.files:
-                if self.is_secret(path):
-                    yield Brought(Origin("file", path))
+            for path in (*sent.files, *_typed(command)):
+                yield Brought(self.of_file(path))
             for name in sent.variables:
                 if is_secret_variable(name):
                     yield Brought(Origin("variable", f"${name}"))
+
+    def of_file(self, path: str) -> Origin:
+        """Return what a file is that is sent."""
+        if self.is_secret(path):
+            return Origin("file", path)
+        return Origin("system", path) if path in _SYSTEM else Origin("path", self.absolute(path))
 
     def sent(self, step: Step) -> Iterator[Effect]:
         """Yield the secrets that a command sends away."""
@@ -152,22 +163,21 @@ class _Reading:
                 found |= step.input
                 inputs = [one.target for one in command.redirections if one.is_input and not one.text]
                 found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
-            for path in sent.files:
+            for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
-                if self.is_secret(path):
-                    found.add(Origin("file", path))
+                found.add(self.of_file(path))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
-        target = _network_output(command)
-        if target:
-            host = target
+        is_raw = program_of(command.name.lower()) in _RAW
+        if target := _socket(command) or (self.socket if _is_descriptor(command) else ""):
+            host, is_raw = target, True
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
         for origin in sorted(found):
-            if origin.kind in ("file", "environment", "variable"):
+            if origin.kind in SENT:
                 yield Effect(
                     "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
-                    (origin.kind, host),
+                    (origin.kind, host, "raw" if is_raw else ""),
                 )  # fmt: skip
 
     def printed(self, step: Step) -> Iterator[Effect]:
@@ -189,10 +199,48 @@ def _found(command: Command) -> Iterator[Found]:
         yield from apply_rows(name, program, command)
 
 
-def _network_output(command: Command) -> str:
+_SYSTEM = frozenset({"/etc/passwd", "/etc/group"})
+"""Files that are sent away for no good reason, though everybody may read them."""
+
+SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"})
+"""What an effect ``send-secret`` has as its first value. Whether a folder or a path is a secret, the disk says."""
+
+_RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
+"""Programs that are no usual way to copy a folder to another machine."""
+
+_FTP = frozenset({"sftp", "ftp", "lftp", "smbclient", "ncftp"})
+_PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
+
+
+def _may_be_folder(command: Command, path: str) -> bool:
+    """Return whether a command reads a whole folder, or files of which only the pattern is known."""
+    if not path or path == "-":
+        return False
+    program = program_of(command.name.lower())
+    is_deep = program in ("grep", "rg", "ag", "egrep", "fgrep") and (program in ("rg", "ag") or _is_recursive(command))
+    return program in _PACKERS or is_deep or any(mark in path for mark in ("*", "?", MANY))
+
+
+def _is_recursive(command: Command) -> bool:
+    return any(word[:1] == "-" and word[:2] != "--" and {"r", "R"} & set(word) for word in command.parts[1:])
+
+
+def _typed(command: Command) -> list[str]:
+    """Return the words of the text that a program for transfers reads, such as ``put file``."""
+    return " ".join(one.text for one in command.redirections).split() if command.name in _FTP else []
+
+
+def _socket(command: Command) -> str:
     """Return the host that a redirection of bash writes to."""
     for redirection in command.redirections:
         if redirection.is_output and redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
             host = redirection.target.split("/")[3]
             return host if is_known(host) else "a host"
     return ""
+
+
+def _is_descriptor(command: Command) -> bool:
+    """Return whether a command writes to a descriptor that the line may have opened."""
+    numbers = [one.target.rstrip("-") for one in command.redirections if "&" in one.operator and ">" in one.operator]
+    words = [word for word in command.parts[1:] if word.startswith(("/dev/fd/", "/proc/self/fd/", "FD:"))]
+    return any(number not in ("", "0", "1", "2") for number in numbers) or bool(words)

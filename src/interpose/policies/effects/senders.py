@@ -10,7 +10,7 @@ from ...matching.shell.resolver import program_of
 from ...matching.shell.words import is_known, names_in, written_of
 from .rows import Arguments, parse
 
-__all__ = ["Sent", "sent_by"]
+__all__ = ["SENDERS", "Sent", "sent_by"]
 
 
 class Sent(NamedTuple):
@@ -71,6 +71,8 @@ def _curl(arguments: Arguments) -> Sent | None:
             files += [part.partition(";")[0].strip("\"'") for part in content[1:].split(",")]
         values |= not is_known(content)
     files += arguments.options.get("T", ())
+    files += [value[1:] for value in arguments.options.get("H", ()) if value.startswith("@")]
+    files += [value for value in arguments.options.get("b", ()) if "=" not in value and is_known(value)]
     values |= arguments.has("data-raw", "form-string")
     urls = [*arguments.operands, *arguments.options.get("url", ())]
     values |= any(not is_known(url) for url in urls)
@@ -106,9 +108,11 @@ def _stream(arguments: Arguments) -> Sent:
 def _socat(arguments: Arguments) -> Sent | None:
     addresses = [one for word in arguments.operands for one in word.split("!!")]
     remote = [one for one in addresses if one.partition(":")[0].upper().startswith(_SOCKETS)]
+    runs = [one.partition(":")[2] for one in addresses if one.partition(":")[0].upper() in ("EXEC", "SYSTEM", "SHELL")]
+    remote += [text for text in runs if text.strip("\"'").split(" ")[0] in ("curl", "wget", "nc", "ncat", "ssh")]
     if not remote:
         return None
-    files = list[str]()
+    files = [word.strip("\"'") for text in runs for word in text.strip("\"'").split()[1:] if word[:1] != "-"]
     for one in addresses:
         kind, _, rest = one.partition(":")
         if kind.upper() in ("OPEN", "FILE", "GOPEN", "RDONLY", "PIPE", "CREATE"):
@@ -120,7 +124,7 @@ def _socat(arguments: Arguments) -> Sent | None:
     return Sent(_host(remote[0].partition(":")[2]), tuple(files), True)
 
 
-_SOCKETS = ("TCP", "UDP", "SCTP", "OPENSSL", "SSL", "SOCKS", "PROXY", "VSOCK", "DCCP")
+_SOCKETS = ("TCP", "UDP", "SCTP", "OPENSSL", "SSL", "SOCKS", "PROXY", "VSOCK", "DCCP", "FD")
 
 
 def _is_remote(word: str) -> bool:
@@ -163,6 +167,10 @@ def _gh(arguments: Arguments) -> Sent | None:
         return Sent("github.com", tuple(operands[2:]), True)
     if operands[:2] in (["issue", "create"], ["pr", "create"], ["issue", "comment"], ["pr", "comment"]):
         return Sent("github.com", tuple(arguments.options.get("F", ())), "-" in arguments.options.get("F", ()), True)
+    if operands[:1] == ["api"]:
+        fields = [value.partition("=@")[2] for value in arguments.options.get("F", ())]
+        fields += arguments.options.get("input", [])
+        return Sent("github.com", tuple(filter(None, fields)), "-" in fields)
     return None
 
 
@@ -200,7 +208,10 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
     "sftp": ("i= P= o= b= F= S=", _ssh),
     "tar": ("f=,file= C=,directory= T= X= I= c,create force-local", _tar),
     "socat": ("b= t= T= l= d u U", _socat),
-    "gh": ("F=,body-file= f=,filename= d=,desc= t=,title= b=,body= R=,repo= p,public w,web", _gh),
+    "gh": (
+        "F=,body-file=,field= input= H=,header= X=,method= q= f=,filename= d=,desc= t=,title= b=,body= R=,repo= p",
+        _gh,
+    ),
     "glab": ("f=,filename= d=,description= t=,title=", _gh),
     **dict.fromkeys(("http", "https", "xh", "xhs", "httpie"), ("a=,auth= o=,output= A=", _httpie)),
     **dict.fromkeys(
@@ -219,6 +230,9 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
     **dict.fromkeys(("dig", "nslookup", "host", "drill", "ping", "ping6", "whois", "finger", "resolvectl"),
     ("c= W= t= p= s=", _dns)),
 }  # fmt: skip
+
+
+SENDERS = frozenset(_SENDERS)
 
 
 def sent_by(command: Command) -> Sent | None:

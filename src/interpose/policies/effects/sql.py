@@ -14,7 +14,15 @@ from typing import NamedTuple
 from ...matching.shell.words import MANY, ONE
 from .rows import RUNS, Found
 
-__all__ = ["sql_effects"]
+__all__ = ["CLIENTS", "sql_effects"]
+
+CLIENTS = frozenset(
+    """
+    psql pgcli usql mysql mariadb mycli sqlite3 sqlite litecli sqlcipher duckdb sqlcmd osql isql snowsql cqlsh trino
+    presto clickhouse-client cockroach ysqlsh mongosh mongo redis-cli valkey-cli keydb-cli bq wp drush
+    """.split()
+)
+"""Programs that run the statements that they read. The tables say how."""
 
 
 class _Token(NamedTuple):
@@ -93,7 +101,7 @@ def _tokens(text: str, scanner: re.Pattern[str]) -> Iterator[_Token]:
 
 
 def _client(text: str) -> Iterator[Found]:
-    """Read a command of a client: ``\\! cmd``, ``.shell cmd``, ``\\g | cmd``, ``\\copy … program 'cmd'``."""
+    r"""Read a command of a client: ``\! cmd``, ``.shell cmd``, ``\g | cmd``, ``\copy … program 'cmd'``."""
     name, _, rest = text.strip().lstrip("\\.").partition(" ")
     rest = rest.strip()
     if text.strip().startswith("\\!"):
@@ -106,7 +114,7 @@ def _client(text: str) -> Iterator[Found]:
         yield from _program([_Token("word", "COPY"), *_tokens(rest, _scanner(False, False))])
     elif name in ("read", "i", "ir", "include") and rest.startswith("|"):
         yield Found(RUNS, rest[1:].strip())
-    elif name in ("restore",):
+    elif name == "restore":
         yield Found("db-drop", "what the database holds")
 
 
@@ -213,7 +221,7 @@ def _named(tokens: Sequence[_Token], skipped: Sequence[str] = ()) -> str:
     ]
     shown = ""
     for word in words:
-        if shown and word not in (".",) and not shown.endswith(".") and shown.count(" ") >= (0 if skipped else 1):
+        if shown and word != "." and not shown.endswith(".") and shown.count(" ") >= (0 if skipped else 1):
             break
         shown += word if word == "." or shown.endswith(".") or not shown else f" {word}"
     return shown

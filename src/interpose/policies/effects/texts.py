@@ -13,6 +13,9 @@ from .rows import written
 __all__ = ["Texts"]
 
 _WRITERS = frozenset({"echo", "printf", "cat", "tee", "yes"})
+_SHOWS = frozenset(
+    {"zcat", "gunzip", "gzip", "bzcat", "xzcat", "zstdcat", "pg_dump", "mysqldump", "pv", "sed", "envsubst"}
+)
 _MOST_FEEDERS = 50
 
 
@@ -52,6 +55,11 @@ class Texts:
         return bool(feeders) and all(
             one.name in ("echo", "printf") or (one.name == "cat" and len(one.parts) == 1) for one in feeders
         )
+
+    def is_from_files(self, command: Command) -> bool:
+        """Return whether a command reads only texts of the line, and files that are there already."""
+        feeders = [one for place in self._feeders.get(command.place, ()) for one in self._at[place]]
+        return bool(feeders) and all(one.name in _WRITERS | _SHOWS for one in feeders)
 
     def _files_of(self, command: Command) -> Iterator[str]:
         if not self.files or any(one.is_output and one.target in self.files for one in command.redirections):

@@ -11,7 +11,15 @@ from ...matching.paths import readings_of
 from ...matching.tool_inputs import COMMANDS, PATHS, TooMuch, kind_of_key, limited_values, plain_key
 from .effect import Effect
 
-__all__ = ["Edit", "edits_of_input", "edits_of_patch", "effects_of_input", "files_of_patch", "is_patch_tool"]
+__all__ = [
+    "Edit",
+    "edits_of_input",
+    "edits_of_patch",
+    "effects_of_input",
+    "files_of_patch",
+    "is_patch_tool",
+    "kind_of_tool",
+]
 
 _PATCH_TOOLS = frozenset({"apply_patch", "applypatch", "functions.apply_patch"})
 _READS = frozenset({
@@ -69,7 +77,7 @@ def _effects(tool: str, given: Mapping[str, Any], cwd: str) -> Iterator[Effect]:
             for kind, path in files_of_patch(text):
                 yield from _of_path(kind, path, tool, cwd)
         return
-    kind = _kind(tool, given)
+    kind = kind_of_tool(tool, given)
     has_command = any(plain_key(key) in COMMANDS for key in given)
     try:
         for key, value, _ in limited_values(given):
@@ -94,7 +102,7 @@ def _of_path(kind: str, path: str, tool: str, cwd: str) -> Iterator[Effect]:
             yield Effect(kind, os.path.join(cwd, other), tool, tool, "possible")
 
 
-def _kind(tool: str, given: Mapping[str, Any]) -> str:
+def kind_of_tool(tool: str, given: Mapping[str, Any]) -> str:
     """Return what a tool does with files, by its name; one whose name says nothing may write."""
     for key in given:
         if plain_key(key) in COMMANDS and isinstance(given[key], str) and plain_key(given[key]) in _EDITOR_COMMANDS:

@@ -15,6 +15,7 @@ Entry = tuple[str, Program]
 
 FAMILIES: tuple[str, ...] = (
     "clouds",
+    "clusters",
     "containers",
     "databases",
     "disks",
@@ -22,8 +23,10 @@ FAMILIES: tuple[str, ...] = (
     "secrets",
     "files",
     "git",
+    "interpreters",
     "machine",
     "privilege",
+    "services",
     "changes",
     "guards",
     "persistence",

@@ -41,7 +41,7 @@ PROGRAMS = {
     "mkfs.*": Program(
         (Row(_mkfs),),
         options="L= U= n= N= m= b= F= q V f l= i= I= O= E= C S= s= v c k K d= r= R= T= M= p=",
-        aka="mkswap mkdosfs newfs newfs_* mkntfs mkisofs_device",
+        aka="mkswap mkdosfs newfs newfs_* mkntfs",
     ),
     "fdisk": Program(
         (Row("", ("-l", "-s", "-v", "-V", "-x")), Row(_partitions)),
@@ -55,7 +55,7 @@ PROGRAMS = {
             Row(_partitions),
         ),
         options="l,list d,dump s,show-size J,json F,list-free V,verify n,no-act v,version T,list-types g,show-geometry "
-        "a,append A,activate N=,partno= X=,label= Y=,label-nested= b,backup O=,backup-file= w= W= q f,force delete= "
+        "a,append A,activate N=,partno= X=,label= Y=,label-nested= b,backup O=,backup-file= w= W= q f,force delete "
         "wipe= wipe-partitions= lock=? move-data=? part-uuid",
     ),
     "sgdisk": Program(
@@ -236,6 +236,10 @@ PROGRAMS = {
             Row("mount:each", (), "unmount*|mount*|rename*|apfs resizeContainer|eject|resizeVolume"),
         )
     ),
+    "grub-install": Program(
+        (Row("disk-write:all", "#>=1"),), options="target= boot-directory= root-directory= v", aka="extlinux"
+    ),
+    "clear-disk": Program((Row("format-disk:each"),), aka="format-volume initialize-disk remove-partition"),
     "format": Program((Row("format-disk:first", "1:?:"),), aka="format.com"),
     "diskpart": Program((Row("disk-write"),)),
 }

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from ....matching.shell.words import ONE
 from ..find import effects_of_find
 from ..rows import Arguments, Found, Program, Row, parse
 
@@ -70,12 +71,13 @@ def _ln(arguments: Arguments) -> Iterator[Found]:
 
 
 def _dd(arguments: Arguments) -> Iterator[Found]:
-    for word in arguments.operands:
-        name, _, value = word.partition("=")
-        if name == "if" and value:
-            yield Found("read-files", value)
-        elif name == "of" and value:
-            yield Found("write-files", value)
+    given = dict(word.split("=", 1) for word in arguments.operands if "=" in word)
+    if given.get("if"):
+        yield Found("read-files", given["if"])
+    if given.get("of"):
+        yield Found("write-files", given["of"])
+        if given.get("if") in ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"):
+            yield Found("empty-files", given["of"])
 
 
 def _script(arguments: Arguments, *options: str) -> list[str]:
@@ -156,9 +158,16 @@ def _rm(arguments: Arguments) -> Iterator[Found]:
     via = arguments.command.via[-1:]
     if via and via[0].startswith("find -"):
         # The entry of find says what it deletes; other words of the command are judged here.
-        yield from (Found("delete-files", path) for path in arguments.operands if path not in ("\0", "\1", "\0\1"))
+        yield from (Found("delete-files", path) for path in arguments.operands if path.strip(ONE))
         return
     yield from (Found("delete-files", path) for path in arguments.operands)
+
+
+def _remove_item(arguments: Arguments) -> Iterator[Found]:
+    named = [*arguments.options.get("path", ()), *arguments.options.get("literalpath", ())]
+    yield from (
+        Found("delete-files", path) for path in (*arguments.operands, *named) if path[1:] not in ("s", "q", "f")
+    )
 
 
 # Archives and copies of trees.
@@ -225,6 +234,12 @@ PROGRAMS = {
         effects=_rm,
         aka="grm",
     ),
+    "remove-item": Program(
+        effects=_remove_item,
+        options="path=,Path= literalpath=,LiteralPath= Recurse,recurse Force,force ErrorAction= Filter= Include= "
+        "Exclude= WhatIf Confirm=?",
+        aka="ri del erase rd",
+    ),
     "unlink": Program(effects=_rm),
     "shred": Program(
         (Row("delete-files-for-good:all", "#>=1"),),
@@ -254,6 +269,7 @@ PROGRAMS = {
         (Row("write-files:all"),), options="a,append i,ignore-interrupts p output-error=?", aka="gtee sponge"
     ),
     "touch": Program((Row("write-files:all"),), options="a c m r=,reference= t= d=,date= h,no-dereference A="),
+    "ddrescue": Program((Row("read-files:first write-files:last", "#>=2"),)),
     "dd": Program(effects=_dd, aka="gdd dcfldd dc3dd"),
     "sed": Program(
         effects=_sed,
@@ -315,7 +331,9 @@ PROGRAMS = {
         options="m=,modify= x=,remove= b,remove-all k,remove-default M= X= R,recursive d,default n L P set= "
         "set-file= restore=",
     ),
-    "chattr": Program((Row("change-mode:notfirst", "1:+*|=*"), Row("change-mode:all"))),
+    "chattr": Program(
+        (Row("change-tree:last change-mode:last", "-R"), Row("change-mode:notfirst", "1:+*|=*"), Row("change-mode:all"))
+    ),
     "setcap": Program((Row("setuid:last", "#>=2"),)),
     # Archives.
     "tar": Program(effects=_tar, aka="gtar bsdtar"),

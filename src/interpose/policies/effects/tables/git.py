@@ -174,7 +174,7 @@ def _push(arguments: Arguments) -> Iterator[Found]:
 
 
 def _refspecs(arguments: Arguments) -> Iterator[str]:
-    rest = iter(arguments.operands if arguments.has("repo") else arguments.operands[1:])
+    rest = iter(arguments.operands[1:])  # the first is the repository, also beside --repo
     for word in rest:
         yield f"refs/tags/{next(rest, '')}" if word == "tag" else word
 
@@ -182,6 +182,7 @@ def _refspecs(arguments: Arguments) -> Iterator[str]:
 def _pushed(ref: str, arguments: Arguments, values: tuple[str, ...]) -> Found:
     forced = ref.startswith("+") or arguments.has("f")
     source, colon, target = ref.removeprefix("+").partition(":")
+    target = target.removeprefix("+")
     if source.startswith("^"):
         return Found("push", "", values)
     name = _short(target or source) if target or not colon else ""
@@ -200,10 +201,12 @@ def _pushed(ref: str, arguments: Arguments, values: tuple[str, ...]) -> Found:
 
 def _fetch(arguments: Arguments) -> Iterator[Found]:
     for ref in arguments.operands[1:]:
-        _, colon, target = ref.removeprefix("+").partition(":")
+        source, colon, target = ref.removeprefix("+").partition(":")
         if colon and not target.startswith(("refs/remotes/", "refs/tags/", "refs/pull")):
-            moves = ref.startswith("+") or arguments.has("f")
-            yield from _moves_branch(_short(target)) if moves else [Found("change-branch", _short(target))]
+            if ref.startswith("+") or arguments.has("f"):
+                yield from _moves_branch(_short(target))
+            elif _short(source) != _short(target):
+                yield Found("change-branch", _short(target))
 
 
 def _gh_api(arguments: Arguments) -> Iterator[Found]:
@@ -356,6 +359,8 @@ _GIT = Program(
         Row("rewrite-history", ("-d", "-f", "--graft"), "replace", "d,delete f,force edit g,graft l,list"),
         # Remotes.
         Row(_push, (), "push|send-pack", _PUSH),
+        Row("push:last", "#>=2", "subtree push", "P=,prefix= q,quiet d,debug"),
+        Row("skip-checks", (), "commit-tree"),
         Row("change-remote:last", "#>=2", "remote set-url|remote add", "push add delete f t= m= tags no-tags mirror=?"),
         # Work on the current branch.
         Row("", ("--abort", "--quit", "--dry-run", "--show-current-patch"), _WORK, f"{_COMMIT} {_MERGE}"),

@@ -11,7 +11,7 @@ _READS = frozenset({
     "policies", "report", "tail", "help", "version", "status", "completion", "questions", "lint",
 })  # fmt: skip
 """Commands of Interpose that change neither what is trusted nor what is switched on."""
-_CHANGES = frozenset({"approve", "refuse", "deny", "enable", "disable", "on", "off", "add", "remove"})
+_CHANGES = frozenset({"accept", "approve", "refuse", "deny", "enable", "disable", "on", "off", "add", "remove"})
 _INSTALLERS = "uninstall|remove|rm|erase|purge|autoremove|un|unlink"
 
 
@@ -131,7 +131,9 @@ AGENTS: frozenset[str] = frozenset(name for one in _UNGUARDED for name in (one, 
 PROGRAMS = {
     **{
         name: Program(
-            (_SETTINGS, Row("agent-unguarded", conditions)), options=_SHORT.get(name, ""), aka=_ALSO.get(name, "")
+            (Row("", "--help"), _SETTINGS, Row("agent-unguarded", conditions)),
+            options=_SHORT.get(name, ""),
+            aka=_ALSO.get(name, ""),
         )
         for name, conditions in _UNGUARDED.items()
     },

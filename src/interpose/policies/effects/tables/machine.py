@@ -42,7 +42,7 @@ PROGRAMS = {
     ),
     "reboot": Program((Row("power"),), aka="halt poweroff"),
     "init": Program((Row("power", "1:0|1|6|s|S"),), aka="telinit"),
-    "osascript": Program((Row("power", "*:*shut down*|*restart*|*log out*"),), options="e= l="),
+    "osascript": Program((Row("power", "-e=*to?shut?down*|*to?restart*|*to?log?out*|*to?sleep*"),), options="e= l="),
     "pmset": Program((Row("power", "1:sleepnow|*:schedule"),)),
     # Services.
     "systemctl": Program(

@@ -10,7 +10,7 @@ from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
 from ....matching.shell.resolver import program_of
 from ....matching.shell.words import MANY, ONE, base_name
-from ..rows import Arguments, Found, Program, Row, parse
+from ..rows import Arguments, Found, Program, Row, parse, written
 
 __all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
 
@@ -24,20 +24,21 @@ class Fetched(NamedTuple):
 
 
 _CURL = (
-    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= "
-    "data-binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= x=,proxy= "
+    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= data- "
+    "binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= x=,proxy= "
     "A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= K=,config= "
-    "E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= connect-timeout= "
-    "retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix-socket= "
-    "abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional oauth2-bearer= "
-    "interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= Q=,quote= "
-    "t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= tls13-ciphers= "
-    "tls-max= tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 curves= engine= pinnedpubkey= stderr= trace= trace-ascii= socks5= "
-    "socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= aws-sigv4= variable= rate= "
-    "parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= login-options= krb= service-name= "
-    "proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= crlfile= happy-eyeballs-timeout-ms= "
-    "G,get I,head i,include f,fail fail-with-body fail-early s,silent S,show-error L,location location-trusted "
-    "v,verbose V,version h,help N,no-buffer compressed create-dirs progress-bar no-progress-meter parallel Z"
+    "E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= connect- "
+    "timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix- "
+    "socket= abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional "
+    "oauth2-bearer= interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= "
+    "Q=,quote= t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= "
+    "tls13-ciphers= tls-max= tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 curves= engine= pinnedpubkey= stderr= trace= "
+    "trace-ascii= socks5= socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= aws- "
+    "sigv4= variable= rate= parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= login-options= "
+    "krb= service-name= proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= crlfile= happy- "
+    "eyeballs-timeout-ms= G,get I,head i,include f,fail fail-with-body fail-early s,silent S,show-error L,location "
+    "location-trusted v,verbose V,version h,help N,no-buffer compressed create-dirs progress-bar no-progress-meter "
+    "parallel Z"
 )
 _WGET = (
     "O=,output-document= P=,directory-prefix= i=,input-file= a=,append-output= o=,output-file= U=,user-agent= "
@@ -71,7 +72,8 @@ _METHODS = frozenset(["POST", "PUT", "PATCH", "DELETE"])
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.IGNORECASE)
 _NETWORK_ADDRESS = re.compile(
-    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*:([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
+    r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*"
+    r":([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
     re.IGNORECASE,
 )
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
@@ -311,9 +313,7 @@ PROGRAMS: dict[str, Program] = {
     "http": Program(options=_HTTPIE, aka="https xh xhs httpie", effects=_httpie),
     "aria2c": Program(options=_ARIA, aka="axel", effects=_first_url),
     "lynx": Program(options=_FETCHER, aka="links elinks w3m fetch ftp GET lwp-request", effects=_first_url),
-    "iwr": Program(
-        aka="irm invoke-webrequest invoke-restmethod start-bitstransfer curl.exe", effects=_powershell
-    ),
+    "iwr": Program(aka="irm invoke-webrequest invoke-restmethod start-bitstransfer curl.exe", effects=_powershell),
     "ssh": Program(options=_SSH, aka="autossh slogin", effects=_ssh),
     "mosh": Program((Row("request:first"),)),
     "scp": Program(options=_SCP, effects=_copy),
@@ -331,20 +331,23 @@ PROGRAMS: dict[str, Program] = {
     "ping": Program((Row("request:last", "#>=1"),), options="c= i= w= W= s= t= I= n q 4 6 f"),
     "nmap": Program((Row("request:all", "#>=1"),), options="p= o= oN= oX= oG= oA= iL= T= script= D= S= e= g="),
     "ngrok": Program((Row("tunnel:first", sub=_TUNNELS),), aka="bore zrok tailscale-funnel"),
-    "cloudflared": Program((Row("tunnel:value:url", "--url", sub="tunnel"), Row("tunnel", sub="tunnel run")), options="url= name= config= hostname="),
+    "cloudflared": Program(
+        (Row("tunnel:value:url", "--url", sub="tunnel"), Row("tunnel", sub="tunnel run")),
+        options="url= name= config= hostname=",
+    ),
     "localtunnel": Program((Row("tunnel"),), aka="lt chisel frpc rathole pinggy serveo gost gs-netcat pwncat"),
     "tailscale": Program((Row("tunnel", sub="funnel"),)),
     "git": Program(globals="C= c= git-dir= work-tree= namespace= exec-path= config-env=", effects=_git_settings),
     "npm": Program(options="strict-ssl=? location= g,global userconfig=", aka="pnpm yarn", effects=_strict_ssl),
     "export": Program(aka="declare typeset setenv", effects=_exported),
     "composer": Program((Row("tls-off", ("1:disable-tls *:true", "1:secure-http *:false"), sub="config"),)),
-}  # fmt: skip
+}
 
 
 def fetches(command: Command) -> Iterator[Fetched]:
     """Yield what a command brings from the network, and where to."""
     name = program_of(command.name.lower())
-    words = command.parts[1:]
+    words = tuple(map(written, command.parts[1:]))
     reader = _FETCHES.get(name)
     if reader is not None:
         yield from reader(parse(name, words, _OPTIONS.get(name, ""), command))
@@ -365,7 +368,7 @@ def is_plain_fetch(command: Command) -> bool:
     name = program_of(command.name.lower())
     if name not in ("curl", "wget") or any(is_check_off(*one) for one in command.assigned):
         return False
-    given = parse(name, command.parts[1:], _OPTIONS[name], command)
+    given = parse(name, map(written, command.parts[1:]), _OPTIONS[name], command)
     is_other = given.has(*(one for one in _OTHER_SOURCES if name == "wget" or one not in ("e", "i", "B")))
     return not is_other and any(True for _ in fetches(command))
 
@@ -374,12 +377,8 @@ def _fetched_by_curl(given: Arguments) -> Iterator[Fetched]:
     if given.has("V", "h", "I"):
         return
     for url in _urls(given, "url") or ([MANY] if given.has("K") else []):
-        for file in given.options.get("o", ()) or [""]:
-            if file in _STANDARD_OUTPUT:
-                file = ""
-            elif not file and given.has("O", "remote-name-all"):
-                file = _name_in(url)
-            yield Fetched(url, file)
+        files = given.options.get("o") or [_name_in(url) if given.has("O", "remote-name-all") else ""]
+        yield from (Fetched(url, "" if file in _STANDARD_OUTPUT else file) for file in files)
 
 
 def _fetched_by_wget(given: Arguments) -> Iterator[Fetched]:

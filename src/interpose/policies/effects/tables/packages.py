@@ -35,12 +35,12 @@ def _sort(word: str, *, short: bool = False) -> str:
 
 def _installs(
     subs: str, *, index: str = "", links: str = "", everywhere: str = "", unsigned: str = "", git: str = "",
-    short: bool = False, packages: str = "", registry: str = "",
+    short: bool = False, packages: str = "", registry: str = "", always: str = "",
 ) -> Reads:  # fmt: skip
     """Return a function that reads a command that installs packages.
 
     ``subs`` are its subcommands; the others name options: those with an index, with places of packages, for the whole
-    system, without signatures, with a repository, and with a package.
+    system, without signatures, with a repository, and with a package; ``always`` the subcommands for all projects.
     """
     known = set(subs.split("|"))
 
@@ -64,7 +64,7 @@ def _installs(
                 yield Found("install-package", name_.group(), (registry,))
         if given.has(*unsigned.split()):
             yield Found("foreign-package", " ".join(words[at:]) or "…", ("unsigned",))
-        if given.has(*everywhere.split()):
+        if given.has(*everywhere.split()) or " ".join(words[:at]) in always.split("|"):
             yield Found("global-install", " ".join(words[at:]))
 
     return read
@@ -117,7 +117,7 @@ def _scripts(given: Arguments) -> Iterator[Found]:
 
 
 def _run_package(given: Arguments) -> Iterator[Found]:
-    words = [*given.options.get("p", ()), *given.operands[:1]]
+    words = [value for name in ("p", "from", "with") for value in given.options.get(name, ())] + given.operands[:1]
     for word in words:
         if sort := _sort(word, short=given.program in ("npx", "bunx")):
             yield Found("foreign-package", word, (sort,))
@@ -167,7 +167,7 @@ _NODE_OPTIONS = (
 _NODE = _all(
     _installs(
         "install|i|ci|add|in|it|update|up|upgrade|global add|dlx|exec|x|create|link", index="registry", everywhere="g",
-        short=True, registry="npm",
+        always="global add", short=True, registry="npm",
     ),
     _settings("config set registry", "set registry", "config set npmRegistryServer", "config set @"),
     _variables(NPM_CONFIG_REGISTRY="index", npm_config_registry="index", YARN_REGISTRY="index"),
@@ -177,8 +177,10 @@ _LOCAL = "http://localhost*|http://127.0.0.1*"
 _NODE_ROWS = (
     Row("", ("-n", "--dry-run", f"--registry={_LOCAL}")),
     Row("publish", sub="publish|npm publish|npm tag add|release"),
-    Row("publish", sub="dist-tag add|dist-tags add|tag add|owner add|access grant|access public"),
-    Row("unpublish", sub="unpublish|deprecate|npm unpublish|npm deprecate|dist-tag rm|dist-tag remove|owner rm|owner remove|access revoke"),
+    Row("publish", sub="dist-tag add|dist-tags add|tag add"),
+    Row("change-owners", sub="owner add|owner rm|owner remove|access grant|access revoke|access public"),
+    Row("unpublish", sub="unpublish|deprecate|npm unpublish|npm deprecate"),
+    Row("unpublish", sub="dist-tag rm|dist-tag remove"),
 )  # fmt: skip
 _PIP_OPTIONS = (
     "U,upgrade e=,editable= r=,requirement= t=,target= user q,quiet pre no-deps force-reinstall i=,index-url= "
@@ -190,6 +192,7 @@ _PIP_OPTIONS = (
 _PIP = _installs(
     "install|download|wheel|add|tool install|tool run|pip install|sync|lock|run|source add|inject|upgrade",
     index="i extra-index-url index default-index", links="f r", packages="e with from", registry="pypi",
+    everywhere="user", always="tool install",
 )  # fmt: skip
 
 
@@ -221,6 +224,9 @@ _SYSTEM = _installs(
     "install|upgrade|dist-upgrade|full-upgrade|localinstall|reinstall|in|add|update|-S|-U|download",
     unsigned="allow-unauthenticated nogpgcheck no-gpg-checks nosignature allow-untrusted dangerous force-yes nodigest",
 )
+_UNSIGNED = re.compile(
+    r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", re.IGNORECASE
+)
 _SYSTEM_OPTIONS = (
     "y,yes,assume-yes o=,option= t=,target-release= q allow-unauthenticated allow-downgrades force-yes nogpgcheck "
     "nosignature no-install-recommends no-gpg-checks allow-untrusted dangerous X=,repository= repo= enablerepo= "
@@ -231,9 +237,7 @@ _SYSTEM_OPTIONS = (
 
 def _unsigned_settings(given: Arguments) -> Iterator[Found]:
     for value in given.options.get("o", ()):
-        if re.search(
-            r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", value, re.IGNORECASE
-        ):
+        if _UNSIGNED.search(value):
             yield Found("foreign-package", value, ("unsigned",))
     if given.program in ("rpm", "dpkg", "pacman") and (given.has("i", "U", "F") or "-U" in given.words):
         yield from (Found("foreign-package", word, ("url",)) for word in given.operands if _URL.match(word))
@@ -286,11 +290,12 @@ def _go(given: Arguments) -> Iterator[Found]:
 
 def _visibility(given: Arguments) -> Iterator[Found]:
     words = given.operands
-    if (
-        (words[:2] == ["repo", "edit"] and given.value("visibility") == "public")
-        or (words[:2] == ["repo", "create"] and given.has("public"))
-        or (words[:2] == ["gist", "create"] and given.has("p", "public"))
-    ):
+    is_public: dict[tuple[str, ...], bool] = {
+        ("repo", "edit"): given.value("visibility") == "public",
+        ("repo", "create"): given.has("public"),
+        ("gist", "create"): given.has("p", "public"),
+    }
+    if is_public.get(tuple(words[:2])):
         yield Found("make-public", " ".join(words[2:]))
 
 
@@ -310,8 +315,34 @@ def _build_tool(given: Arguments) -> Iterator[Found]:
             yield Found("publish", word)
 
 
+def _unchecked_chart(given: Arguments) -> Iterator[Found]:
+    if given.has("insecure-skip-tls-verify"):
+        yield Found("tls-off")
+
+
+def _added_repository(given: Arguments) -> Iterator[Found]:
+    yield from (Found("foreign-package", value, ("repository",)) for value in given.options.get("add-repo", ()))
+
+
+def _clone_of_host(given: Arguments) -> Iterator[Found]:
+    if given.operands[:2] == ["repo", "clone"]:
+        yield from _clone(given._replace(operands=given.operands[1:]))
+
+
+def _extension(given: Arguments) -> Iterator[Found]:
+    values = given.options.get("install-extension", ())
+    yield from (Found("foreign-package", value, ("url",)) for value in values if _URL.match(value))
+
+
+def _module(given: Arguments) -> Iterator[Found]:
+    for value in given.options.get("from-module", ()):
+        if _GIT.match(value) or _URL.match(value):
+            yield Found("foreign-package", value, (_sort(value) or "url",))
+
+
 PROGRAMS: dict[str, Program] = {
-    "npm": Program(_NODE_ROWS, options=_NODE_OPTIONS, aka="pnpm yarn cnpm tyarn lerna", effects=_NODE),
+    "npm": Program(_NODE_ROWS, options=_NODE_OPTIONS, aka="pnpm yarn cnpm tyarn", effects=_NODE),
+    "lerna": Program((Row("publish", "-y", sub="publish"),), options="y,yes"),  # else it asks by itself
     "bun": Program(_NODE_ROWS, options=_NODE_OPTIONS, effects=_all(_NODE, _url_of_script)),
     "npx": Program(options=_NODE_OPTIONS, aka="bunx pnpx", effects=_run_package),
     "uvx": Program(options=_PIP_OPTIONS, effects=_all(_run_package, _PYTHON_VARIABLES)),
@@ -323,8 +354,10 @@ PROGRAMS: dict[str, Program] = {
     "twine": Program((Row("publish", sub="upload"),)),
     "setup.py": Program(effects=_upload),
     "conda": Program(
-        (Row("publish", sub="upload"),), options="c=,channel= n=,name= p=,prefix= f=,file= y override-channels",
-        aka="mamba micromamba anaconda", effects=_installs("install|create|update|env create", links="c f"),
+        (Row("publish", sub="upload"),),
+        options="c=,channel= n=,name= p=,prefix= f=,file= y override-channels",
+        aka="mamba micromamba anaconda",
+        effects=_installs("install|create|update|env create", links="c f"),
     ),
     "cargo": Program(
         (
@@ -332,28 +365,36 @@ PROGRAMS: dict[str, Program] = {
             Row("publish", sub="publish|release"),
             Row("", "--undo", sub="yank"),
             Row("unpublish", sub="yank"),
-            Row("publish", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
+            Row("change-owners", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
         ),
         options="n,dry-run git= registry= index= path= branch= tag= rev= version=,vers= F=,features= p=,package= "
         "manifest-path= target= token= locked f,force",
         globals="q v Z= C= config= locked offline frozen color=",
-        effects=_all(_installs("install|add|binstall", index="registry index", git="git", registry="crates")),
+        effects=_all(
+            _installs(
+                "install|add|binstall", index="registry index", git="git", registry="crates", always="install|binstall"
+            )
+        ),
     ),
     "gem": Program(
         (
             Row("publish", sub="push"),
-            Row("publish", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
+            Row("change-owners", ("-a", "-r"), sub="owner", options="a=,add= r=,remove="),
             Row("unpublish", sub="yank"),
         ),
         options="s=,source= a=,add= r=,remove= v=,version= g= i=,install-dir= P=,trust-policy= no-document N",
         effects=_all(
-            _installs("install|update|sources", index="s a"),
+            _installs("install|update|sources", index="s a", always="install"),
         ),
     ),
     "bundle": Program(effects=_settings("config set mirror", "config mirror")),
     "go": Program(options="insecure o= v u t tags= ldflags= mod= C=", effects=_go),
-    "goreleaser": Program((Row("", ("--snapshot", "--skip=*publish*")), Row("publish", sub="release")), options="snapshot skip= f= clean"),
-    "composer": Program(effects=_settings("config repositories", "config repo", "config --global repo", "config -g repo")),
+    "goreleaser": Program(
+        (Row("", ("--snapshot", "--skip=*publish*")), Row("publish", sub="release")), options="snapshot skip= f= clean"
+    ),
+    "composer": Program(
+        effects=_settings("config repositories", "config repo", "config --global repo", "config -g repo")
+    ),
     "mvn": Program(options="dry-run m D= P= pl= f= s= am q B U", aka="mvnw", effects=_build_tool),
     "gradle": Program(options="m,dry-run P= D= p= x= q i", aka="gradlew gradlew.bat sbt lein", effects=_build_tool),
     "dotnet": Program(
@@ -370,28 +411,36 @@ PROGRAMS: dict[str, Program] = {
     "rpm": Program(options=_SYSTEM_OPTIONS, effects=_unsigned_settings),
     "dpkg": Program(options=_SYSTEM_OPTIONS, effects=_unsigned_settings),
     "dnf": Program(
-        options=_SYSTEM_OPTIONS + " add-repo=", aka="yum zypper apk snap flatpak microdnf yum-config-manager",
+        options=_SYSTEM_OPTIONS + " add-repo=",
+        aka="yum zypper apk snap flatpak microdnf yum-config-manager",
         effects=_all(
-            _SYSTEM, _unsigned_settings,
-            _settings("config-manager --add-repo", "config-manager addrepo", "addrepo", "ar ", "remote-add", sort="repository"),
-            lambda given: (Found("foreign-package", value, ("repository",)) for value in given.options.get("add-repo", ())),
+            _SYSTEM,
+            _unsigned_settings,
+            _settings(
+                "config-manager --add-repo", "config-manager addrepo", "addrepo", "ar ", "remote-add", sort="repository"
+            ),
+            _added_repository,
         ),
     ),
     "pacman": Program(options="S U R y u q s noconfirm needed", aka="yay paru", effects=_unsigned_settings),
-    "add-apt-repository": Program(options="y k= r,remove n keyserver= recv-keys=", aka="apt-add-repository", effects=_repositories),
+    "add-apt-repository": Program(
+        options="y k= r,remove n keyserver= recv-keys=", aka="apt-add-repository", effects=_repositories
+    ),
     "apt-key": Program(options="keyserver= recv-keys=", effects=_repositories),
     "helm": Program(
-        (Row("publish", sub="push"),), options="version= repo= username= password= verify insecure-skip-tls-verify "
+        (Row("publish-image", sub="push"),),
+        options="version= repo= username= password= verify insecure-skip-tls-verify "
         "ca-file= plain-http n=,namespace= f=,values= set=",
         effects=_all(
             _settings("repo add", "plugin install", sort="repository"),
             _installs("install|upgrade|template|pull", index="repo"),
-            lambda given: iter([Found("tls-off")] if given.has("insecure-skip-tls-verify") else []),
+            _unchecked_chart,
         ),
     ),
     "terraform": Program(
-        options="from-module=", aka="tofu",
-        effects=lambda given: (Found("foreign-package", value, (_sort(value) or "url",)) for value in given.options.get("from-module", ()) if _GIT.match(value) or _URL.match(value)),
+        options="from-module=",
+        aka="tofu",
+        effects=_module,
     ),
     "docker": Program(
         (
@@ -399,20 +448,22 @@ PROGRAMS: dict[str, Program] = {
             Row("publish-image", sub="push"),
             Row("publish-image", "--push", sub="build|buildx build|buildx bake"),
         ),
-        options="a,all-tags q platform= push v=,volume= e=,env= p=,publish= n=,name= w=,workdir= u=,user= network=,net= "
-        "entrypoint= mount= env-file= restart= l=,label= m=,memory= cpus= gpus= shm-size= tmpfs= ulimit= h=,hostname= "
-        "add-host= link= pull= cap-add= cap-drop= device= security-opt= userns= ipc= pid= uts= log-driver= log-opt= "
-        "t=,tag= f=,file= build-arg= target= cache-from= cache-to= o=,output= expose= dns= ip= runtime= stop-signal= "
-        "disable-content-trust d,detach i t rm",
+        options="a,all-tags q platform= push v=,volume= e=,env= p=,publish= n=,name= w=,workdir= u=,user= "
+        "network=,net= entrypoint= mount= env-file= restart= l=,label= m=,memory= cpus= gpus= shm-size= "
+        "tmpfs= ulimit= h=,hostname= add-host= link= pull= cap-add= cap-drop= device= security-opt= userns= "
+        "ipc= pid= uts= log-driver= log-opt= t=,tag= f=,file= build-arg= target= cache-from= cache-to= "
+        "o=,output= expose= dns= ip= runtime= stop-signal= disable-content-trust d,detach i t rm",
         globals="c=,context= D,debug H=,host= l=,log-level= config= tls tlsverify",
         aka="podman nerdctl buildah",
         effects=_images,
     ),
     "skopeo": Program((Row("publish-image", sub="copy|sync"),), aka="crane oras"),
-    "kubectl": Program(options="f=,filename= k=,kustomize= n=,namespace= dry-run=? l= o= context= cluster=", aka="oc", effects=_apply),
+    "kubectl": Program(
+        options="f=,filename= k=,kustomize= n=,namespace= dry-run=? l= o= context= cluster=", aka="oc", effects=_apply
+    ),
     "git": Program(
-        options="b= depth= o= c= j= recurse-submodules branch= origin= config= template= reference= filter= shallow-since= "
-        "separate-git-dir= u= upload-pack= t= m= server-option=",
+        options="b= depth= o= c= j= recurse-submodules branch= origin= config= template= reference= filter= "
+        "shallow-since= separate-git-dir= u= upload-pack= t= m= server-option=",
         globals="C= c= git-dir= work-tree= namespace= exec-path= config-env=",
         effects=_clone,
     ),
@@ -427,14 +478,20 @@ PROGRAMS: dict[str, Program] = {
         "m,merge s,squash r,rebase auto admin delete-branch subject= match-head-commit= c=,comment=",
         globals="R=,repo= hostname=",
         aka="glab hub",
-        effects=_all(_visibility, lambda given: _clone(given._replace(operands=given.operands[1:])) if given.operands[:2] == ["repo", "clone"] else iter(())),
+        effects=_all(_visibility, _clone_of_host),
     ),
     "vsce": Program((Row("publish", sub="publish"), Row("unpublish", sub="unpublish")), aka="ovsx"),
     "pod": Program((Row("publish", sub="trunk push|repo push"), Row("unpublish", sub="trunk delete|trunk deprecate"))),
     "mix": Program((Row("", "--dry-run"), Row("publish", sub="hex.publish"), Row("unpublish", sub="hex.retire"))),
-    "dart": Program((Row("", ("--dry-run", "-n")), Row("publish", sub="pub publish")), options="n,dry-run", aka="flutter"),
-    "luarocks": Program((Row("publish", sub="upload"),), options="server=", effects=_installs("install", index="server")),
-    "semantic-release": Program((Row("", ("-d", "--dry-run")), Row("publish")), options="d,dry-run", aka="release-it np"),
+    "dart": Program(
+        (Row("", ("--dry-run", "-n")), Row("publish", sub="pub publish")), options="n,dry-run", aka="flutter"
+    ),
+    "luarocks": Program(
+        (Row("publish", sub="upload"),), options="server=", effects=_installs("install", index="server")
+    ),
+    "semantic-release": Program(
+        (Row("", ("-d", "--dry-run")), Row("publish")), options="d,dry-run", aka="release-it np"
+    ),
     "changeset": Program((Row("publish", sub="publish"),)),
-    "code": Program(options="install-extension=", effects=lambda given: (Found("foreign-package", value, ("url",)) for value in given.options.get("install-extension", ()) if _URL.match(value))),
-}  # fmt: skip
+    "code": Program(options="install-extension=", effects=_extension),
+}

@@ -1,5 +1,6 @@
 """Programs that make something run later: schedulers, services, settings that are commands."""
 
+import shlex
 from collections.abc import Iterator
 
 from ....matching.shell.words import is_known
@@ -40,6 +41,9 @@ _READS = ("get", "get-all", "get-regexp", "list", "l", "get-urlmatch", "show-ori
 def _git(arguments: Arguments) -> Iterator[Found]:
     """Read ``git config KEY VALUE``: a setting whose value git runs."""
     sub, *words = arguments.operands or [""]
+    template = arguments.value("template")
+    if sub in ("init", "clone") and template:
+        yield Found("persist-command", f"the hooks in {template}")
     if sub != "config" or arguments.has(*_READS, "unset", "unset-all", "remove-section", "rename-section"):
         return
     if words[:1] == ["set"]:
@@ -66,10 +70,13 @@ def _is_command(key: str, value: str) -> bool:
 
 def _is_ordinary(value: str) -> bool:
     """Return whether a value is a usual program without a shell's operators."""
-    if not is_known(value) or _SHELL & set(value):
+    if not is_known(value) or _SHELL & set(value.replace("$@", "")):
         return False
-    first = value.strip().lstrip("!'\"").split(maxsplit=1)
-    name = first[0].replace("\\", "/").rpartition("/")[2].strip("'\"").lower().removesuffix(".exe") if first else ""
+    try:
+        words = shlex.split(value.strip().lstrip("!").replace("\\", "/"))
+    except ValueError:
+        return False
+    name = words[0].rpartition("/")[2].lower().removesuffix(".exe") if words else ""
     return not name or name in _ORDINARY or name == "git"
 
 
@@ -78,7 +85,7 @@ def _npm(arguments: Arguments) -> Iterator[Found]:
     if words[:2] == ["config", "set"] or words[:1] == ["set"]:
         for word in words[1:]:
             if word.partition("=")[0] in ("script-shell", "shell", "node-options", "git", "editor", "viewer"):
-                yield Found("persist", f"what npm runs: {word}")
+                yield Found("persist", word)
 
 
 def _crontab(arguments: Arguments) -> Iterator[Found]:
@@ -93,8 +100,8 @@ def _schtasks(arguments: Arguments) -> Iterator[Found]:
 
 
 def _at(arguments: Arguments) -> Iterator[Found]:
-    if not arguments.has("l", "r", "d", "c", "V") and (arguments.operands or arguments.program == "batch"):
-        yield Found("persist", "a command, by at", ("cron",))
+    if not arguments.has("l", "r", "d", "c", "V") and (arguments.operands or arguments.command.name == "batch"):
+        yield Found("persist", "a command", ("cron",))
 
 
 def _key(arguments: Arguments) -> Iterator[Found]:
@@ -110,7 +117,7 @@ PROGRAMS = {
         effects=_git,
         globals="C= c= git-dir= work-tree= namespace= exec-path= p,paginate P,no-pager bare",
         options=f"{_WRITES} get get-all get-regexp list,l show-origin show-scope name-only"
-        " remove-section rename-section",
+        " template= remove-section rename-section",
     ),
     "crontab": Program(effects=_crontab, options="l r e i V T u="),
     "at": Program(effects=_at, options="f= q= t= m M l r d c V v b", aka="batch"),
@@ -120,11 +127,11 @@ PROGRAMS = {
                            " unit=,u= user scope p=,property= wait t,pty d= G"),
     "systemctl": Program((Row("persist-service:all", sub=_SERVICES),),
                          globals="user system q,quiet no-pager now force H= M= t= p= all root= global runtime"),
-    "loginctl": Program((Row("persist-service:all", sub="enable-linger"),)),
+    "loginctl": Program((Row("persist-service", sub="enable-linger"),)),
     "launchctl": Program((Row("persist-service:all", sub="load|bootstrap|enable|submit|setenv|config"),)),
     "update-rc.d": Program((Row("persist-service:first", "#>=2"),), aka="rc-update chkconfig sysv-rc-conf"),
     "schtasks": Program(effects=_schtasks),
-    "pm2": Program((Row("persist-service:all", sub="startup|save"),)),
+    "pm2": Program((Row("persist-service", sub="startup|save"),)),
     "brew": Program((Row("persist-service:all", sub="services start|services restart"),)),
     "ssh-copy-id": Program(effects=_key, options="i= p= o= f n s"),
     "npm": Program(effects=_npm, aka="pnpm yarn", options="g,global location="),

@@ -11,20 +11,26 @@ from ..rows import Arguments, Found, Program, Row, written
 
 __all__ = ["PROGRAMS"]
 
-_SU = "c:lmpPs:g:G:w:fhVT command= login shell= group= supp-group= session-command= preserve-environment whitelist-environment= pty"
+_SU = (
+    "c:lmpPs:g:G:w:fhVT command= login shell= group= supp-group= session-command= preserve-environment "
+    "whitelist-environment= pty"
+)
 _OPTIONS = {
     "su": _SU,
     "runuser": f"{_SU}u: user=",
     "pkexec": "u: user= disable-internal-agent keep-cwd",
     "gosu": "",
     "su-exec": "",
-    "run0": "u:g:D: user= group= chdir= unit= property= description= slice= nice= setenv= background= machine= shell-prompt-prefix=",
+    "run0": "u:g:D: user= group= chdir= unit= property= description= slice= nice= setenv= background= machine=",
     "doas": WRAPPERS["doas"].options,
     "sudo": WRAPPERS["sudo"].options,
     "machinectl": "M:q uid= machine= quiet",
 }
 _ASKS_NOTHING = frozenset({"v", "K", "k", "l", "V", "h", "version", "list", "validate", "help", "remove-timestamp"})
-_GROUPS = "sudo|wheel|docker|root|admin|lxd|libvirt|disk|shadow|adm|sudo,*|wheel,*|docker,*|*,sudo|*,wheel|*,docker|*,sudo,*|*,docker,*"
+_GROUPS = (
+    "sudo|wheel|docker|root|admin|lxd|libvirt|disk|shadow|adm|sudo,*|wheel,*|docker,*|*,sudo|*,wheel|*,docker|*,sudo,*|"
+    "*,docker,*"
+)
 _ROOT = frozenset({"root", "0", "#0", ""})
 
 
@@ -35,6 +41,7 @@ def _sudo(arguments: Arguments) -> Iterator[Found]:
     while at < len(words) and "=" in words[at] and not words[at].startswith(("-", "/")):
         at += 1
     inner = words[at:]
+    edits = bool({"-e", "--edit"} & set(words[:at]))
     user = options.get("u") or options.get("user") or ""
     if arguments.program in ("gosu", "su-exec"):
         user, inner = "".join(inner[:1]).partition(":")[0], inner[1:]
@@ -43,10 +50,9 @@ def _sudo(arguments: Arguments) -> Iterator[Found]:
             arguments.program != "sudo" and not options.keys() & _ASKS_NOTHING
         ):
             yield Found("elevated-shell")
-        elif options.keys() & {"e", "edit"}:
-            yield Found("elevate", "sudoedit")
         return
-    if options.keys() & {"e", "edit"}:
+    if edits:
+        yield from (Found("write-files", path) for path in inner)
         inner = ["sudoedit", *inner]
     yield from _elevated(user, inner, is_fed=bool(arguments.texts))
 
@@ -92,7 +98,16 @@ def _nsenter(arguments: Arguments) -> Iterator[Found]:
         yield Found("host-root", "the first process of the host")
 
 
+def _shell(arguments: Arguments) -> Iterator[Found]:
+    """Read a shell without a text, a file or input that another program runs as root: ``sudo env bash``."""
+    elevated = {"sudo", "doas", "pkexec", "run0"} & set(arguments.command.via)
+    words = arguments.command.parts[1:]
+    if elevated and not arguments.texts and all(word[:1] == "-" and "c" not in word for word in words):
+        yield Found("elevated-shell")
+
+
 PROGRAMS = {
+    "bash": Program(effects=_shell, aka="sh zsh dash ksh fish tcsh csh ash"),
     "sudo": Program(effects=_sudo),
     "doas": Program(effects=_sudo),
     "pkexec": Program(effects=_sudo),
@@ -102,7 +117,7 @@ PROGRAMS = {
     "su": Program(effects=_su),
     "runuser": Program(effects=_su),
     "machinectl": Program((Row("elevated-shell", sub="shell|login"),)),
-    "sudoedit": Program((Row("elevate:words"),)),
+    "sudoedit": Program((Row("elevate:words write-files:all"),)),
     "visudo": Program((Row("", "-c"), Row("grant-root")), options="c,check f=,file= q,quiet s,strict"),
     "usermod": Program(
         (
@@ -110,17 +125,37 @@ PROGRAMS = {
             Row("grant-root", ("-o -u=0", "-u=0")),
             Row("change-users:last"),
         ),
-        options="a,append G=,groups= g=,gid= u=,uid= o,non-unique l=,login= d=,home= m s=,shell= c= p=,password= L U e=",
+        options=(
+            "a,append G=,groups= g=,gid= u=,uid= o,non-unique l=,login= d=,home= m s=,shell= c= p=,password= L U e="
+        ),
         aka="useradd",
     ),
-    "gpasswd": Program((Row("grant-root:words", ("-a *:sudo|wheel|docker|root|admin", "-A")), Row("change-users:words")),
-                       options="a=,add= d=,delete= A=,administrators= M=,members= r R"),
-    "adduser": Program((Row("grant-root:last", "*:sudo|wheel|docker|root|admin"), Row("change-users:words")), aka="addgroup"),
-    "passwd": Program((Row("", ("-S", "--status")), Row("grant-root", "1:root"), Row("change-users:words")), options="S,status l u d e"),
-    "chpasswd": Program((Row("change-users"),), aka="userdel deluser groupdel delgroup chsh chfn groupmod newusers vipw vigr"),
-    "nsenter": Program(effects=_nsenter, options="t=,target= m,mount=? u,uts=? i,ipc=? n,net=? p,pid=? U,user=? a,all S= G= F r=? w=?"),
+    "gpasswd": Program(
+        (Row("grant-root:words", ("-a *:sudo|wheel|docker|root|admin", "-A")), Row("change-users:words")),
+        options="a=,add= d=,delete= A=,administrators= M=,members= r R",
+    ),
+    "adduser": Program(
+        (Row("grant-root:last", "*:sudo|wheel|docker|root|admin"), Row("change-users:words")), aka="addgroup"
+    ),
+    "passwd": Program(
+        (Row("", ("-S", "--status")), Row("grant-root", "1:root"), Row("change-users:words")),
+        options="S,status l u d e",
+    ),
+    "chpasswd": Program(
+        (Row("change-users"),), aka="userdel deluser groupdel delgroup chsh chfn groupmod newusers vipw vigr"
+    ),
+    "nsenter": Program(
+        effects=_nsenter, options="t=,target= m,mount=? u,uts=? i,ipc=? n,net=? p,pid=? U,user=? a,all S= G= F r=? w=?"
+    ),
     "insmod": Program((Row("load-kernel-code:words", "#>=1"),), aka="rmmod"),
     "kexec": Program((Row("load-kernel-code:words"),)),
-    "sysctl": Program((Row("load-kernel-code:words", ("*:kernel.core_pattern=*|kernel.modprobe=*|kernel.yama*=*|kernel.randomize*=*|fs.suid*=*",)),),
-                      options="w p n a q e N"),
-}  # fmt: skip
+    "sysctl": Program(
+        (
+            Row(
+                "load-kernel-code:words",
+                ("*:kernel.core_pattern=*|kernel.modprobe=*|kernel.yama*=*|kernel.randomize*=*|fs.suid*=*",),
+            ),
+        ),
+        options="w p n a q e N",
+    ),
+}

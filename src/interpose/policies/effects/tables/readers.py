@@ -87,13 +87,16 @@ def _dd(arguments: Arguments) -> Iterator[Found]:
             yield Found("read-files", word[3:])
 
 
+_PATCH = ("p", "u", "patch", "patch-with-stat")
 _GIT_SHOWS = frozenset({
     "add", "stage", "show", "diff", "difftool", "cat-file", "blame", "annotate", "archive", "grep", "hash-object",
 })  # fmt: skip
 
 
 def _git(arguments: Arguments) -> Iterator[Found]:
-    if arguments.operands[:1] and arguments.operands[0] in _GIT_SHOWS:
+    operands = arguments.operands
+    shows = operands[:1] in (["log"], ["whatchanged"], ["stash"], ["format-patch"]) and arguments.has(*_PATCH)
+    if shows or (operands[:1] and operands[0] in _GIT_SHOWS):
         if arguments.has("stat", "name-only", "name-status", "quiet", "check", "numstat", "shortstat"):
             return
         skipped = 2 if arguments.operands[0] == "grep" and not arguments.has("e", "f") else 1
@@ -183,6 +186,7 @@ PROGRAMS = {
         options="m= message= author= date= stat name-only name-status quiet check numstat shortstat format=? pretty=?",
         effects=_git,
     ),
+    "xargs": Program((Row("read-files:value:a", "-a"),), options="a=,arg-file= I= n= P= d= L= s= E="),
     "find": Program(effects=_find, aka="gfind fd fdfind"),
     "curl": Program(effects=_curl, aka="wget"),
     "docker": Program(effects=_second, aka="podman nerdctl kubectl oc"),

@@ -1,0 +1,68 @@
+"""The words that xargs gives to a command, as far as a ``find`` or ``ls`` before the pipe shows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from ...matching.shell import Command, Line
+from ...matching.shell.words import MANY, ONE, Expansion, MarkedWord, is_known
+from .find import effects_of_find
+from .rows import parse, written
+
+__all__ = ["with_input"]
+
+_FILTERS = frozenset(["grep", "egrep", "fgrep", "head", "sort", "tail", "uniq"])
+"""Programs that pass some of the lines that they read on."""
+_PRINTS = frozenset(["-print", "-print0"])
+
+
+def with_input(line: Line, command: Command) -> Command:
+    """Return a command that xargs runs with the words that it is given; the command itself if they are unknown."""
+    if command.via[-1:] != ("xargs",) or command.parts[-1:] not in ((ONE,), (MANY,)):
+        return command
+    words = list(_words(line, command.place))
+    if not words:
+        return command
+    known = [part for part in command.parts if part not in (ONE, MANY)]
+    return command._replace(parts=(*known, *words))
+
+
+def _words(line: Line, place: int) -> Iterator[str]:
+    """Yield the words that are piped to the command at a place, also through programs that select some of them."""
+    pipe = next((one for one in line.pipes if one.middle <= place < one.last), None)
+    if pipe is None:
+        return
+    sources = [one for one in line.commands if pipe.first <= one.place < pipe.middle]
+    makers = [one for one in sources if one.name not in _FILTERS]
+    if len(makers) != 1 or makers[0].directories != ("",):
+        return
+    is_selected = any(one.name in _FILTERS and one.name not in ("sort", "uniq") for one in sources)
+    for word in _printed(makers[0]):
+        yield _pattern(f"{word.rstrip('/')}/selected") if is_selected and is_known(word) else word
+
+
+def _printed(source: Command) -> Iterator[str]:
+    if source.name == "find":
+        yield from _found(source)
+    elif source.name == "ls":
+        operands = [word for word in source.parts[1:] if not word.startswith("-")]
+        if not any(is_known(word) for word in operands):  # the names in a directory are relative to it
+            yield from operands or [_pattern("./")]
+
+
+def _found(source: Command) -> Iterator[str]:
+    """Yield the files that find prints: the directories, or patterns in them if tests select the files."""
+    words = [written(word) for word in source.parts[1:]]
+    if any(word.startswith(("-exec", "-ok", "-delete", "-fprint", "-printf", "-fls")) for word in words):
+        return
+    at = next((at for at, word in enumerate(words) if at and word.startswith(("-", "(", "!"))), len(words))
+    tests = [word for word in words[at:] if word not in _PRINTS]
+    whole = [*words[:at], *(["(", *tests, ")"] if tests else []), "-delete"]
+    for found in effects_of_find(parse("find", whole, "", source)):
+        folder, name = os.path.split(found.target)
+        yield _pattern(f"{folder}/{name.rstrip(MANY)}") if MANY in found.target else found.target
+
+
+def _pattern(start: str) -> MarkedWord:
+    return MarkedWord(start + MANY, (start, Expansion(MANY, written="*")))
