@@ -46,7 +46,7 @@ def written(value: Any) -> str:
 def visible(text: str) -> str:
     """Return text on one line in which every character can be seen: marks and control characters are escaped."""
     return "".join(
-        one if one.isascii() and one.isprintable() or category(one)[0] in "LNPS" else ascii(one)[1:-1] for one in text
+        one if (one.isascii() and one.isprintable()) or category(one)[0] in "LNPS" else ascii(one)[1:-1] for one in text
     )
 
 
