@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ...matching.programs import INTERPRETERS
 from ...matching.shell import Command, Line
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE
 from .effect import Effect
 
