@@ -40,7 +40,7 @@ POLICY = Policy(
         action("prune", "ask", "deleting everything that is unused: prune -a"),
         action("all", "ask", "stopping or removing what a list of all names: docker rm -f $(docker ps -aq)"),
         action("clusters", "ask", "deleting local clusters and virtual machines: kind, minikube, k3d, vagrant"),
-        action("remove", "allow", "stopping and removing single containers and images, plain prunes"),
+        action("remove", "ask", "stopping and removing single containers and images, plain prunes"),
     ),
-    recommended={"clusters": "allow"},
+    recommended={"clusters": "allow", "remove": "allow"},
 )

@@ -52,6 +52,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
     for effect in call.of("computed-options"):
         yield Objection(options["unknownTargets"], say(effect), effect.grade)
+    for effect in call.of("abort-merge"):
+        yield Objection(options["aborts"], say(effect), effect.grade)
     for effect in call.of(*_INSTEAD):
         if not _is_free(effect, call, options):
             yield Objection(options["git"], say(_shown(effect, call), _INSTEAD[effect.kind]), effect.grade)
@@ -278,6 +280,7 @@ POLICY = Policy(
     parameters=(
         action("files", "deny", "deleting or emptying files outside the project, or the project itself"),
         action("git", "ask", "git commands that lose changes, untracked files, stashes, branches or recovery"),
+        action("aborts", "ask", "git merge --abort, git rebase --abort and the like"),
         action("unknownTargets", "ask", "deleting files that are not known before the command runs"),
         one_of("inside", ("allow", "ask", "ask-tracked", "deny"), "allow", "deleting files in the project"),
         names(
@@ -288,7 +291,7 @@ POLICY = Policy(
         one_of("worktrees", ("same", "relax"), "same", "whether changes in linked worktrees may be discarded"),
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
-    recommended={},
+    recommended={"aborts": "allow"},
     notes="Deleting one named file outside the project is asked about where more would be denied. "
     "Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
     "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",

@@ -58,6 +58,7 @@ KINDS: dict[str, str] = {
     # git.
     "lose-changes": "discards uncommitted changes in {target}",
     "lose-changes-perhaps": "discards uncommitted changes if {target} is a file",
+    "abort-merge": "gives up a merge or a rebase, and with it what was resolved in it",
     "lose-untracked": "deletes untracked files in {target}",
     "lose-stash": "deletes stashed changes {target}",
     "lose-commits": "deletes or moves the ref {target}, and with it the way to its commits",
@@ -122,6 +123,8 @@ KINDS: dict[str, str] = {
     "run-downloaded": "runs what it downloads from {target}",
     "run-extracted": "runs a program of an archive that it downloads from {target}",
     "run-decoded": "runs a text that it decodes",
+    "computed-words": "is given options or code that are not known before it runs",
+    "load-code": "makes programs run or load {target}",
     "computed-code": "runs code or commands that it computes",
     "apply-downloaded": "applies what it downloads from {target}",
     "network-shell": "gives a shell to the network",
@@ -169,8 +172,6 @@ KINDS: dict[str, str] = {
 def say(effect: Effect, instead: str = "") -> str:
     """Return what an effect does as a reason: the command, the phrase of its kind, and what to do instead."""
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
-    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
-    return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
     return f"`{command}` {phrase_of(effect)}" + (f" ({instead})" if instead else "")
 
 

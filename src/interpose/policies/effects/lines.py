@@ -9,6 +9,7 @@ from functools import lru_cache
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE, is_known
+from .computed_words import computed_words
 from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
@@ -21,6 +22,7 @@ from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
+from .variables import loading_variables
 from .xargs import with_input
 
 __all__ = ["effects_of_line", "unread"]
@@ -107,6 +109,8 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for name, value in command.assigned:
         if is_check_off(name, value):
             yield Found("tls-off")
+    yield from loading_variables(command)
+    yield from computed_words(command)
     given = texts.read_by(command)
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command, given)
