@@ -57,6 +57,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             shown = "commands" if effect.kind == "read-secret" else "keys"
             what = options["use" if effect.command in call.consumed else shown]
             yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
+        elif effect.kind == "read-decoded":
+            yield Objection(options["env"], say(effect, "write the name of the file as it is"), effect.grade)
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:

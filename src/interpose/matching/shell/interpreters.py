@@ -33,6 +33,10 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
                 line.suspect_texts(name, arguments, runs=True)
             at += option in ("--rcfile", "--init-file")
             continue
+        if re.match(r"[-+][a-zA-Z]*?[oO][a-zA-Z]", option):
+            line.cannot_read(f"the options of {name} are written in a way that shells read differently")
+            line.suspect_texts(name, arguments, runs=True)
+            return INPUT_RUN
         has_text |= "c" in option[1:] and option[0] == "-"
         reads |= "s" in option[1:]
         only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option

@@ -38,7 +38,7 @@ ONE = "\0"
 MANY = "\1"
 """Any number of words, or none: ``$x``, ``*``, ``{a,b}``."""
 
-_MOST_BRACES = 64
+_MOST_BRACES = 256
 _MARK = re.compile("[\0\1]")
 
 
@@ -180,7 +180,7 @@ def brace_words(word: str) -> Sequence[str]:
         if isinstance(piece, Expansion) and _is_braces(piece):
             choices = piece.written[1:-1].split(",")
         if len(made) * len(choices) > _MOST_BRACES:
-            return (word,)
+            return (expanded(Expansion(MANY)),)
         made = [[*one, choice] for one in made for choice in choices]
     return [text for text in map(join, made) if text]
 

@@ -77,6 +77,7 @@ KINDS: dict[str, str] = {
     # Machine.
     "disk-write": "writes to the disk {target}",
     "format-disk": "erases {target}",
+    "read-disk": "opens the disk {target} with a program that can change it",
     "mount": "mounts or unmounts {target}",
     "power": "stops or restarts the machine",
     "stop-service": "stops or disables the service {target}",
@@ -106,6 +107,7 @@ KINDS: dict[str, str] = {
     "container-change": "changes containers {target}",
     "container-cleanup": "removes containers or images {target}",
     "container-all": "stops or removes all containers or images at once {target}",
+    "container-image": "removes the image {target} by force",
     "container-cluster": "deletes a local cluster or virtual machine {target}",
     "container-data-loss": "deletes data of containers {target}",
     # Clusters, clouds, databases.
@@ -125,6 +127,7 @@ KINDS: dict[str, str] = {
     "run-decoded": "runs a text that it decodes",
     "computed-words": "is given options or code that are not known before it runs",
     "load-code": "makes programs run or load {target}",
+    "code-command": "runs a command by code: {target}",
     "computed-code": "runs code or commands that it computes",
     "apply-downloaded": "applies what it downloads from {target}",
     "network-shell": "gives a shell to the network",
@@ -148,6 +151,7 @@ KINDS: dict[str, str] = {
     "print-env": "prints the environment",
     "print-variable": "prints the variable {target}",
     "read-secret": "prints the secret {target}",
+    "read-decoded": "works with a file whose name it decodes",
     "print-key": "prints private keys or passwords of a keyring",
     "use-secret-file": "uses the secret file {target}",
     "give-secret-file": "is given the secret file {target}",

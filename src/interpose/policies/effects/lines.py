@@ -116,7 +116,10 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
         yield from apply_rows(name, program, command, given)
     language, code = code_of(command, given)
     for one in code:
-        yield from read_code(language, one)
+        for found in read_code(language, one):
+            yield found
+            if found.kind == RUNS:
+                yield Found("code-command", found.target)
     yield from network_in_code(command, code)
 
 

@@ -33,7 +33,7 @@ _NOTHING = frozenset({
 })  # fmt: skip
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
-    "ansible-playbook", "kubectl", "helm", "npm", "npx", "yarn", "pnpm", "make", "cosign",
+    "ansible-playbook", "kubectl", "helm", "deno", "npm", "npx", "yarn", "pnpm", "make", "cosign",
     "codesign", "jarsigner", "apksigner", "signtool", "gpg", "sops", "age", "kubeseal", "flask", "uvicorn",
     "java", "nginx", "caddy", "openvpn", "wg-quick", "fastlane", "flutter", "xcrun", "keepassxc", "minisign",
     "vault", "set-env", "env-cmd", "doppler", "infisical", "step", "certutil", "pk12util", "update-ca-certificates",

@@ -166,6 +166,8 @@ def _push(arguments: Arguments) -> Iterator[Found]:
         yield Found("delete-remote-ref", _EVERYTHING, values)
     if arguments.has("all", "branches"):
         refs.append(_EVERYTHING)
+    if len(arguments.operands) == 1 and not arguments.has("mirror", "all", "tags"):
+        values = (*values, f"alone={arguments.operands[0]}")
     if not refs and not arguments.has("mirror"):
         refs.append("refs/tags/*" if arguments.has("tags") else "")
     for ref in refs:
