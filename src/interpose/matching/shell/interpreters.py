@@ -33,7 +33,7 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
                 line.suspect_texts(name, arguments, runs=True)
             at += option in ("--rcfile", "--init-file")
             continue
-        if re.match(r"[-+][a-zA-Z]*?[oO][a-zA-Z]", option):
+        if re.match(r"[-+][a-zA-Z]*?[oO][a-z]{4,}", option):
             line.cannot_read(f"the options of {name} are written in a way that shells read differently")
             line.suspect_texts(name, arguments, runs=True)
             return INPUT_RUN
