@@ -45,6 +45,8 @@ def test_colours_are_removed_without_a_word() -> None:
     [
         ("a\u200b\u200cb", "ab", {"invisible character": 2}),
         ("\u202ea\u202c", "a", {"bidirectional control": 2}),
+        ("a\u200b\u200b\u200b", "a", {"invisible character": 3}),
+        ("\u3164\ufe0fa", "a", {"invisible character": 1, "variation selector": 1}),
         ("a\U000e0041", "a", {"tag character": 1}),
         ("\u2764\ufe0f", "\u2764\ufe0f", {}),
         ("\u845b\U000e0100", "\u845b\U000e0100", {}),
