@@ -6,6 +6,9 @@ __all__ = ["CERTAIN", "NEEDS_MORE", "POSSIBLE_OR_OPAQUE"]
 
 CERTAIN = [
     # The reader resolves these.
+    "echo push | xargs git",
+    "echo git push | xargs env",
+    "echo git push | xargs -I{} sh -c {}",
     '"$(which git)" push',
     "sh -c '$0 push' git",
     "sh -c 'git \"$1\"' x push",
@@ -74,7 +77,7 @@ POSSIBLE_OR_OPAQUE = [
     "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'", ". <(echo git push)", "bash <(echo git push)",
     "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
     "echo git push | while read l; do $l; done", "echo git push | while read l; do eval \"$l\"; done",
-    "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f", "echo push | xargs git", "echo git push | xargs env", "echo git push | xargs -I{} sh -c {}",
+    "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f",
     "x=$(cat <<EOF\ngit push\nEOF\n); $x",
     "eval \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "eval $(echo git push)", "sh -c '\"$@\"' x git push", "sh -c 'eval \"$*\"' x git push",
     "xargs -0 sh -c < <(printf 'git push\\0')", "bash -c \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "env -S 'git\\_push'", "env -S '\"git\" push # x'", "exec < <(echo git push); sh",

@@ -207,7 +207,9 @@ def steps_of(part: str, size: int) -> int:
     ("line", "kind"),
     [
         ('eval "$x"', "computed"),
-        ("$x push", "computed"),
+        ("$x push", "program"),
+        ("x=$(y); $x push", "computed"),
+        ("x=$(y); unknown $x", "arguments"),
         ("source <(make_settings)", "computed"),
         ("curl x | sh", "input"),
         (". /dev/stdin", "input"),

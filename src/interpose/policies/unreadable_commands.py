@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from ..matching.programs import INTERPRETERS
 from ..matching.shell import Command
-from ..matching.shell.resolver import is_text, program_of
+from ..matching.shell.options import program_of
+from ..matching.shell.texts import is_text
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import say, unread
@@ -23,6 +24,8 @@ _PARAMETERS = {
     "input": "input",
     "written": "written",
     "file": "files",
+    "program": "programs",
+    "arguments": "arguments",
     "code": "code",
     "variable": "variables",
     "path": "path",
@@ -83,6 +86,8 @@ POLICY = Policy(
         action("input", "ask", "a program that runs what it reads from a pipe"),
         action("written", "ask", "running a file that the same line writes"),
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
+        action("programs", "ask", "a program that a variable of the environment names, such as $EDITOR"),
+        action("arguments", "ask", "computed words that are given to a program which is not known"),
         action("code", "ask", "code in another language, such as python -c, that is not read"),
         action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
         action("path", "ask", "a PATH that the line sets"),
@@ -90,7 +95,7 @@ POLICY = Policy(
         action("control", "deny", "control characters in a line"),
         action("hidden", "deny", "invisible characters, and those that change the direction of text"),
     ),
-    recommended={"files": "allow", "code": "allow", "path": "allow"},
+    recommended={"files": "allow", "programs": "allow", "arguments": "allow", "code": "allow", "path": "allow"},
     notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
     "While this policy is on, the other policies leave lines that cannot be read to it.",
 )

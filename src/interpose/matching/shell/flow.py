@@ -37,7 +37,8 @@ _EVALUATES = frozenset(["eval", "source", ".", "trap", "alias", "emulate", "enab
 _ENDS = frozenset(["exit", "return", "exec", "break", "continue", "logout"])
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108 - it is compared, not used
 _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
-_ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_ENVIRONMENT_NAME = re.compile(r"(?!argv\Z)[A-Za-z]\w*", re.ASCII)
+_POSITIONAL = re.compile(r"[0-9]+|[@*]")
 _OF_THE_SHELL = (
     "BASH", "COPROC", "COMP_", "DIRSTACK", "FUNCNAME", "HIST", "IFS", "LINENO", "MAPFILE", "OPT", "PIPESTATUS",
     "PROMPT", "PS", "RANDOM", "READLINE", "REPLY", "SECONDS", "SRANDOM", "ZSH_",
@@ -370,19 +371,30 @@ def is_place(word: str) -> bool:
     return isinstance(first, Expansion) and (first.name == "~" or first.name in DIRECTORY_VARIABLES)
 
 
-def is_from_outside(word: str, state: State, parsed: Parsed) -> bool:
-    """Return whether the unknown parts of a word are variables of the environment, or printed by known programs."""
+def is_from_outside(word: str, state: State, parsed: Parsed, *, is_top: bool = False) -> bool:
+    """Return whether the unknown parts of a word are variables of the environment, or printed by known programs.
+
+    At the top, where the line itself is run, positional parameters are of the environment too.
+    """
     pieces = [one for one in pieces_of(word) if isinstance(one, Expansion)]
-    return bool(pieces) and all(_is_from_outside(one, state, parsed) for one in pieces)
+    return bool(pieces) and all(_is_from_outside(one, state, parsed, is_top) for one in pieces)
 
 
-def _is_from_outside(one: Expansion, state: State, parsed: Parsed) -> bool:
+def _is_from_outside(one: Expansion, state: State, parsed: Parsed, is_top: bool) -> bool:
+    if is_top and _POSITIONAL.fullmatch(one.name):
+        sets = any(_without_prefix(raw.words)[:1] == ["set"] for raw in parsed.commands)
+        return not sets and not parsed.functions
     if one.commands is not None:
         commands = parsed.commands[slice(*one.commands)]
         names = [raw.words[0] if raw.words else "" for raw in commands]
         return len(names) == 1 and names[0] in KNOWN and names[0] not in _CHOOSERS
     is_name = _ENVIRONMENT_NAME.fullmatch(one.name) is not None and not one.name.startswith(_OF_THE_SHELL)
-    return is_name and one.name not in state.values and one.name not in parsed.assigned and not _is_blind(parsed)
+    return (
+        is_name
+        and one.name not in state.values
+        and one.name not in parsed.assigned
+        and not (len(parsed.commands) > 1 and _is_blind(parsed))
+    )
 
 
 def are_plain_values(parsed: Parsed) -> bool:
@@ -397,13 +409,13 @@ def are_plain_values(parsed: Parsed) -> bool:
     return plain and not parsed.splits and not _is_blind(parsed) and not names & (_hidden_in(parsed) | parsed.counted)
 
 
-def kind_of_path(value: str) -> UnreadKind | None:
+def kind_of_path(value: str, variable: str = "PATH") -> UnreadKind | None:
     """Return what a PATH that the line sets means: None if it has only the system's directories."""
     parts = written_of(value).split(":")
     if is_known(value) and all(part in _SYSTEM_DIRECTORIES for part in parts):
         return None
     names = {one.name for one in pieces_of(value) if isinstance(one, Expansion)}
-    outside = names <= {"PATH", "~", *DIRECTORY_VARIABLES} - {"PWD", "OLDPWD", "TMPDIR"}
+    outside = names <= {variable, "~", *DIRECTORY_VARIABLES} - {"PWD", "OLDPWD", "TMPDIR"}
     named = all(part[:1] in ("/", "~", ONE, MANY) and not part.startswith(_TEMPORARY_DIRECTORIES) for part in parts)
     return "path" if outside and named else "variable"
 

@@ -59,6 +59,7 @@ _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing t
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 _DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
 _REST = re.compile(r"[^\s;&|<>()]+")
+_LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
 _SLICE = re.compile(r":(?![-=?+]) *[^}]*")
 _NUMBERS = re.compile(r"[ 0-9:-]*\Z")
@@ -448,13 +449,19 @@ class _Reader:
         waiting, self.waiting = self.waiting, []
         for document in waiting:
             began = self.at
+            before = ""  # the lines that go on after a backslash
             while True:
                 end = self.text.find("\n", self.at)
                 whole = self.text[self.at : len(self.text) if end < 0 else end]
-                if (whole.lstrip("\t") if document.operator == "<<-" else whole) == document.end:
+                is_end = (whole.lstrip("\t") if document.operator == "<<-" else whole) == document.end
+                if before and (is_end or (before + whole).lstrip("\t") == document.end):
+                    raise Unsure("a here-document whose end follows a backslash")
+                if is_end:
                     break
-                if document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1:
-                    raise Unsure("a here-document with a line that goes on after a backslash")
+                goes_on = document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1
+                before = before + whole[:-1] if goes_on else ""
+                if goes_on and len(before) > _LONGEST_DELIMITER:
+                    before = before[:_LONGEST_DELIMITER]
                 if end < 0:
                     whole = ""
                     self.at = len(self.text)
@@ -683,7 +690,7 @@ class _Reader:
     def _value(self, name: str, quoted: bool) -> str:
         """Return the mark of a variable's value."""
         if name == "@" or (name == "*" and not quoted):
-            return MANY
+            return expanded(Expansion(MANY, name, is_plain=False))
         if name in DIRECTORY_VARIABLES:
             self.parsed.used.add(name)
             return expanded(Expansion(ONE, name))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from ...matching.shell import Command
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known
 from .code_functions import (
     ALONE,

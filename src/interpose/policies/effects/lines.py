@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from ...matching.shell import Command, Line, Unread, read_line
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE, is_known
 from .downloads import downloads_that_run
 from .effect import Effect

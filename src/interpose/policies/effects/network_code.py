@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from ...matching.programs import INTERPRETERS
 from ...matching.shell import Command
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE
 from .rows import Found
 

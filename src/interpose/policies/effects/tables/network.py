@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
-from ....matching.shell.resolver import program_of
+from ....matching.shell.options import program_of
 from ....matching.shell.words import MANY, ONE, base_name, is_known
 from ..rows import Arguments, Found, Program, Row, parse, written
 
