@@ -6,6 +6,12 @@ __all__ = ["CERTAIN", "NEEDS_MORE", "POSSIBLE_OR_OPAQUE"]
 
 CERTAIN = [
     # The reader resolves these.
+    "echo push | xargs git",
+    "echo git push | xargs env",
+    "echo git push | xargs -I{} sh -c {}",
+    '"$(which git)" push',
+    "sh -c '$0 push' git",
+    "sh -c 'git \"$1\"' x push",
     "echo git push | { sh; }",
     "echo git push | (cd .; sh)",
     "echo git push | while :; do sh; break; done",
@@ -63,7 +69,7 @@ POSSIBLE_OR_OPAQUE = [
     "declare -n r=z; z='git push'; $r", "x=z; z='git push'; ${!x}", "printf -v x '%s %s' git push; $x", "read x <<< 'git push'; $x",
     "IFS=, read -ra a <<< 'git,push'; \"${a[@]}\"", "mapfile -t a <<< $'git\\npush'; \"${a[@]}\"", "x=tig; $(rev <<< $x) push", "IFS=_; x=git_push; $x",
     "for x in 'git push'; do $x; done", "git${IFS}push", "HOME=git; ~ push", "HOME=push; git ~",
-    "$(echo git push)", '"$(which git)" push',
+    "$(echo git push)",
     "nice $(echo git push)", "setarch -R $(echo git push)", "x='. -maxdepth 0 -exec git push ;'; find $x",
     # Wildcards and braces.
     "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
@@ -71,9 +77,9 @@ POSSIBLE_OR_OPAQUE = [
     "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'", ". <(echo git push)", "bash <(echo git push)",
     "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
     "echo git push | while read l; do $l; done", "echo git push | while read l; do eval \"$l\"; done",
-    "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f", "echo push | xargs git", "echo git push | xargs env", "echo git push | xargs -I{} sh -c {}",
+    "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f",
     "x=$(cat <<EOF\ngit push\nEOF\n); $x",
-    "eval \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "eval $(echo git push)", "sh -c '\"$@\"' x git push", "sh -c '$0 push' git", "sh -c 'git \"$1\"' x push", "sh -c 'eval \"$*\"' x git push",
+    "eval \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "eval $(echo git push)", "sh -c '\"$@\"' x git push", "sh -c 'eval \"$*\"' x git push",
     "xargs -0 sh -c < <(printf 'git push\\0')", "bash -c \"$(base64 -d <<< Z2l0IHB1c2g=)\"", "env -S 'git\\_push'", "env -S '\"git\" push # x'", "exec < <(echo git push); sh",
     # What a builtin evaluates.
     "x='a[$(git push)]'; ((x))", "x='a[$(git push)]'; echo $((x))", "x='a[$(git push)]'; [[ x -eq 1 ]]",

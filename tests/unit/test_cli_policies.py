@@ -132,6 +132,7 @@ def test_the_recommended_set_is_shown(capsys: pytest.CaptureFixture[str]) -> Non
 
     assert status == 0
     assert [name for name in RECOMMENDED if f"  {name}" not in out] == []
+    assert [line for line in out.splitlines() if len(line) > 80] == []
     shown = json.loads(run(capsys, "policies", "show", "recommended", "--json")[1])
     assert [policy["name"] for policy in shown["policies"]] == RECOMMENDED
 

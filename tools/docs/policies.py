@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from interpose.cli.policies.show import RESULTS, examples_of, written
-from interpose.cli.render import escape
+from interpose.cli.policies.show import RESULTS, examples_of, visible, written
 from interpose.policies import GROUPS, Policy, find_policy
 from interpose.policies.cases import Case
 from interpose.policies.reading import COMMON, HOOK_OPTIONS
@@ -71,7 +70,8 @@ def _parameters(policy: Policy) -> str:
 
 def _example(case: Case) -> str:
     """Return a case as a line: the result, the command or call, and the parameters that it needs."""
-    text = escape(case.text).replace("\n", "\\n").replace("\t", "\\t").replace("```", "'''")
+    text = visible(case.text).replace("```", "'''")
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    changed = f"\n         to {visible(written(case.changed))}" if case.changed else ""
     given = f"    # with {written(case.options)}" if case.options else ""
-    return f"{RESULTS[case.result]:<8} {text}{given}\n"
+    return f"{RESULTS[case.result]:<8} {text}{given}{changed}\n"

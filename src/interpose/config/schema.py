@@ -134,6 +134,16 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
             "group": _closed(_all_of(GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
             "list": {"type": "array", "items": _hook_or_group()},
             "policies": _policies(),
+            "policyName": {
+                "anyOf": [
+                    {"const": RECOMMENDED},
+                    *({"const": name, "description": find_policy(name).prevents} for name in POLICIES),
+                ]
+            },
+            "policyWord": {
+                "enum": [*WORDS, False],
+                "description": "observe only records what it would decide; off switches it off.",
+            },
             "policyOptions": {"properties": _options_of_all()},
             "hooks": _section(table, shared=True),
             "agentHooks": _section(table, shared=False),
@@ -161,10 +171,10 @@ def _policies() -> dict[str, Any]:
     """Return the schema of ``policies:``: the name of the set or a list of names, each with its parameters."""
     policies = [find_policy(name) for name in POLICIES]
     named = {
-        RECOMMENDED: _policy_value(_same_options(), "The policies that are recommended."),
+        RECOMMENDED: _policy_value({}, "The policies that are recommended."),
         **{policy.name: _policy_value(_parameters_of(policy), policy.prevents) for policy in policies},
     }
-    names = {"anyOf": [{"const": name, "description": about["description"]} for name, about in named.items()]}
+    names = {"$ref": "#/$defs/policyName"}
     entry = {
         "type": "object", "properties": named, "additionalProperties": False, "minProperties": 1, "maxProperties": 1,
     }  # fmt: skip
@@ -175,9 +185,16 @@ def _policies() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _policy_value(options: dict[str, Any], about: str) -> dict[str, Any]:
-    words = {"enum": [*WORDS, False], "description": "observe only records what it would decide; off switches it off."}
-    return {"anyOf": [words, _closed(options), {"type": "null"}], "description": about}
+def _policy_value(own: dict[str, Any], about: str) -> dict[str, Any]:
+    """Return the schema of what stands behind the name of a policy, which has parameters of its own."""
+    names = "|".join(re.escape(name) for name in dict.fromkeys((*own, *COMMON, *HOOK_OPTIONS)))
+    options = {
+        "type": "object",
+        "allOf": [{"$ref": "#/$defs/policyOptions"}],
+        "properties": own,
+        "propertyNames": {"pattern": f"^(x-.*|{names})$"},
+    }
+    return {"anyOf": [{"$ref": "#/$defs/policyWord"}, options, {"type": "null"}], "description": about}
 
 
 def _options_of_all() -> dict[str, Any]:
@@ -190,7 +207,7 @@ def _options_of_all() -> dict[str, Any]:
 
 
 def _parameters_of(policy: Policy) -> dict[str, Any]:
-    own = {
+    return {
         one.name: {
             **one.schema,
             "description": _sentence(f"{one.purpose} ({one.expects})" if one.expects else one.purpose),
@@ -198,11 +215,6 @@ def _parameters_of(policy: Policy) -> dict[str, Any]:
         }
         for one in policy.parameters
     }
-    return {**_same_options(), **own}
-
-
-def _same_options() -> dict[str, Any]:
-    return {name: {"$ref": f"#/$defs/policyOptions/properties/{name}"} for name in (*COMMON, *HOOK_OPTIONS)}
 
 
 def _sentence(text: str) -> str:

@@ -917,6 +917,7 @@ SETTINGS_PRINTERS = tuple(
         "opam config env",
         "opam env",
         "perl -I",
+        "poetry env activate",
         "pip completion",
         "pipenv --completion",
         "pyenv init",

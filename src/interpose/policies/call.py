@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -35,14 +35,19 @@ PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
 class Call:
     """A call of a tool: its name, its input, its directory, and what it does as far as that can be read."""
 
-    def __init__(self, fields: Mapping[str, Any], project: str = "") -> None:
+    def __init__(self, fields: Mapping[str, Any], project: str | Callable[[], str] = "") -> None:
         name, given, cwd = fields.get("tool_name"), fields.get("tool_input"), fields.get("cwd")
         self.fields = fields
         self.tool = name if isinstance(name, str) else ""
         self.input: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         self.cwd = os.path.abspath(cwd) if isinstance(cwd, str) and cwd and "\0" not in cwd else os.getcwd()
         self.home = os.path.expanduser("~")
-        self.project = project or self.cwd
+        self._project = project
+
+    @cached_property
+    def project(self) -> str:
+        """The project that the call belongs to; looked for when a policy asks, since that takes longer than judging."""
+        return (self._project() if callable(self._project) else self._project) or self.cwd
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:

@@ -101,9 +101,15 @@ def _earlier(entry: Any, number: str) -> tuple[list[tuple[str, Mapping[str, Any]
 
 
 def _said(event: str, fields: Mapping[str, Any]) -> str:
+    """Return an event as one line: the command of a call, the tool and its input, or the event and its fields."""
     given = fields.get("tool_input", {})
-    if fields.get("tool_name") == "Bash" and list(given) == ["command"]:
-        return str(given["command"])
-    shown = given or {key: value for key, value in fields.items() if key not in ("cwd", "tool_name", "tool_input")}
-    said = ", ".join(f"{key}: {value}" for key, value in shown.items())
-    return f"{fields.get('tool_name', event)} {said}".strip()
+    tool = str(fields.get("tool_name", ""))
+    call = str(given["command"]) if list(given) == ["command"] else f"{tool} {_listed(given)}".strip()
+    if event == "PreToolUse":
+        return call
+    rest = _listed({key: value for key, value in fields.items() if key not in ("cwd", "tool_name", "tool_input")})
+    return f"{event} {call + ', ' if call else ''}{rest}"
+
+
+def _listed(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in fields.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ..events import TABLE
@@ -51,7 +52,7 @@ class PolicyHook(Record):
             return None
         if self.function is not None:
             return self._adjusted(self.function(event, self.options))
-        return self.answer(Call(event, project_directory(self.project, event.get("cwd"))))
+        return self.answer(Call(event, partial(project_directory, self.project, event.get("cwd"))))
 
     def answer(self, call: Call) -> Reply | None:
         """Answer a call: the strictest of the objections, with its reasons."""

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from ..matching.programs import INTERPRETERS
 from ..matching.shell import Command
-from ..matching.shell.resolver import program_of
+from ..matching.shell.options import program_of
+from ..matching.shell.texts import is_text
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import say, unread
@@ -23,6 +24,8 @@ _PARAMETERS = {
     "input": "input",
     "written": "written",
     "file": "files",
+    "program": "programs",
+    "arguments": "arguments",
     "code": "code",
     "variable": "variables",
     "path": "path",
@@ -46,21 +49,32 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["hidden"], said)
         if not line.opaque or is_download_and_run(line):
             continue
-        is_computed = any(map(_is_computed_code, line.commands))
+        hides_commands = any(map(_hides_commands, line.commands)) or any(
+            one.runs and one.program in _EDITORS for one in line.suspects
+        )
         for reason in unread(line):
-            kind = "computed" if reason.kind == "code" and is_computed else reason.kind
+            kind = "computed" if reason.kind in ("code", "file") and hides_commands else reason.kind
             yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
     for effect in call.of("computed-code"):
         yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
 
 
-def _is_computed_code(command: Command) -> bool:
-    """Return whether an interpreter is given code of which the line shows nothing: ``python -c "$CODE"``."""
-    letters = INTERPRETERS.get(program_of(command.name), "")
+def _hides_commands(command: Command) -> bool:
+    """Return whether a command may run others that no policy sees, whatever is allowed of files and code."""
+    if not command.parts or command.via == ("a variable",):
+        return False
+    words = command.parts[1:]
+    if not command.name:  # $SHELL -c 'text'
+        return any(is_text(word) or re.fullmatch(r"-\w*[ce]|--e\w+", word) for word in words)
+    letters = INTERPRETERS.get(program_of(command.name), "")  # python -c "$CODE"
     return bool(letters) and any(
         word in (ONE, MANY) and before[:1] == "-" and (before[1:2] == "-" or before[-1:] in letters)
         for before, word in pairwise(command.parts)
     )
+
+
+_EDITORS = frozenset("ed ex gsed nvim red rvim sed vi view vim vimdiff".split())
+"""Programs whose scripts run commands in ways that are not read."""
 
 
 POLICY = Policy(
@@ -72,6 +86,8 @@ POLICY = Policy(
         action("input", "ask", "a program that runs what it reads from a pipe"),
         action("written", "ask", "running a file that the same line writes"),
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
+        action("programs", "ask", "a program that a variable of the environment names, such as $EDITOR"),
+        action("arguments", "ask", "computed words that are given to a program which is not known"),
         action("code", "ask", "code in another language, such as python -c, that is not read"),
         action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
         action("path", "ask", "a PATH that the line sets"),
@@ -79,7 +95,7 @@ POLICY = Policy(
         action("control", "deny", "control characters in a line"),
         action("hidden", "deny", "invisible characters, and those that change the direction of text"),
     ),
-    recommended={"files": "allow", "code": "allow", "path": "allow"},
+    recommended={"files": "allow", "programs": "allow", "arguments": "allow", "code": "allow", "path": "allow"},
     notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
     "While this policy is on, the other policies leave lines that cannot be read to it.",
 )

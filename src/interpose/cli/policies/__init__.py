@@ -26,7 +26,7 @@ __all__ = ["app"]
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False, add_help_option=True)
 
-_MOST_CALLS = 2_000
+_MOST_CALLS = 1_000
 _OPTIONS = ("since", "store", "config", "dialect", "cwd", "try_", "as_json")
 _COLOURS = {"on": "green", "observed": "yellow", "off": "dim"}
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...audit.reader import HookStats, StoredFiring
 from ...hooks import Hooks
 from ...model import Hook
-from ...policies import GROUPS, Policy, PolicyHook, find_policy, read_policy
+from ...policies import GROUPS, POLICIES, RECOMMENDED, Policy, PolicyHook, find_policy, read_policies
 
 __all__ = ["Counts", "PolicyFacts", "facts_of", "policy_hooks", "would_stop"]
 
@@ -110,14 +110,15 @@ def _counted(stats: Iterable[HookStats], hooks: Iterable[Hook], name: str) -> Co
 
 
 def would_stop(hooks: Hooks, firings: Iterable[StoredFiring]) -> tuple[int, dict[str, Counts]]:
-    """Judge recorded calls with every policy, as configured or as it is by default; return how many, and the counts."""
-    judges: dict[str, list[PolicyHook]] = {}
+    """Judge recorded calls with every policy, as configured or as recommended; return how many, and the counts."""
+    configured: dict[str, list[PolicyHook]] = {}
     for _, policy_hook in policy_hooks(hooks):
-        judges.setdefault(policy_hook.policy.name, []).append(policy_hook)
-    for names in GROUPS.values():
-        for name in names:
-            policy = find_policy(name)
-            judges.setdefault(name, [use.hook for use in read_policy(name, policy.recommended or {})])
+        configured.setdefault(policy_hook.policy.name, []).append(policy_hook)
+    by_default: dict[str, list[PolicyHook]] = {}
+    others = [name for name in POLICIES if find_policy(name).recommended is None]
+    for use in read_policies([RECOMMENDED, *others], lambda *_: None):
+        by_default.setdefault(use.hook.policy.name, []).append(use.hook)
+    judges = {**by_default, **configured}
     able = {name: [one for one in given if one.event == _CALL and one.function is None]
             for name, given in judges.items()}  # fmt: skip
     counts = {name: Counts() for name, given in able.items() if given}

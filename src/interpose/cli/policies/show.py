@@ -7,14 +7,15 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from unicodedata import category
 
 from ...policies import GROUPS, Policy, find_policy
 from ...policies.cases import Case, cases_of
 from ...policies.reading import COMMON, HOOK_OPTIONS
-from ..render import cut, escape, flat, paint, short_path
+from ..render import cut, flat, paint, short_path
 from .facts import PolicyFacts
 
-__all__ = ["RESULTS", "as_dict", "examples_of", "print_policy", "print_set", "written", "yaml_of"]
+__all__ = ["RESULTS", "as_dict", "examples_of", "print_policy", "print_set", "visible", "written", "yaml_of"]
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ./+-]*[\w./+-])?|\d+[A-Za-z]+")
 """Texts that need no quotes in YAML."""
@@ -42,14 +43,23 @@ def written(value: Any) -> str:
     return str(value)
 
 
+def visible(text: str) -> str:
+    """Return text on one line in which every character can be seen: marks and control characters are escaped."""
+    return "".join(
+        one if (one.isascii() and one.isprintable()) or category(one)[0] in "LNPS" else ascii(one)[1:-1] for one in text
+    )
+
+
 def yaml_of(policy: Policy) -> str:
-    """Return what switches a policy on: alone, with its parameters, and observed."""
-    given = {one.name: one.default for one in policy.parameters if one.default not in (None, (), {})}
+    """Return what switches a policy on: alone, with its first parameters, and observed."""
+    given: dict[str, Any] = {}
+    for one in policy.parameters:
+        more = {**given, one.name: one.default}
+        if one.default not in (None, (), {}) and len(f"  # - {policy.name}: {written(more)}") <= _WIDTH - 2:
+            given = more
     lines = ["policies:", f"  - {policy.name}"]
-    if given:
-        lines.append(f"# - {policy.name}: {written(given)}")
-    lines.append(f"# - {policy.name}: observe")
-    return "\n".join([*lines[:2], *(f"  {line}" for line in lines[2:])])
+    lines += [f"  # - {policy.name}: {written(given)}"] if given else []
+    return "\n".join([*lines, f"  # - {policy.name}: observe"])
 
 
 def examples_of(policy: Policy, most: int = _MOST) -> Iterator[Case]:
@@ -73,7 +83,8 @@ def as_dict(facts: PolicyFacts) -> dict[str, Any]:
         "yaml": yaml_of(policy),
         "examples": [
             {"result": case.result, "text": case.text, "event": case.event, "with": dict(case.options),
-             "note": case.note} for case in cases_of(policy.name)
+             "changed": dict(case.changed), "note": case.note}
+            for case in cases_of(policy.name)
         ],
         "notes": policy.notes,
     }  # fmt: skip
@@ -117,9 +128,10 @@ def print_set(all_facts: Iterable[PolicyFacts]) -> None:
             _print_heading(group)
         for one in of_group:
             given = one.policy.recommended or {}
-            more = f"  {paint(written(given), 'dim')}" if given else ""
-            print(f"  {paint(one.policy.name, 'cyan')}{more}")
+            print(f"  {paint(one.policy.name, 'cyan')}")
             _print_text(one.policy.prevents, indent=4)
+            if given:
+                _print_text(f"with {written(given)}", indent=4)
     _print_heading("Switch it on")
     print("  policies: recommended")
     _print_heading("Change a policy of it")
@@ -166,7 +178,9 @@ def _print_item(name: str, text: str) -> None:
 def _print_case(case: Case) -> None:
     """Print a case on one line; a second one has its parameters."""
     word = RESULTS[case.result]
-    text = escape(case.text).replace("\n", "\\n").replace("\t", "\\t")
+    text = visible(case.text)
     print(f"  {paint(f'{word:<8}', _COLOURS[case.result])} {cut(text, _WIDTH - 11)}")
+    if case.changed:
+        print(f"           {paint(cut(visible(f'to {written(case.changed)}'), _WIDTH - 11), 'dim')}")
     if case.options:
         print(f"           {paint(cut(f'with {written(case.options)}', _WIDTH - 11), 'dim')}")

@@ -12,10 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import NamedTuple
 
+from ..programs import DIRECTORY_VARIABLES, KNOWN
 from .reader import Parsed
-from .words import MANY, ONE, Expansion, MarkedWord, RawCommand, is_known, pieces_of, value_of, written_of
+from .words import MANY, ONE, Expansion, MarkedWord, RawCommand, UnreadKind, is_known, pieces_of, value_of, written_of
 
-__all__ = ["NO_STATE", "State", "choices_of", "fill", "follow", "join_directory"]
+__all__ = [
+    "NO_STATE", "State", "are_plain_values", "choices_of", "fill", "follow", "is_from_outside", "is_place",
+    "join_directory", "kind_of_path", "split_words",
+]  # fmt: skip
 
 _MOST_DIRECTORIES = 8
 _MOST_VALUES = 16
@@ -23,6 +27,7 @@ _MOST_ASSIGNMENTS = 200
 _TEMPORARY = "/tmp/tmp.0000000000"  # noqa: S108 - it is compared, not used
 
 _SAFE_VALUE = re.compile(r"[\w./:@%+,=^-]+", re.ASCII)
+_WORDS_VALUE = re.compile(r"[\w./:@%+,=^ -]*", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _STORES = frozenset(
     ["read", "mapfile", "readarray", "getopts", "unset", "let", "wait", "printf", "vared", "zparseopts"]
@@ -32,6 +37,19 @@ _EVALUATES = frozenset(["eval", "source", ".", "trap", "alias", "emulate", "enab
 _ENDS = frozenset(["exit", "return", "exec", "break", "continue", "logout"])
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108 - it is compared, not used
 _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
+_ENVIRONMENT_NAME = re.compile(r"(?!argv\Z)[A-Za-z]\w*", re.ASCII)
+_POSITIONAL = re.compile(r"[0-9]+|[@*]")
+_OF_THE_SHELL = (
+    "BASH", "COPROC", "COMP_", "DIRSTACK", "FUNCNAME", "HIST", "IFS", "LINENO", "MAPFILE", "OPT", "PIPESTATUS",
+    "PROMPT", "PS", "RANDOM", "READLINE", "REPLY", "SECONDS", "SRANDOM", "ZSH_",
+)  # fmt: skip
+_CHOOSERS = frozenset(
+    ["sed", "awk", "gawk", "mawk", "nawk", "git", "jq", "openssl", "gpg", "age", "wget", "http", "aws"]
+)
+_SYSTEM_DIRECTORIES = frozenset(
+    ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"]
+)
+_TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/dev")  # noqa: S108 - they are compared, not used
 _LOOPS = frozenset(["while", "until", "for"])
 
 Value = str | None
@@ -55,9 +73,11 @@ def follow(parsed: Parsed, begin: State, hidden: Iterable[str]) -> list[State]:
 
     Values of ``hidden`` names are not known, whatever the text says.
     """
+    if begin.values and any(_without_prefix(raw.words)[:1] in (["set"], ["shift"]) for raw in parsed.commands):
+        begin = begin._replace(values={})  # they change the positional parameters
     changes = any(one.assigned for one in parsed.commands) or any(map(_changes, parsed.commands))
-    if not changes:
-        values = dict.fromkeys(hidden, (None,))
+    if not changes and not (begin.values and parsed.functions):
+        values = {**begin.values, **dict.fromkeys(hidden, (None,))}
         state = begin._replace(values=values) if values else begin
         return [state] * len(parsed.commands)
     return _Walk(parsed, begin, hidden).states
@@ -144,7 +164,7 @@ class _Walk:
         self._note_shown()
         values |= {name: self.shown.get(name, (None,)) for name in self.hidden}
         self.anywhere = State((ONE,) if self.moves else begin.directories, {**self.shown, **values})
-        self.chain = _Chain(begin._replace(values=values))
+        self.chain = _Chain(begin._replace(values={**begin.values, **values}))
         self.frames: list[_Frame] = []
         self.at = 0
         self.stops = False
@@ -345,6 +365,61 @@ def _without_prefix(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
+def is_place(word: str) -> bool:
+    """Return whether a word begins with a tilde or a directory of the environment: it is a path."""
+    first = pieces_of(word)[0]
+    return isinstance(first, Expansion) and (first.name == "~" or first.name in DIRECTORY_VARIABLES)
+
+
+def is_from_outside(word: str, state: State, parsed: Parsed, *, is_top: bool = False) -> bool:
+    """Return whether the unknown parts of a word are variables of the environment, or printed by known programs.
+
+    At the top, where the line itself is run, positional parameters are of the environment too.
+    """
+    pieces = [one for one in pieces_of(word) if isinstance(one, Expansion)]
+    return bool(pieces) and all(_is_from_outside(one, state, parsed, is_top) for one in pieces)
+
+
+def _is_from_outside(one: Expansion, state: State, parsed: Parsed, is_top: bool) -> bool:
+    if is_top and _POSITIONAL.fullmatch(one.name):
+        sets = any(_without_prefix(raw.words)[:1] == ["set"] for raw in parsed.commands)
+        return not sets and not parsed.functions
+    if one.commands is not None:
+        commands = parsed.commands[slice(*one.commands)]
+        names = [raw.words[0] if raw.words else "" for raw in commands]
+        return len(names) == 1 and names[0] in KNOWN and names[0] not in _CHOOSERS
+    is_name = _ENVIRONMENT_NAME.fullmatch(one.name) is not None and not one.name.startswith(_OF_THE_SHELL)
+    return (
+        is_name
+        and one.name not in state.values
+        and one.name not in parsed.assigned
+        and not (len(parsed.commands) > 1 and _is_blind(parsed))
+    )
+
+
+def are_plain_values(parsed: Parsed) -> bool:
+    """Return whether every directory that the text sets and uses is set to a plain path, which no shell splits."""
+    names = parsed.assigned & parsed.used
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for raw in parsed.commands:
+        for name, value in _assigned(raw):
+            if name in found:
+                found[name].append(value)
+    plain = all(values and all(map(_SAFE_VALUE.fullmatch, values)) for values in found.values())
+    return plain and not parsed.splits and not _is_blind(parsed) and not names & (_hidden_in(parsed) | parsed.counted)
+
+
+def kind_of_path(value: str, variable: str = "PATH") -> UnreadKind | None:
+    """Return what a PATH that the line sets means: None if it has only the system's directories."""
+    parts = written_of(value).split(":")
+    if is_known(value) and all(part in _SYSTEM_DIRECTORIES for part in parts):
+        return None
+    names = {one.name for one in pieces_of(value) if isinstance(one, Expansion)}
+    outside = names <= {variable, "~", *DIRECTORY_VARIABLES} - {"PWD", "OLDPWD", "TMPDIR"}
+    named = all(part[:1] in ("/", "~", ONE, MANY) and not part.startswith(_TEMPORARY_DIRECTORIES) for part in parts)
+    return "path" if outside and named else "variable"
+
+
 def _has_wildcard(word: str) -> bool:
     return any(not isinstance(one, str) and one.written and one.name != "~" for one in pieces_of(word))
 
@@ -427,12 +502,27 @@ def fill(word: str, chosen: Mapping[str, Value], parsed: Parsed, *, moves: bool 
             continue
         text.append(one.mark)
         kept.append(one)
-        shown = written_of(value) if value is not None else one.written
+        is_split = value is not None and is_known(value) and one.mark == MANY
+        shown = written_of(value) if value is not None and not is_split else one.written
         after = pieces[at + 1] if at + 1 < len(pieces) else "/"
         whole = shown not in ("~", ".", "/tmp") or (isinstance(after, str) and after[:1] in ("/", ":", ""))  # noqa: S108
         written.append(shown if shown and whole else one.mark)
     result = "".join(text)
     return result if is_known(result) else MarkedWord(result, tuple(kept), "".join(written))
+
+
+def split_words(words: Sequence[str], chosen: Mapping[str, Value]) -> list[str] | None:
+    """Return words in which a variable alone stands for the several words of its value; None if there is none."""
+    made, is_split = list[str](), False
+    for word in words:
+        pieces = pieces_of(word)
+        value = chosen.get(pieces[0].name) if len(pieces) == 1 and isinstance(pieces[0], Expansion) else None
+        if word == MANY and value is not None and _WORDS_VALUE.fullmatch(value):
+            made += value.split()
+            is_split = True
+        else:
+            made.append(word)
+    return made if is_split else None
 
 
 def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves: bool) -> Value:
@@ -456,6 +546,10 @@ def _printed(commands: Sequence[RawCommand], moves: bool) -> Value:
     if commands[0].redirections and (commands[0].words != ["cat"] or len(commands[0].redirections) > 1):
         return None
     name, *words = commands[0].words or [""]
+    if (name == "which" and len(words) == 1) or (name == "command" and words[:1] == ["-v"] and len(words) == 2):
+        return words[-1] if not words[-1].startswith("-") else None
+    if name == "printf" and len(words) == 1 and not set("%\\") & set(words[0]) and not words[0].startswith("-"):
+        return words[0]
     if name == "pwd" and not moves:
         return MarkedWord(ONE, (), ".")
     if name == "mktemp":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,9 +15,12 @@ _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until":
 _CLOSERS = frozenset(_OPENERS.values())
 # Shells call these by themselves.
 _CALLED_BY_THE_SHELL = ("command_not_found", "TRAP", "precmd", "preexec", "chpwd", "periodic", "zsh", "PROMPT", "fish_")
-_ENDLESS: tuple[list[str], ...] = (["true"], [":"], ["false"], ["1"], [])
+_ENDLESS: tuple[list[str], ...] = (
+    ["true"], [":"], ["false"], ["1"], [], ["[", "1", "]"], ["[", "true", "]"], ["[[", "1", "]]"], ["test", "1"],
+    ["[[", "true", "]]"], ["[", "1", "-eq", "1", "]"],
+)  # fmt: skip
 _MOST_FUNCTIONS = 50
-_WAITS = frozenset(["wait", "sleep", "read", "break", "exit", "return", "timeout", "inotifywait", "select", "usleep"])
+_WAITS = (["wait"], ["sleep"], ["read"], ["break"], ["exit"], ["return"], ["timeout"], ["inotifywait"], ["usleep"])
 
 
 class _Body(NamedTuple):
@@ -49,11 +52,24 @@ def uncalled(parsed: Parsed) -> frozenset[int]:
 def is_fork_bomb(parsed: Parsed) -> bool:
     """Return whether a function that is called starts itself more than once, or a loop without end starts jobs."""
     idle = uncalled(parsed) if parsed.functions else frozenset()
-    for body in _bodies(parsed):
-        calls = sum(raw.words[:1] == [body.name] for raw in parsed.commands[body.first : body.last])
-        if body.first not in idle and (calls > 1 or (calls and body.splits)):
-            return True
+    bodies = {body.name: body for body in _bodies(parsed) if body.first not in idle}
+    if any(_starts_itself(body, bodies, parsed) for body in bodies.values()):
+        return True
     return "&" in parsed.steps and any(_has_endless_jobs(parsed, at) for at in _loops(parsed))
+
+
+def _starts_itself(body: _Body, bodies: Mapping[str, _Body], parsed: Parsed) -> bool:
+    """Return whether a function calls itself twice, or again in a pipe or in the background, also through others."""
+    seen, waiting, splits = set[str](), [body], body.splits
+    while waiting:
+        one = waiting.pop()
+        calls = [raw.words[0] for raw in parsed.commands[one.first : one.last] if raw.words]
+        splits |= one.splits or (one is body and calls.count(body.name) > 1)
+        if body.name in calls and splits:
+            return True
+        waiting += [bodies[name] for name in {*calls} & bodies.keys() - seen]
+        seen.update(calls)
+    return False
 
 
 def is_mentioned(name: str, commands: Iterable[RawCommand]) -> bool:
@@ -120,5 +136,11 @@ def _has_endless_jobs(parsed: Parsed, at: int) -> bool:
     conditions = [parsed.commands[one] for one in head if isinstance(one, int)]
     if any(raw.loops or raw.words not in _ENDLESS for raw in conditions if not raw.doubt):
         return False
-    body = [parsed.commands[one] for one in steps[at:end] if isinstance(one, int)]
-    return not any(raw.words and raw.words[0] in _WAITS for raw in body)
+    depth, waits = 0, False
+    for place in range(steps.index("do", at) + 1, end):
+        step = steps[place]
+        if isinstance(step, str):
+            depth += (step in _OPENERS) - (step in _CLOSERS)
+        elif depth == 0 and steps[place + 1 : place + 2] != ["&"]:
+            waits |= parsed.commands[step].words[:1] in _WAITS
+    return not waits

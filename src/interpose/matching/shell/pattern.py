@@ -9,8 +9,8 @@ from functools import lru_cache
 from ..grades import Grade
 from ..programs import BUILTINS, SUBCOMMAND_WORDS, is_known_program, spellings_of
 from .line import Command, Line, Suspect
+from .options import operands_of
 from .read import read_line
-from .resolver import operands_of
 from .words import MANY, ONE, base_name, is_known
 
 __all__ = ["CommandPattern"]

@@ -28,7 +28,9 @@ from .words import (
     value_of,
 )
 
-__all__ = ["Parsed", "parse"]
+__all__ = ["ARRAY_ELEMENT", "Parsed", "parse"]
+
+ARRAY_ELEMENT = "it is an element of an array"
 
 _DEEPEST = 40
 _MOST_COMMANDS = 3_000
@@ -56,6 +58,8 @@ _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 _DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
+_REST = re.compile(r"[^\s;&|<>()]+")
+_LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
 _SLICE = re.compile(r":(?![-=?+]) *[^}]*")
 _NUMBERS = re.compile(r"[ 0-9:-]*\Z")
@@ -445,13 +449,19 @@ class _Reader:
         waiting, self.waiting = self.waiting, []
         for document in waiting:
             began = self.at
+            before = ""  # the lines that go on after a backslash
             while True:
                 end = self.text.find("\n", self.at)
                 whole = self.text[self.at : len(self.text) if end < 0 else end]
-                if (whole.lstrip("\t") if document.operator == "<<-" else whole) == document.end:
+                is_end = (whole.lstrip("\t") if document.operator == "<<-" else whole) == document.end
+                if before and (is_end or (before + whole).lstrip("\t") == document.end):
+                    raise Unsure("a here-document whose end follows a backslash")
+                if is_end:
                     break
-                if document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1:
-                    raise Unsure("a here-document with a line that goes on after a backslash")
+                goes_on = document.expands and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1
+                before = before + whole[:-1] if goes_on else ""
+                if goes_on and len(before) > _LONGEST_DELIMITER:
+                    before = before[:_LONGEST_DELIMITER]
                 if end < 0:
                     whole = ""
                     self.at = len(self.text)
@@ -561,7 +571,7 @@ class _Reader:
                     break
                 self.at += 1
                 self.parsed.steps.append("$(")
-                self._read_group("it is an element of an array")
+                self._read_group(ARRAY_ELEMENT)
                 self.parsed.steps.append(")")
                 pieces.append(MANY)
             else:
@@ -632,7 +642,8 @@ class _Reader:
         if at == began and text[at + 1 : at + 2] == "[" and text[at + 2 : at + 3] in ("", " ", "\t", "\n"):
             self.at += 1
             return "[["
-        return "[" if text[self.at : self.at + 1] in ("", " ", "\t", "\n", ";") else None
+        rest = _REST.match(text, self.at)
+        return "[" if rest is None or not re.search(r"[]$`\"'\\]", rest.group()) else None
 
     def _read_substitution(self, mark: str) -> Expansion:
         first = len(self.parsed.commands)
@@ -679,7 +690,7 @@ class _Reader:
     def _value(self, name: str, quoted: bool) -> str:
         """Return the mark of a variable's value."""
         if name == "@" or (name == "*" and not quoted):
-            return MANY
+            return expanded(Expansion(MANY, name, is_plain=False))
         if name in DIRECTORY_VARIABLES:
             self.parsed.used.add(name)
             return expanded(Expansion(ONE, name))
@@ -754,7 +765,8 @@ class _Reader:
         default = _DEFAULT.fullmatch(text, began, self.at - 1)
         if default and len(names) == 1:
             return expanded(Expansion(value, names[0].name, is_plain=False, default=default.group(1)))
-        return MarkedWord(value, tuple(one._replace(is_plain=False) for one in names), value) if names else value
+        pieces = tuple(one._replace(is_plain=False, mark=value if one is names[0] else "") for one in names)
+        return MarkedWord(value, pieces, value) if names else value
 
     def _read_parameter(self, quoted: bool) -> str:
         """Read the name in ``${…}``, and note if what follows is evaluated."""
@@ -770,18 +782,19 @@ class _Reader:
         self.at = name.end()
         value = self._value(name.group(), quoted)
         value = str(value) if changed else value
+        after = self.at
         if text.startswith("[", self.at):
-            value = str(value)
             subscript = _SUBSCRIPT.match(text, self.at)
+            after = subscript.end() if subscript else after
             if subscript is None:
                 self.parsed.counted.add("")
-            elif "@" in subscript.group() or "*" in subscript.group():
-                value = MANY
-        if text.startswith(("=", ":="), self.at):
+            is_whole = subscript is not None and ("@" in subscript.group() or "*" in subscript.group())
+            value = expanded(Expansion(MANY if is_whole else str(value), name.group(), is_plain=False))
+        if text.startswith(("=", ":="), after):
             self.parsed.changed.add(name.group())
-        if text.startswith(("@P", "@E", "@A"), self.at):
+        if text.startswith(("@P", "@E", "@A"), after):
             self.parsed.opaque.append(Unread("${x@P} evaluates what a variable holds"))
-        part = _SLICE.match(text, self.at)
+        part = _SLICE.match(text, after)
         if part and not _NUMBERS.match(part.group()):
             self.parsed.counted.update(_NAME.findall(part.group()) or [""])
         return value

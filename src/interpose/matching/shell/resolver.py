@@ -6,28 +6,40 @@ that are read in their own way are in ``runners``.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase as fnmatch
 from typing import NamedTuple
 
 from .. import programs
 from ..grades import Grade
 from ..programs import (
     DIRECTORY_VARIABLES,
-    GLOBAL_OPTIONS,
     INERT,
-    INTERPRETERS,
     KNOWN,
     SHELLS,
     WRAPPERS,
     Wrapper,
-    options_of,
 )
-from .flow import NO_STATE, State, choices_of, fill, follow, join_directory
+from .flow import (
+    NO_STATE,
+    State,
+    are_plain_values,
+    choices_of,
+    fill,
+    follow,
+    is_from_outside,
+    is_place,
+    join_directory,
+    kind_of_path,
+    split_words,
+)
 from .functions import is_fork_bomb, uncalled
-from .languages import is_inert_code
 from .line import Command, Pipe, Suspect
-from .reader import Parsed, parse
+from .options import keys_of, parse_options, program_of
+from .reader import ARRAY_ELEMENT, Parsed, parse
+from .texts import is_plain, is_text, literal_text, printed_file, reads_data, texts_of, with_input
 from .words import (
     MANY,
     ONE,
@@ -52,9 +64,6 @@ __all__ = [
     "Context",
     "ProgramReader",
     "Resolver",
-    "is_text",
-    "operands_of",
-    "parse_options",
 ]  # fmt: skip
 
 LONGEST = 100_000
@@ -67,9 +76,6 @@ _MOST_SETTINGS = 50
 INPUT_IGNORED, INPUT_SUSPECT, INPUT_RUN = 0, 1, 2
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=", re.ASCII)
-_VERSIONED = re.compile(
-    r"(python|pip|pypy|perl|ruby|gcc|g\+\+|clang|clang\+\+|php|lua|node|tclsh|wish|bash|ksh|vim|not|java)-?[0-9][0-9.]*"
-)
 _FILE_VALUE = re.compile(r"(?!.*(?:eval|exec|-[rME]|command))[\w=%:,.+ -]*\Z", re.ASCII)
 _COMMAND_VARIABLE = re.compile(r"(?:PAGER|EDITOR|_COMMAND|_CMD|_SSH|_RSH|_ASKPASS|BROWSER)\Z")
 _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
@@ -86,6 +92,12 @@ _CODE = re.compile(
     r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 )
 _SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
+_PROMPTS = frozenset(["PS0", "PS1", "PS2", "PROMPT_COMMAND"])
+_STARTS_SHELLS = frozenset(["su", "script", "ssh", "screen", "tmux", "exec", "env", "login", "docker", "", "runuser"])
+_PLAIN_XARGS = frozenset(["I", "i", "replace", "r", "t", "P", "no-run-if-empty", "verbose", "max-procs"])
+_PLAIN_INPUT = re.compile(r"[\w./:@%+,=\s-]{1,4000}", re.ASCII)
+_LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"])
+_MARKS = re.compile("[\0\1]+")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
 _CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
@@ -112,6 +124,11 @@ class Context(NamedTuple):
     settings: tuple[tuple[str, str], ...] = ()
     """The variables that programs such as ``env`` set for it."""
     directories: tuple[str, ...] = ("",)
+    state: State = NO_STATE
+    positional: Sequence[str] = ()
+    """The values of ``$0``, ``$1`` …"""
+    adds: bool = False
+    """Whether the program that runs a text adds words to it, for which ``MANY`` stands at its end."""
 
     def inside(self, program: str, why: str = "") -> Context:
         """Return the context of a command that another one runs."""
@@ -138,17 +155,19 @@ class Resolver:
         self.settings: tuple[tuple[str, str], ...] = ()  # the variables that the line has set so far
         self.functions: set[str] = set()
         self.written: set[str] = set()
+        self.written_like: set[str] = set()  # patterns of names that are not wholly known
         self.ran: list[tuple[str, str]] = []
         self.texts: list[str] = []  # what inert programs may have written to files
         self.runs_scripts = False
         self.hungry: dict[int, tuple[str, Context]] = {}  # shells that run what they read, by place
         self.is_fed = False  # the line has a pipe, a here-document, a process substitution or a coprocess
         self.loads: list[str] = []  # programs that run code which they find
-        self.path_changed = False
+        self.path_kind: UnreadKind | None = None  # of the PATH that the line sets
         self.dynamic = False  # the line itself says what its variables hold
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
@@ -177,12 +196,15 @@ class Resolver:
         self.dynamic |= bool(parsed.assigned - DIRECTORY_VARIABLES or parsed.functions)
         self.counts |= bool(parsed.counted)
         self.holds_text |= bool(parsed.functions or "$(" in parsed.counted)
-        if parsed.assigned & parsed.used:
+        if parsed.assigned & parsed.used and not are_plain_values(parsed):
             self.cannot_read(f"the line changes {', '.join(sorted(parsed.assigned & parsed.used))}")
         if outer is None:
             self.whole = parsed
             self.pipes += [Pipe(*pipe) for pipe in parsed.pipes]
-        begin = State(outer.directories) if outer else NO_STATE
+        begin = NO_STATE
+        if outer is not None:
+            begin = State(outer.directories, _positional_values(outer.positional))
+            outer = outer._replace(positional=())
         states = follow(parsed, begin, self._set_outside(outer))
         idle = uncalled(parsed)
         self.is_fork_bomb |= is_fork_bomb(parsed)
@@ -209,19 +231,31 @@ class Resolver:
             raise Unsure("more than 3,000 commands")
         grade: Grade = "possible" if raw.doubt else outer.grade if outer else "certain"
         if outer is None:
-            context = Context((), grade, raw.doubt, 0, raw, parsed, directories=state.directories)
+            context = Context((), grade, raw.doubt, 0, raw, parsed, directories=state.directories, state=state)
         else:
             raw.place = outer.raw.place
             context = outer._replace(
-                grade=grade, why=raw.doubt or outer.why, raw=raw, parsed=parsed, directories=state.directories
+                grade=grade,
+                why=raw.doubt or outer.why,
+                raw=raw,
+                parsed=parsed,
+                directories=state.directories,
+                state=state,
             )
         self.dynamic |= bool(raw.substituted)
-        return max(self._read_variant(one, within) for one, within in _variants(raw, context, state))
+        variants = list(_variants(raw, context, state))
+        role = max(self._read_variant(one, within) for one, within in variants)
+        for one, _ in variants:
+            for redirection in one.redirections:
+                if redirection.is_output:
+                    self.writes(redirection.target)
+        return role
 
     def _follow_descriptors(self, raw: RawCommand) -> None:
         """Note the files that exec opens, and put them where a later redirection names their descriptors."""
         for at, one in enumerate(raw.redirections):
-            opened = self.descriptors.get(one.target.rstrip("-")) if one.operator in (">&", "<&") else None
+            number = next((f"{{{name}}}" for name in names_in([one.target])), one.target.rstrip("-"))
+            opened = self.descriptors.get(number) if one.operator in (">&", "<&") else None
             if opened:
                 raw.redirections[at] = one._replace(target=opened)
         if raw.words == ["exec"]:
@@ -231,19 +265,20 @@ class Resolver:
         """Read a command with certain values of its variables."""
         if raw.redirections:
             self._follow_descriptors(raw)
+        if raw.doubt == ARRAY_ELEMENT:
+            self.suspects.append(Suspect("an array", tuple(raw.words), runs=True))
+            self.counts |= any(written_of(word).startswith("[") for word in raw.words)
+            return INPUT_IGNORED
         if raw.words:
             role = self.resolve(raw.words, context)
         else:
             role = INPUT_IGNORED
             if raw.redirections or (raw.assigned and not raw.loops):
                 self._note((), context)
-        for redirection in raw.redirections:
-            if redirection.is_output:
-                self.writes(redirection.target)
         for name, value in raw.assigned:
             self._assigns(name, value, role if raw.words else INPUT_SUSPECT, context, alone=not raw.words)
         self._follow_input(raw, role)
-        self.texts += _texts_of(raw)
+        self.texts += texts_of(raw)
         self.is_suspect |= role > INPUT_IGNORED
         return role
 
@@ -252,6 +287,8 @@ class Resolver:
         name = base_name(raw.words[0]) if raw.words else "it"
         if not inputs or role == INPUT_IGNORED or name in programs.READS_DATA:
             return
+        if not is_known(name):
+            role = min(role, INPUT_SUSPECT)  # that it is not known is noted already
         self.suspects += [Suspect(name, text=one.text) for one in inputs if one.text]
         if role == INPUT_RUN and not (len(inputs) == 1 and self._feed(raw, name, inputs[0].text)):
             path = inputs[0].target
@@ -284,7 +321,7 @@ class Resolver:
                 (
                     one
                     for raw, one in zip(parsed.commands[middle:last], roles[middle:last], strict=True)
-                    if not _reads_data(raw)
+                    if not reads_data(raw)
                 ),
                 default=INPUT_IGNORED,
             )
@@ -293,7 +330,7 @@ class Resolver:
             if role == INPUT_IGNORED:
                 continue
             for raw in parsed.commands[max(first, fed.get(first, 0)) : middle]:
-                self.suspects += [Suspect("a pipe", text=text) for text in _texts_of(raw)]
+                self.suspects += [Suspect("a pipe", text=text) for text in texts_of(raw)]
             fed[first] = middle
             if role == INPUT_RUN:
                 readers = [
@@ -302,13 +339,22 @@ class Resolver:
                     if one == INPUT_RUN
                 ]
                 name = base_name(readers[0].words[0]) if readers and readers[0].words else "a function"
-                text = _literal_text(parsed.commands[first:middle]) if len(readers) == 1 else ""
-                if not (text and self._feed(readers[0], name, text)):
-                    path = _printed_file(parsed.commands[first:middle])
+                text = literal_text(parsed.commands[first:middle]) if len(readers) == 1 else ""
+                if is_known(name) and not (text and self._feed(readers[0], name, text)):
+                    path = printed_file(parsed.commands[first:middle])
                     self.ran += [(name, path)] if path else []
                     self.cannot_read(f"{name} runs what it reads from a pipe", "file" if path else "input")
 
-    def run_text(self, text: str, context: Context, program: str, why: str = "", *, more: bool = False) -> int:
+    def run_text(
+        self,
+        text: str,
+        context: Context,
+        program: str,
+        why: str = "",
+        *,
+        more: bool = False,
+        positional: Sequence[str] = (),
+    ) -> int:
         """Read a text that a shell runs; with ``more``, further words may follow it."""
         computed = not is_known(text)
         if more:
@@ -319,7 +365,7 @@ class Resolver:
                 return INPUT_RUN
             why = why or "parts of the text are computed"
         try:
-            return self.read(text, context.inside(program, why))
+            return self.read(text, context.inside(program, why)._replace(adds=more, positional=positional))
         except Unsure as error:
             self.cannot_read(f"{program} runs a text that cannot be read: {error}", "broken")
             self.suspects.append(Suspect(program, text=text, runs=True))
@@ -330,7 +376,10 @@ class Resolver:
         if self.hungry and self.is_fed and not self.opaque:
             self.cannot_read(f"{next(iter(self.hungry.values()))[0]} runs what it reads", "input")
         names = {command.name for command in self.commands if command.parts}
-        if self.runs_scripts or (self.written and ("chmod" in names or not names <= programs.INERT)):
+        if self.prompts and names & (SHELLS | programs.SHELL_WITHOUT_COMMAND | _STARTS_SHELLS):
+            self.cannot_read(f"{self.prompts[0]} makes programs run or load something", "variable")
+        wrote = bool(self.written or self.written_like)
+        if self.runs_scripts or (wrote and ("chmod" in names or not names <= programs.INERT)):
             self.suspects += [Suspect("a file that is run", text=_ESCAPES.sub("\n", text)) for text in self.texts]
         if self.is_suspect or self.opaque:
             self.suspects += [Suspect("a variable", text=value) for value in self.values]
@@ -341,10 +390,9 @@ class Resolver:
             self.cannot_read(f"{self.loads[0]} may run {code[0]}, which the line writes", "written")
         if self.counts and self.holds_text:
             self.cannot_read("arithmetic evaluates what a variable holds")
-        if self.written and self.ran:
-            anything = "" in self.written
+        if self.written or self.written_like:
             for program, path in self.ran:
-                if anything or base_name(path) in self.written:
+                if self.wrote(path):
                     self.cannot_read(f"{program} runs {path}, which the line writes", "written")
 
     # Commands.
@@ -357,11 +405,11 @@ class Resolver:
         first, arguments = words[0], words[1:]
         name = base_name(first)
         if not is_known(first) and (MANY in first or not is_known(name) or not name):
-            self.cannot_read("a program whose name is computed")
-            self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
-            return INPUT_RUN
-        if self.path_changed and "/" not in first and name not in programs.BUILTINS:
-            self.cannot_read(f"{name} is searched for in a PATH that the line sets", "path")
+            if context.raw.doubt and first[:1].isdigit():
+                return INPUT_IGNORED  # a product
+            return self._run_computed(first, arguments, context)
+        if self.path_kind and "/" not in first and name not in programs.BUILTINS:
+            self.cannot_read(f"{name} is searched for in a PATH that the line sets", self.path_kind)
         if "/" in first or name in self.written:
             self.ran.append(("the line", first))
             self.runs_scripts |= not _SYSTEM_PROGRAM.match(first)
@@ -389,6 +437,18 @@ class Resolver:
             )
         )
 
+    def _run_computed(self, first: str, arguments: Sequence[str], context: Context) -> int:
+        """Read a command whose program is computed: it may be empty, or its last part may be known."""
+        is_outside = is_from_outside(first, context.state, context.parsed, is_top=context.parsed is self.whole)
+        self.cannot_read("a program whose name is computed", "program" if is_outside else "computed")
+        self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
+        if first == MANY and arguments and arguments[0] != MANY:
+            self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
+        name = base_name(first)
+        if is_outside and name and is_known(name):
+            self._dispatch(program_of(name), arguments, context.inside(f"…/{name}", "its directory is not known"))
+        return INPUT_RUN
+
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
             self._evaluates(name, arguments, context)
@@ -397,11 +457,7 @@ class Resolver:
         reader = self.readers.get(name)
         if reader is not None:
             return reader(self, name, arguments, context)
-        if name in SHELLS:
-            return self.run_shell(name, arguments, context)
-        if name in INTERPRETERS:
-            return self._interpreter(name, arguments, context)
-        for key, at in _keys(name, arguments):
+        for key, at in keys_of(name, arguments):
             wrapper = WRAPPERS.get(key)
             if wrapper is not None:
                 return self.run_wrapper(key, wrapper, arguments[at:], context)
@@ -436,7 +492,8 @@ class Resolver:
             self._write_operands(name, arguments)
         if name in programs.BUILD_TOOLS:
             self.loads.append(name)
-            self.ran += [(name, word) for word in arguments]
+            given = zip(["", *arguments], arguments, strict=False)
+            self.ran += [(name, word) for before, word in given if before not in ("-o", "--output")]
         if self.written & programs.FILES_READ_BY_NAME:
             self.cannot_read(
                 f"{name} may run {min(self.written & programs.FILES_READ_BY_NAME)}, which the line writes", "written"
@@ -474,8 +531,8 @@ class Resolver:
     def run_named(self, text: str, program: str, context: Context) -> None:
         """Read a command that an option or a setting names; the program may add words to it."""
         words = text.split()
-        if words and not (_is_plain(text) and words[0] in _TRANSPORTS and "ommand" not in text):
-            more = _is_plain(text) and not program.endswith("-filter")
+        if words and not (is_plain(text) and words[0] in _TRANSPORTS and "ommand" not in text):
+            more = is_plain(text) and not program.endswith("-filter")
             self.run_text(text, context, program, "an option names it", more=more)
 
     def suspect(self, program: str, read: Callable[[], object]) -> None:
@@ -511,11 +568,17 @@ class Resolver:
             self.suspect_texts(name, arguments)
             self.ran += [(name, word) for word in arguments if is_known(word) and not word.startswith("-")]
             first = next((word for word in arguments if not word.startswith("-")), "")
-            sets = context.parsed.assigned - DIRECTORY_VARIABLES or context.parsed.functions
+            sets = self._sets(first, context)
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
-                self.cannot_read(f"{name}, which is not known, is given words that the line computes")
+                self.cannot_read(f"{name}, which is not known, is given words that the line computes", "arguments")
         reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.match, arguments)))
         return INPUT_RUN if reads else INPUT_SUSPECT
+
+    def _sets(self, word: str, context: Context) -> bool:
+        """Return whether the text sets a variable that a word has; without names, whether it sets any."""
+        assigned = context.parsed.assigned - DIRECTORY_VARIABLES
+        names = set(names_in([word]))
+        return bool(context.parsed.functions or (assigned & names if names else assigned))
 
     def _is_composed(self, arguments: Sequence[str], context: Context) -> bool:
         """Return whether a substitution lets the line choose the text of an argument."""
@@ -542,16 +605,18 @@ class Resolver:
         context = self.move(context, found.get("chdir") or (found.get("D") if key == "sudo" else None))
         passed = arguments[: at + wrapper.skipped]
         if any(MANY in word for word in passed) or (
-            wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE
+            wrapper.assigns and arguments[at : at + 1] and arguments[at][:1] == ONE and not is_place(arguments[at])
         ):
-            self.cannot_read(f"the words after {key} are computed")
+            unknown = [word for word in (*passed, *arguments[at : at + 1]) if not is_known(word)]
+            outside = all(is_from_outside(word, context.state, context.parsed) for word in unknown)
+            self.cannot_read(f"the words after {key} are computed", "program" if outside else "computed")
         inner = list(arguments[at + wrapper.skipped :])
         if inner and inner[0] == "--":
             inner = inner[1:]
         if not inner:
             return INPUT_RUN if key in programs.SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
         if key == "xargs":
-            inner = _with_input(inner, found)
+            return self._run_xargs(inner, found, context)
         if key in programs.RUN_OPTIONS:
             self._run_options(key, arguments, programs.RUN_OPTIONS[key], context)
         if key in programs.TEXT_WRAPPERS and is_text(inner[0]):
@@ -562,6 +627,27 @@ class Resolver:
         why = f"{key} runs it elsewhere" if wrapper.elsewhere else ""
         within = context.inside(key, why)
         return self.resolve(inner, within._replace(elsewhere=within.elsewhere or wrapper.elsewhere))
+
+    def _run_xargs(self, words: list[str], options: dict[str, str], context: Context) -> int:
+        """Read the command of xargs with its input: that of a pipe if it is in the line, else unknown words."""
+        within = context.inside("xargs")
+        given = self._piped_text(context) if options.keys() <= _PLAIN_XARGS else ""
+        if not _PLAIN_INPUT.fullmatch(given):
+            return self.resolve(with_input(words, options), within)
+        replaced = next((options[one] or "{}" for one in ("I", "i", "replace") if one in options), "")
+        if not replaced:
+            return self.resolve([*words, *given.split()], within)
+        lines = [line.strip() for line in given.splitlines() if line.strip()]
+        roles = [self.resolve([word.replace(replaced, one) for word in words], within) for one in lines]
+        return max(roles, default=INPUT_IGNORED)
+
+    def _piped_text(self, context: Context) -> str:
+        """Return the text that is piped into a command; empty if it is not wholly in the line."""
+        place = context.raw.place
+        if context.parsed is not self.whole:
+            return ""
+        found = [(first, middle) for first, middle, last in context.parsed.pipes if middle <= place < last]
+        return literal_text(context.parsed.commands[slice(*found[0])]) if len(found) == 1 else ""
 
     def move(self, context: Context, directory: str | None) -> Context:
         """Return the context of a command that a program runs in another directory."""
@@ -581,43 +667,11 @@ class Resolver:
             self.cannot_read(f"the words after {key} are computed")
         return INPUT_SUSPECT if arguments and not set(arguments) & SHELLS else INPUT_RUN
 
-    def run_shell(self, name: str, arguments: Sequence[str], context: Context) -> int:
-        """Read the text after -c; a shell without a text and without a file runs what it reads."""
-        at, has_text, reads, only_checks = 0, False, False, False
-        while at < len(arguments) and arguments[at][:1] in ("-", "+"):
-            option = arguments[at]
-            at += 1
-            if not is_known(option):
-                self.cannot_read(f"the options of {name} are computed")
-                self.suspect_texts(name, arguments, runs=True)
-                return INPUT_RUN
-            if option in ("-", "--"):
-                break
-            if option.startswith("--"):
-                if option.partition("=")[0] in ("--rcfile", "--init-file", "--command", "--init-command"):
-                    self.cannot_read(f"{name} {option} runs a file or a text", "file")
-                    self.suspect_texts(name, arguments, runs=True)
-                at += option in ("--rcfile", "--init-file")
-                continue
-            has_text |= "c" in option[1:] and option[0] == "-"
-            reads |= "s" in option[1:]
-            only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option
-            at += option.lower().count("o")
-        if only_checks:
-            return INPUT_IGNORED
-        if has_text:
-            if at >= len(arguments):
-                return INPUT_IGNORED
-            self.suspect_texts(name, arguments[:at], runs=True)
-            return self.run_text(arguments[at], context, f"{name} -c")
-        if reads or at >= len(arguments):
-            self.hungry[context.raw.place] = (name, context)
-            return INPUT_RUN
-        return self.run_file(name, arguments[at], context, arguments[at + 1 :])
-
     def run_file(self, name: str, path: str, context: Context, arguments: Sequence[str] = ()) -> int:
         """Note a file that a shell or an interpreter runs, and suspect its arguments."""
         self.runs_scripts = True
+        if context.adds and path == MANY:
+            return INPUT_SUSPECT
         if path.startswith(("/dev/", "/proc/")) or path == "-":
             self.cannot_read(f"{name} runs what it reads from {path}", "input")
             return INPUT_RUN
@@ -630,62 +684,6 @@ class Resolver:
             self.suspect_texts(name, arguments)
         return INPUT_SUSPECT
 
-    def _interpreter(self, name: str, arguments: Sequence[str], context: Context) -> int:
-        """Look for code among the options; else the program is a file, a module, or what it reads."""
-        letters = INTERPRETERS[name]
-        self.loads.append(name)
-        at = 0
-        while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
-            option = arguments[at]
-            at += 1
-            if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
-                return self._code(name, option)
-            if option in ("-m", "-jar") or (
-                name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)
-            ):
-                return self._module(arguments[at:], context)
-            code = self._code_of(name, letters, option, arguments, at)
-            if code is not None:
-                return self._code(name, code)
-            at += option in ("-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader")
-        if at >= len(arguments) or arguments[at] == "-":
-            return INPUT_RUN
-        if arguments[at] in ("run", "test", "task", "install", "add", "x") and name in ("bun", "deno"):
-            return self.look_into(name, arguments[at:], context)
-        return self.run_file(name, arguments[at], context, arguments[at + 1 :])
-
-    def _code_of(self, name: str, letters: str, option: str, arguments: Sequence[str], at: int) -> str | None:
-        """Return the code that an option has; None if it has none."""
-        if option in ("--eval", "--print", "--exec", "--command", "-Command", "-EncodedCommand", "--run"):
-            return "".join(arguments[at : at + 1])
-        if option.startswith(("--eval=", "--print=", "--exec=")):
-            return option.partition("=")[2]
-        if option.startswith("--") or not letters:
-            return None
-        for place, letter in enumerate(option[1:], 2):
-            if letter in letters:
-                return option[place:] or "".join(arguments[at : at + 1])
-        return None if is_known(option) else MANY
-
-    def _code(self, name: str, code: str) -> int:
-        language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
-        if not is_known(code) or not is_inert_code(language, code):
-            self.cannot_read(f"code for {name}, which is not read", "code")
-            self.suspects.append(Suspect(name, text=code, runs=True))
-        return INPUT_SUSPECT
-
-    def _module(self, arguments: Sequence[str], context: Context) -> int:
-        """Judge ``python -m pip install`` as ``pip install``."""
-        self.loads.append("python")
-        if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
-            self.cannot_read("code for python, which is not read", "code")
-            self.suspect_texts("python -m", arguments, runs=True)
-            return INPUT_RUN
-        if arguments[0] in KNOWN:
-            return self.resolve(arguments, context.inside("python -m"))
-        self._note(arguments, context.inside("python -m"))
-        return self.look_into("python -m", arguments[1:], context)
-
     # Files and variables.
 
     def writes(self, target: str) -> None:
@@ -693,7 +691,15 @@ class Resolver:
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
         base = base_name(target)
-        self.written.add(base if is_known(base) else "")
+        if is_known(base):
+            self.written |= {base} if base else set()
+        else:
+            self.written_like.add(_MARKS.sub("*", glob.escape(base)))
+
+    def wrote(self, path: str) -> bool:
+        """Return whether the line writes, or may write, a file of this name."""
+        base = base_name(path)
+        return bool(base) and (base in self.written or any(fnmatch(base, one) for one in self.written_like))
 
     def _write_operands(self, name: str, arguments: Sequence[str]) -> None:
         """Note the files that a program may write: those that its table says."""
@@ -715,9 +721,9 @@ class Resolver:
         if alone:
             self.settings = (*self.settings, (name, value))[-_MOST_SETTINGS:]
         if name == "PATH":
-            if not alone:
-                self.cannot_read("a program is searched for in a PATH that the line sets", "path")
-            self.path_changed = True
+            self.path_kind = kind_of_path(value)
+            if not alone and self.path_kind:
+                self.cannot_read("a program is searched for in a PATH that the line sets", self.path_kind)
         elif not is_known(name):
             self.cannot_read("a variable whose name is computed")
         elif (
@@ -726,12 +732,16 @@ class Resolver:
             or (name == "ENV" and re.search("[/$`]", value))
         ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
-                self.cannot_read(f"{name} makes programs run or load something", "variable")
+                if name in _PROMPTS:
+                    self.prompts.append(name)
+                else:
+                    kind = kind_of_path(value, name) or "path" if name in _LIBRARY_PATHS else "variable"
+                    self.cannot_read(f"{name} makes programs run or load something", kind)
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
             if not is_known(value):
                 self.cannot_read(f"{name} names a command that is computed", "variable")
             elif value:
-                self.run_text(value, context, f"{name}=", f"{name} names it", more=_is_plain(value))
+                self.run_text(value, context, f"{name}=", f"{name} names it", more=is_plain(value))
         elif is_text(value):
             self.values.append(value)
 
@@ -784,136 +794,13 @@ def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple
         if any(chosen[name] is not None for name in unknown):
             within = within._replace(grade="possible", why="a variable may hold it")
         yield variant, within
+        several = split_words(words, chosen)
+        if several:
+            variant = raw.filled(several, redirections)
+            yield variant, context._replace(raw=variant, grade="possible", why="a variable may hold it")
 
 
-def program_of(name: str) -> str:
-    """Return the name that the tables have for a program: ``python`` for ``python3.11``."""
-    versioned = _VERSIONED.fullmatch(name)
-    return versioned.group(1) if versioned else name
-
-
-def operands_of(name: str, words: Sequence[str]) -> tuple[int, bool]:
-    """Return where the words after a program's global options begin, and whether all those options are known."""
-    at, _, sure = parse_options(words, GLOBAL_OPTIONS.get(name, ""))
-    return at, sure
-
-
-def _reads_data(raw: RawCommand) -> bool:
-    return bool(raw.words) and base_name(raw.words[0]) in programs.READS_DATA
-
-
-def _keys(name: str, arguments: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the keys under which a wrapper may stand in the table, and how many arguments they include."""
-    keys = [(name, 0)]
-    if arguments and name in _WITH_SUBCOMMANDS:
-        at, _ = operands_of(name, arguments)
-        words = [name, *arguments[at : at + 2]]
-        keys = [(" ".join(words[:3]), at + 2), (" ".join(words[:2]), at + 1), *keys]
-    return keys
-
-
-_WITH_SUBCOMMANDS = frozenset(key.partition(" ")[0] for key in WRAPPERS if " " in key)
-
-
-def is_text(word: str) -> bool:
-    """Return whether a word is more than a word for a shell: it has a blank or another separator."""
-    return any(mark in word for mark in " \n\t;|&`") or "$(" in word
-
-
-def _is_plain(text: str) -> bool:
-    return not re.search(r"[;|&\n<>()`]", text)
-
-
-def _texts_of(raw: RawCommand) -> list[str]:
-    """Return the text that a command writes, as far as it stands in the line."""
-    texts = [one.text for one in raw.redirections if one.text]
-    if raw.words:
-        name = base_name(raw.words[0])
-        if name in ("echo", "printf", "yes"):
-            texts.append(" ".join(raw.words[1:]))
-            texts += [word for word in raw.words[1:] if is_text(word)]
-    return texts
-
-
-def _literal_text(commands: Sequence[RawCommand]) -> str:
-    """Return the text that commands write into a pipe; empty if it is not wholly in the line."""
-    if not commands:
-        return ""
-    producer, *others = commands
-    if any(one.words != ["cat"] or one.redirections for one in others) or producer.assigned:
-        return ""
-    name, *words = producer.words or [""]
-    texts = [one.text for one in producer.redirections]
-    if name == "cat" and not words and len(texts) == 1:
-        return texts[0]
-    if texts or not words or not all(map(is_known, words)) or "\\" in "".join(words).replace("\\n", ""):
-        return ""
-    if name == "echo" and "\\" not in "".join(words):
-        words = words[1:] if words[0] == "-n" else words
-        return "" if words and words[0].startswith("-") else " ".join(words)
-    if name == "printf" and words[0] in ("%s", "%s\\n"):
-        return "\n".join(words[1:])
-    return words[0].replace("\\n", "\n") if name == "printf" and "%" not in words[0] and len(words) == 1 else ""
-
-
-def _printed_file(commands: Sequence[RawCommand]) -> str:
-    """Return the one file that cat writes into a pipe; empty if something else is written."""
-    if len(commands) != 1 or commands[0].redirections or len(commands[0].words) != 2:
-        return ""
-    name, path = commands[0].words
-    plain = name == "cat" and is_known(path) and not path.startswith(("-", "/dev/", "/proc/"))
-    return path if plain else ""
-
-
-def parse_options(words: Sequence[str], spec: str, *, dash: bool = False) -> tuple[int, dict[str, str], bool]:
-    """Return where the operands begin, the options before them, and whether all of these are known."""
-    flags, valued = options_of(spec)
-    at, found, sure = 0, dict[str, str](), True
-    while at < len(words):
-        option = words[at]
-        if option[:1] in (ONE, MANY):
-            sure = sure and MANY not in option
-            break
-        if not option.startswith("-") or (option == "-" and not dash):
-            break
-        at += 1
-        if option == "--":
-            break
-        if option.startswith("--") or (option[1:] in valued and len(option) > 2):
-            name, equals, value = option.lstrip("-").partition("=")
-            if name in valued and not equals:
-                value = words[at] if at < len(words) else MANY
-                at += 1
-            elif name not in flags and name not in valued:
-                sure = False
-            found[name] = value
-        else:
-            known, at = _letters(option[1:], flags, valued, words, at, found)
-            sure = sure and known
-    return at, found, sure
-
-
-def _letters(
-    cluster: str, flags: frozenset[str], valued: frozenset[str], words: Sequence[str], at: int, found: dict[str, str]
-) -> tuple[bool, int]:
-    """Read single-letter options written together; return whether they are known, and where the next word is."""
-    for place, letter in enumerate(cluster):
-        rest = cluster[place + 1 :]
-        if letter in valued:
-            found[letter] = rest or (words[at] if at < len(words) else MANY)
-            return True, at if rest else at + 1
-        if letter not in flags:
-            return False, at
-        found[letter] = rest if letter in "il" else ""
-        if letter in "eil" and rest and "P" in valued:  # xargs: a value may follow at once
-            return True, at
-    return True, at
-
-
-def _with_input(words: list[str], options: dict[str, str]) -> list[str]:
-    """Add the input of xargs as unknown words: at the end, or where the replaced text is."""
-    for option, default in (("I", ""), ("J", ""), ("i", "{}"), ("replace", "{}")):
-        if option in options:
-            replaced = options[option] or default
-            words = [word.replace(replaced, ONE) if replaced and is_known(replaced) else word + ONE for word in words]
-    return [*words, MANY]
+def _positional_values(words: Sequence[str]) -> dict[str, tuple[str | None, ...]]:
+    if len(words) > _MOST_SETTINGS or not all(map(is_known, words)):
+        return {}
+    return {str(at): (word,) for at, word in enumerate(words)}

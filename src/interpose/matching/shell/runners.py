@@ -10,9 +10,12 @@ from itertools import pairwise
 
 from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
+from .flow import is_from_outside
 from .functions import is_mentioned
+from .interpreters import run_interpreter, run_shell
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
+from .options import operands_of, parse_options
 from .resolver import (
     DEEPEST,
     INPUT_IGNORED,
@@ -21,10 +24,8 @@ from .resolver import (
     Context,
     ProgramReader,
     Resolver,
-    is_text,
-    operands_of,
-    parse_options,
 )  # fmt: skip
+from .texts import is_text
 from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known, written_of
 
 __all__ = ["READERS"]
@@ -43,6 +44,9 @@ _GIT_COMMAND_KEYS = re.compile(
     r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
+_EDITOR_COMMAND = re.compile(r"(?:^|[:|\s])!+([^|\n]+)|system(?:list)?\(['\"]([^'\"\n]+)['\"]\)")
+_SED_EXECUTES = re.compile(r"(?:^|[;{}\n])[0-9,$~!/\s]*e[ \t]+([^\n]+)")
+_PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
 _TMUX_RUNS = frozenset([
     "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
     "respawn-window", "run", "run-shell", "if", "if-shell", "send", "send-keys", "pipep", "pipe-pane", "popup",
@@ -76,9 +80,11 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
     """Return why a file that is sourced cannot be read: it is there already, or the line makes it."""
     if path.startswith(("/dev/", "/proc/")):
         return "input"
+    if is_from_outside(path, context.state, context.parsed):
+        return "file"
     if not is_known(base_name(path)) or (not is_known(path) and context.raw.substituted):
         return "computed"
-    return "written" if "" in line.written or base_name(path) in line.written else "file"
+    return "written" if line.wrote(path) else "file"
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -126,9 +132,8 @@ def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 
 
 def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    at, found, sure = parse_options(
-        arguments, "0iu:C:S:v ignore-environment null unset= chdir= split-string= debug", dash=True
-    )
+    spec = "0iu:C:S:P:v ignore-environment null unset= chdir= split-string= debug"
+    at, found, sure = parse_options(arguments, spec, dash=True, until=("S", "split-string"))
     split = found.get("S", found.get("split-string"))
     if split is not None and sure:
         if re.search(r"[\\$#'\"\0\1]", split):
@@ -212,6 +217,7 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     if (
         list(arguments[at:]) == [MANY]
         and type(arguments[at]) is str
+        and context.adds
         and context.via[-1:] not in (("xargs",), ("parallel",))
     ):
         return INPUT_SUSPECT  # a transport to which the program adds the host
@@ -272,8 +278,8 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     at, _ = operands_of(name, arguments)
     words = arguments[at:]
     for place, word in enumerate(arguments[:at]):
-        if word == "-c":
-            key, _, value = "".join(arguments[place + 1 : place + 2]).partition("=")
+        if word.startswith("-c") and not word.startswith("--"):
+            key, _, value = (word[2:] or "".join(arguments[place + 1 : place + 2])).partition("=")
             _git_setting(line, key, value, context, words)
         elif word.startswith(("--exec-path=", "--config-env")):
             line.cannot_read("git is told to run other programs", "variable")
@@ -378,6 +384,8 @@ def _sed(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
             scripts = operands[1:2]
     for script in scripts:
         if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or (ONE in script and line.dynamic):
+            for command in _SED_EXECUTES.finditer(script):
+                line.run_text(command.group(1), context, name, "sed runs it")
             line.cannot_read("code for sed, which is not read", "code")
             line.suspects.append(Suspect(name, text=script, runs=True))
     return INPUT_IGNORED
@@ -391,6 +399,8 @@ def _editor(line: Resolver, name: str, arguments: Sequence[str], context: Contex
             if word in ("-S", "-s", "-u") and "." in value:
                 line.ran.append((name, value))
             elif not re.fullmatch(r"[\w ]*|:?[\w]+!?|/.*", value) or value.startswith("!"):
+                for command in _EDITOR_COMMAND.finditer(value):
+                    line.run_text(command.group(1) or command.group(2), context, name, "the editor runs it")
                 line.cannot_read(f"code for {name}, which is not read", "code")
                 line.suspects.append(Suspect(name, text=value, runs=True))
     line.suspect_texts(name, arguments)
@@ -415,6 +425,8 @@ def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     for at, word in enumerate(arguments):
         if re.match(r"-[a-zA-Z]*[CFxW]", word):
             value = "".join(arguments[at + 1 : at + 2]) or word[2:]
+            if name == "complete" and word.endswith("F") and re.fullmatch(r"\w+", value):
+                continue  # a function that an interactive shell calls
             line.cannot_read(f"{name} {word[:2]} runs a text later")
             line.suspects.append(Suspect(name, text=value, runs=True))
     return INPUT_IGNORED
@@ -462,7 +474,7 @@ def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 
 def _capsh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     if "--" in arguments:
-        return line.run_shell("bash", arguments[list(arguments).index("--") + 1 :], context)
+        return run_shell(line, "bash", arguments[list(arguments).index("--") + 1 :], context)
     return line.suspect_wrapper(name, arguments)
 
 
@@ -495,25 +507,18 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         for word in given:
             line.run_text(word, context, name)
         return INPUT_RUN if not given else INPUT_SUSPECT
-    if end is not None and arguments[end] == ":::" and len(command[at:]) > 1 and _are_plain(arguments[end + 1 :]):
+    if end is not None and arguments[end] == ":::" and not is_text(command[at]) and _are_plain(arguments[end + 1 :]):
         has_place = any("{}" in word for word in command[at:])
         for value in arguments[end + 1 :]:
             words = [word.replace("{}", value) for word in command[at:]]
             line.resolve(words if has_place else [*words, value], context.inside(name))
         return INPUT_SUSPECT
-    return (
-        max(
-            INPUT_SUSPECT,
-            line.run_text(
-                " ".join([*command[at:], MANY]) if all(map(is_known, command)) else MANY,
-                context,
-                name,
-                "parallel adds words",
-            ),
-        )
-        if len(command[at:]) == 1
-        else line.resolve([*command[at:], MANY], context.inside(name))
-    )
+    words = [_PLACES_OF_PARALLEL.sub(ONE, word) for word in command[at:]]
+    words += [MANY] if words == command[at:] else []
+    if len(command[at:]) > 1:
+        return line.resolve(words, context.inside(name))
+    text = " ".join(words) if all(map(is_known, command)) else MANY
+    return max(INPUT_SUSPECT, line.run_text(text, context, name, "parallel adds words"))
 
 
 def _are_plain(words: Sequence[str]) -> bool:
@@ -551,7 +556,9 @@ def _run_parts(line: Resolver, name: str, arguments: Sequence[str], context: Con
 
 
 def _exec(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    if not arguments and any(one.is_input and one.target != "/dev/null" for one in context.raw.redirections):
+    if not arguments and any(
+        one.is_input and one.target not in ("/dev/null", "/dev/tty") for one in context.raw.redirections
+    ):
         line.cannot_read("exec gives the shell something else to read", "input")
     return line.run_wrapper("exec", WRAPPERS["exec"], arguments, context) if arguments else INPUT_IGNORED
 
@@ -603,7 +610,9 @@ def _prints_completion(words: Sequence[str]) -> bool:
     is_program = (
         words[0] not in programs.INERT | programs.SHELLS | INTERPRETERS.keys() | WRAPPERS.keys() | READERS.keys()
     )
-    return is_program and len(words) == 3 and words[1] in ("completion", "completions") and words[2] in shells
+    return (
+        is_program and len(words) == 3 and words[1].lstrip("-") in ("completion", "completions") and words[2] in shells
+    )
 
 
 def _is_installed(program: str) -> bool:
@@ -646,4 +655,8 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _fd: "fd fdfind",
     _python_module_runner: "torchrun",
 }
-READERS: Mapping[str, ProgramReader] = {name: reader for reader, names in _BY_READER.items() for name in names.split()}
+READERS: Mapping[str, ProgramReader] = {
+    **dict.fromkeys(INTERPRETERS, run_interpreter),
+    **dict.fromkeys(programs.SHELLS, run_shell),
+    **{name: reader for reader, names in _BY_READER.items() for name in names.split()},
+}

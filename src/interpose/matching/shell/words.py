@@ -52,14 +52,16 @@ class Word(NamedTuple):
 SimpleCommand = tuple[Word, ...]
 
 
-UnreadKind = Literal["computed", "input", "written", "file", "code", "path", "variable", "broken", "control"]
+UnreadKind = Literal[
+    "computed", "arguments", "input", "written", "file", "program", "code", "path", "variable", "broken", "control"
+]  # fmt: skip
 """Why a part of a line cannot be read.
 
-computed: a text that is only known while the line runs; input: what a program reads from a pipe or a descriptor;
-written: a file that the line itself writes; file: a file that is there already; code: another language;
+computed: a text that is only known while the line runs; arguments: such a text is given to a program that is not known
+and may run it; program: a variable of the environment names the program; input: what a program reads from a pipe or a
+descriptor; written: a file that the line itself writes; file: a file that is there already; code: another language;
 path: a PATH that the line sets; variable: another variable, or a setting, that makes a program run or load something;
-broken: no shell's text, or too
-much of it; control: a control character.
+broken: no shell's text, or too much of it; control: a control character.
 """
 
 
@@ -205,7 +207,7 @@ def names_in(words: Iterable[str]) -> Iterator[str]:
     """Yield the names of the variables in words."""
     for word in words:
         if isinstance(word, MarkedWord):
-            yield from (one.name for one in word.pieces if not isinstance(one, str) and one.name not in ("", "~"))
+            yield from (one.name for one in word.pieces if isinstance(one, Expansion) and one.name.isidentifier())
 
 
 class RawCommand:

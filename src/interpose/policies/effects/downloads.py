@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from ...matching.hosts import HostPattern
 from ...matching.programs import INTERPRETERS, SHELLS, WRAPPERS, is_sourced_safely
 from ...matching.shell import Command, Line
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow

@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ...matching.shell import Command, Line
+from ...matching.shell.options import program_of
 from ...matching.shell.reader import Parsed, parse
-from ...matching.shell.resolver import program_of
 from ...matching.shell.words import RawCommand, Unsure, base_name, written_of
 
 __all__ = ["PRINTERS", "consumed_commands"]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ...matching.shell import Command, Line
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow

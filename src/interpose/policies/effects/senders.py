@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...matching.shell import Command
-from ...matching.shell.resolver import program_of
+from ...matching.shell.options import program_of
 from ...matching.shell.words import is_known, names_in, written_of
 from .rows import Arguments, parse
 

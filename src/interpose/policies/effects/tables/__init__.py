@@ -6,7 +6,7 @@ import fnmatch
 from functools import cache
 from importlib import import_module
 
-from ....matching.shell.resolver import program_of
+from ....matching.shell.options import program_of
 from ..rows import Program
 
 __all__ = ["FAMILIES", "find_programs"]

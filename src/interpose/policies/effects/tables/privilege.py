@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....matching.programs import SHELLS, WRAPPERS
-from ....matching.shell.resolver import parse_options
+from ....matching.shell.options import parse_options
 from ....matching.shell.words import base_name, is_known
 from ..rows import Arguments, Found, Program, Row, written
 

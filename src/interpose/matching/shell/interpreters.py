@@ -1,0 +1,108 @@
+"""Shells and interpreters: which text or file of their arguments they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .. import programs
+from ..programs import INTERPRETERS, KNOWN
+from .languages import is_inert_code
+from .line import Suspect
+from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
+from .words import MANY, is_known
+
+__all__ = ["run_interpreter", "run_shell"]
+
+
+def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Read the text after -c; a shell without a text and without a file runs what it reads."""
+    at, has_text, reads, only_checks = 0, False, False, False
+    while at < len(arguments) and arguments[at][:1] in ("-", "+"):
+        option = arguments[at]
+        at += 1
+        if not is_known(option):
+            line.cannot_read(f"the options of {name} are computed")
+            line.suspect_texts(name, arguments, runs=True)
+            return INPUT_RUN
+        if option in ("-", "--"):
+            break
+        if option.startswith("--"):
+            if option.partition("=")[0] in ("--rcfile", "--init-file", "--command", "--init-command"):
+                line.cannot_read(f"{name} {option} runs a file or a text", "file")
+                line.suspect_texts(name, arguments, runs=True)
+            at += option in ("--rcfile", "--init-file")
+            continue
+        has_text |= "c" in option[1:] and option[0] == "-"
+        reads |= "s" in option[1:]
+        only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option
+        at += option.lower().count("o")
+    if only_checks:
+        return INPUT_IGNORED
+    if has_text:
+        if at >= len(arguments):
+            return INPUT_IGNORED
+        line.suspect_texts(name, arguments[:at], runs=True)
+        return line.run_text(arguments[at], context, f"{name} -c", positional=arguments[at + 1 :])
+    if reads or at >= len(arguments):
+        line.hungry[context.raw.place] = (name, context)
+        return INPUT_RUN
+    return line.run_file(name, arguments[at], context, arguments[at + 1 :])
+
+
+def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Look for code among the options; else the program is a file, a module, or what it reads."""
+    letters = INTERPRETERS[name]
+    line.loads.append(name)
+    at = 0
+    while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
+        option = arguments[at]
+        at += 1
+        if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
+            return _code(line, name, option)
+        if option in ("-m", "-jar") or (name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)):
+            return _module(line, arguments[at:], context)
+        code = _code_of(name, letters, option, arguments, at)
+        if code is not None:
+            return _code(line, name, code)
+        at += option in ("-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader")
+    if at >= len(arguments) or arguments[at] == "-":
+        return INPUT_RUN
+    if arguments[at] in ("run", "test", "task", "install", "add", "x") and name in ("bun", "deno"):
+        return line.look_into(name, arguments[at:], context)
+    return line.run_file(name, arguments[at], context, arguments[at + 1 :])
+
+
+def _code_of(name: str, letters: str, option: str, arguments: Sequence[str], at: int) -> str | None:
+    """Return the code that an option has; None if it has none."""
+    if option in ("--eval", "--print", "--exec", "--command", "-Command", "-EncodedCommand", "--run"):
+        return "".join(arguments[at : at + 1])
+    if option.startswith(("--eval=", "--print=", "--exec=")):
+        return option.partition("=")[2]
+    if option.startswith("--") or not letters:
+        return None
+    for place, letter in enumerate(option[1:], 2):
+        if letter in letters:
+            return option[place:] or "".join(arguments[at : at + 1])
+    return None if is_known(option) else MANY
+
+
+def _code(line: Resolver, name: str, code: str) -> int:
+    language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
+    if not is_known(code) or not is_inert_code(language, code):
+        line.cannot_read(f"code for {name}, which is not read", "code")
+        line.suspects.append(Suspect(name, text=code, runs=True))
+    return INPUT_SUSPECT
+
+
+def _module(line: Resolver, arguments: Sequence[str], context: Context) -> int:
+    """Judge ``python -m pip install`` as ``pip install``."""
+    line.loads.append("python")
+    if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
+        line.cannot_read("code for python, which is not read", "code")
+        line.suspect_texts("python -m", arguments, runs=True)
+        return INPUT_RUN
+    if arguments[0] in KNOWN:
+        return line.resolve(arguments, context.inside("python -m"))
+    line._note(arguments, context.inside("python -m"))
+    return line.look_into("python -m", arguments[1:], context)
