@@ -114,8 +114,8 @@ def test_hidden_elements_are_removed_with_what_is_in_them() -> None:
     ids=lambda text: ascii(text[:6]),
 )
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
 
     strip_html(strip_characters(strip_escapes(text, Counter()), Counter()), Counter())
 
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 10, "a reading that is not linear takes minutes"
