@@ -255,6 +255,17 @@ def test_one_policy_asks_about_a_line_that_cannot_be_read(policies: Any, expecte
     assert (decision, reason.partition("\n")[0]) == expected
 
 
+def test_a_set_that_is_observed_records_one_question_about_such_a_line() -> None:
+    hooks = hooks_of([{"recommended": "observe"}])
+
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": 'eval "$x"'})
+
+    assert outcome.decision == "none"
+    assert [result.hook for result in outcome.results if result.decision == "ask"] == ["unreadable-commands"]
+    enforced = hooks_of([{"recommended": "observe"}, {"frobs": "enforce"}])
+    assert decided(enforced, 'eval "$x"')[0] == "ask"
+
+
 def test_what_can_be_read_of_such_a_line_is_judged() -> None:
     assert decided(hooks_of(["frobs", "unreadable-commands"]), 'eval "$x"; frobnicate y') == (
         "deny", "frobs: it frobnicates y",

@@ -250,12 +250,25 @@ def _common(key: str, value: Any) -> Any:
 
 
 def _with_one_voice(uses: list[PolicyUse]) -> list[PolicyUse]:
-    """Leave lines that cannot be read to the policy that is about them, if it is switched on for every call."""
+    """Leave lines that cannot be read to the policy that is about them, if it is switched on for every call.
+
+    If that one is only observed, it speaks for those that are only observed.
+    """
     voice = [use for use in uses if use.hook.policy.name == _VOICE]
-    speaks = any(
-        use.options.get("enforce", True) is True and use.options.get("enabled", True) is True
-        and not {"if_", "matcher", "scope"} & use.options.keys() for use in voice
-    )  # fmt: skip
-    if not speaks:
+    speaking = [
+        use for use in voice
+        if use.options.get("enabled", True) is True and not {"if_", "matcher", "scope"} & use.options.keys()
+    ]  # fmt: skip
+    if not speaking:
         return uses
-    return [use if use in voice else use._replace(hook=replace(use.hook, unreadable="allow")) for use in uses]
+    for_all = any(_is_enforced(use) for use in speaking)
+    return [
+        use
+        if use in voice or (_is_enforced(use) and not for_all)
+        else use._replace(hook=replace(use.hook, unreadable="allow"))
+        for use in uses
+    ]
+
+
+def _is_enforced(use: PolicyUse) -> bool:
+    return use.options.get("enforce", True) is True
