@@ -247,6 +247,8 @@ def test_many_reasons_are_counted_and_a_long_one_is_cut() -> None:
         (["frobs", {"unreadable-commands": {"if": "Bash(make *)"}}], ("ask", "frobs: the command line cannot be read: eval runs a text that is computed")),
         (["recommended"], ("ask", "unreadable-commands: nobody can read it: eval runs a text that is computed")),
         (["recommended", {"unreadable-commands": {"allow": "Bash"}}], ("none", "")),
+        ([{"recommended": {"scope": "ana"}}], ("ask", "unreadable-commands: nobody can read it: eval runs a text that is computed")),
+        (["frobs", {"unreadable-commands": {"scope": "ana"}}], ("ask", "frobs: the command line cannot be read: eval runs a text that is computed")),
     ],
 )  # fmt: skip
 def test_one_policy_asks_about_a_line_that_cannot_be_read(policies: Any, expected: tuple[str, str]) -> None:

@@ -250,25 +250,19 @@ def _common(key: str, value: Any) -> Any:
 
 
 def _with_one_voice(uses: list[PolicyUse]) -> list[PolicyUse]:
-    """Leave lines that cannot be read to the policy that is about them, if it is switched on for every call.
-
-    If that one is only observed, it speaks for those that are only observed.
-    """
-    voice = [use for use in uses if use.hook.policy.name == _VOICE]
-    speaking = [
-        use for use in voice
-        if use.options.get("enabled", True) is True and not {"if_", "matcher", "scope"} & use.options.keys()
-    ]  # fmt: skip
-    if not speaking:
-        return uses
-    for_all = any(_is_enforced(use) for use in speaking)
+    """Leave lines that cannot be read to the policy that is about them, if it is switched on."""
+    voices = [use for use in uses if use.hook.policy.name == _VOICE]
     return [
-        use
-        if use in voice or (_is_enforced(use) and not for_all)
-        else use._replace(hook=replace(use.hook, unreadable="allow"))
+        use._replace(hook=replace(use.hook, unreadable="allow"))
+        if use not in voices and any(_speaks_for(voice, use) for voice in voices)
+        else use
         for use in uses
     ]
 
 
-def _is_enforced(use: PolicyUse) -> bool:
-    return use.options.get("enforce", True) is True
+def _speaks_for(voice: PolicyUse, use: PolicyUse) -> bool:
+    """Return whether a policy sees every call that another one sees, and decides if that one does."""
+    mine, its = voice.options, use.options
+    is_on = mine.get("enabled", True) is True and not {"if_", "matcher"} & mine.keys()
+    decides = mine.get("enforce", True) is True or its.get("enforce", True) is not True
+    return is_on and decides and mine.get("scope") in (None, its.get("scope"))
