@@ -547,3 +547,9 @@ def test_every_policy_of_the_table_can_be_found_and_used() -> None:
         for one in policy.parameters:
             assert one.default is None or one.read(one.default) is not None
             assert one.name not in reading.HOOK_OPTIONS
+
+
+def test_a_rule_about_tools_says_nothing_of_a_prompt() -> None:
+    hooks = hooks_of([{"words": {"allow": ["Bash", "Bash(ls)", "*"]}}])
+
+    assert hooks.fire_sync("UserPromptSubmit", prompt="fudge").denied
