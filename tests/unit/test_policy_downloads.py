@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,8 @@ from interpose.policies.call import Call
 from interpose.policies.effects import Effect, effects_of_line
 from interpose.policies.effects.downloads import is_download_and_run, is_well_known_installer
 from interpose.policies.effects.flow import Brought, Origin, follow
+from interpose.policies.effects.rows import Program
+from interpose.policies.effects.tables import network, packages
 from interpose.policies.effects.tables.installers import INSTALLERS
 from interpose.policies.effects.tables.network import fetches
 from interpose.policies.lookalikes import is_one_off, what_is_wrong
@@ -160,6 +163,14 @@ def test_nothing_else_hides_behind_a_well_known_installer(line: str) -> None:
     assert Call({"tool_name": "Bash", "tool_input": {"command": line}}).unreadable
 
 
+@pytest.mark.parametrize("programs", [network.PROGRAMS, packages.PROGRAMS])
+def test_options_in_the_tables_are_whole_words(programs: dict[str, Program]) -> None:
+    for name, program in programs.items():
+        specs = [program.options, program.globals, *(row.options for row in program.rows)]
+        spellings = [one for spec in specs for entry in spec.split() for one in entry.split(",")]
+        assert all(re.fullmatch(r"[\w.]([\w.-]*[\w.])?=?\??", one) for one in spellings), name
+
+
 def test_the_installers_are_hosts_with_paths() -> None:
     assert list(INSTALLERS) == sorted(set(INSTALLERS))
     for entry in INSTALLERS:
@@ -245,7 +256,16 @@ def test_the_host_of_an_effect() -> None:
     assert hosts_of_effect(Effect("request", "0xA9FEA9FE")) == {"169.254.169.254"}
 
 
-@pytest.mark.parametrize(("policy", "options"), [("hosts", {"hosts": ["example.io/path"]}), ("hosts", {"hosts": 1})])
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("hosts", {"hosts": ["example.io/path"]}),
+        ("hosts", {"hosts": 1}),
+        ("foreign-packages", {"indexes": ["https://"]}),
+        ("downloaded-code", {"hosts": ["exa mple.io"]}),
+        ("downloaded-code", {"hosts": ["/path"]}),
+    ],
+)
 def test_a_host_that_is_none_is_refused(policy: str, options: dict[str, object]) -> None:
     with pytest.raises(BadHook):
         Hooks().use(policy, **options)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from interpose.errors import BadHook
 from interpose.policies import read_policy
 from interpose.policies.call import Call
 
@@ -141,6 +142,13 @@ def test_its_hook_is_locked_unless_the_configuration_says_otherwise() -> None:
     assert "locked" not in read_policy("persistence", {})[0].options
 
 
+def test_an_agent_that_is_not_known_is_an_error() -> None:
+    with pytest.raises(BadHook, match="there is no claud") as caught:
+        read_policy("self-protection", {"agents": ["claud"]})
+
+    assert "claude" in str(caught.value.problem.hint)
+
+
 # protected-files
 
 
@@ -250,6 +258,16 @@ def test_many_edits_in_one_call_are_asked_about(project: Path) -> None:
 
     assert decision("large-writes", project, ("MultiEdit", {"file_path": "a.py", "edits": edits})) == "ask"
     assert decision("large-writes", project, ("MultiEdit", {"file_path": "a.py", "edits": edits[1:]})) == "pass"
+
+
+def test_a_very_large_file_is_not_added_to_git(project: Path) -> None:
+    with (project / "big.bin").open("wb") as opened:
+        opened.truncate(60 << 20)
+
+    assert decision("large-writes", project, "git add big.bin") == "ask"
+    assert decision("large-writes", project, "git add big.bin", add="100MiB") == "pass"
+    assert decision("large-writes", project, "git add big.bin", add=None) == "pass"
+    assert decision("large-writes", project, "git add -n big.bin") == "pass"
 
 
 # case-renames

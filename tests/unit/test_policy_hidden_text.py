@@ -45,6 +45,8 @@ def test_colours_are_removed_without_a_word() -> None:
     [
         ("a\u200b\u200cb", "ab", {"invisible character": 2}),
         ("\u202ea\u202c", "a", {"bidirectional control": 2}),
+        ("a\u200b\u200b\u200b", "a", {"invisible character": 3}),
+        ("\u3164\ufe0fa", "a", {"invisible character": 1, "variation selector": 1}),
         ("a\U000e0041", "a", {"tag character": 1}),
         ("\u2764\ufe0f", "\u2764\ufe0f", {}),
         ("\u845b\U000e0100", "\u845b\U000e0100", {}),
@@ -112,8 +114,8 @@ def test_hidden_elements_are_removed_with_what_is_in_them() -> None:
     ids=lambda text: ascii(text[:6]),
 )
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
 
     strip_html(strip_characters(strip_escapes(text, Counter()), Counter()), Counter())
 
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 10, "a reading that is not linear takes minutes"

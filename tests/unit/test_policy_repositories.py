@@ -50,6 +50,8 @@ def verdict(policy: str, line: str, cwd: Path, project: Path | None = None, **op
         ("main", "git push --force-with-lease", "deny"),
         ("main", "git push origin --delete HEAD", "deny"),
         ("main", "git branch -m trunk", "deny"),
+        ("main", "git branch -M main", "pass"),
+        ("topic", "git branch -M main", "pass"),
         ("main", "git push origin topic", "pass"),
         ("main", "git push --tags", "pass"),
         ("main", "git commit -m wip", "pass"),
@@ -164,6 +166,8 @@ def test_a_branch_that_does_not_exist_has_nothing_to_lose(tmp_path: Path) -> Non
     assert verdict("destructive-commands", "git checkout -B new", tree) == "pass"
     assert verdict("destructive-commands", "git checkout -B old", tree) == "ask"
     assert verdict("destructive-commands", "git branch -D old", tree) == "ask"
+    assert verdict("destructive-commands", "git branch -M new", tree) == "pass"
+    assert verdict("destructive-commands", "git branch -M topic old", tree) == "ask"
 
 
 def test_linked_worktrees_are_free_if_wanted(tmp_path: Path) -> None:
@@ -190,6 +194,17 @@ def test_links_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
     assert verdict("destructive-commands", "rm -rf link/", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm -rf link/../other", tree, **options) == "deny"
     assert verdict("destructive-commands", "rm link", tree, **options) == "pass"
+
+
+def test_a_path_that_leaves_a_temporary_project_is_outside(tmp_path: Path) -> None:
+    tree = tmp_path / "p"
+    tree.mkdir()
+    options: dict[str, Any] = {"temporary": [str(tmp_path)]}
+
+    assert verdict("destructive-commands", "rm -rf build", tree, **options) == "pass"
+    assert verdict("destructive-commands", f"rm -rf {tmp_path}/other", tree, **options) == "pass"
+    assert verdict("destructive-commands", "rm -rf ../other", tree, **options) == "deny"
+    assert verdict("destructive-commands", "cd .. && rm -rf other", tree, **options) == "deny"
 
 
 def test_another_repository_in_the_project_is_kept_if_it_exists(tmp_path: Path) -> None:

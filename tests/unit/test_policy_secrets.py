@@ -180,7 +180,7 @@ def test_a_wrong_parameter_is_an_error(policy: str, options: dict[str, Any], pro
         ("/p/ca.pem", None),
         ("/p/fullchain.pem", None),
         ("/p/node_modules/a/server.pem", None),
-        ("/home/bob/.aws/config", "stores"),
+        ("/home/bob/.aws/credentials", "stores"),
         ("/p/.aws/README.md", None),
         ("/root/.kube/config.bak", "stores"),
         ("/home/bob/x/../.netrc", "stores"),

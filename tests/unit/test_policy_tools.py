@@ -112,7 +112,7 @@ def test_the_edits_of_an_input_have_the_path_of_the_mapping_around_them() -> Non
 @pytest.mark.parametrize(
     ("text", "number"),
     [("10", 10), ("1k", 1024), ("1kB", 1000), ("2MiB", 2 << 20), ("1G", 1 << 30), ("+5G", 5 << 30), ("1.5M", 1_572_864),
-     ("2b", 1024), ("", None), ("x", None), ("10q", None)],
+     ("2b", 1024), ("", None), ("x", None), ("10q", None), ("1.2.3", None), ("9" * 5_000, int(float("9" * 30)))],
 )  # fmt: skip
 def test_a_size_is_read_as_the_programs_read_it(text: str, number: int | None) -> None:
     assert bytes_of(text) == number

@@ -23,7 +23,8 @@ _ANYWHERE = frozenset({"pem", "azure_signature"})
 _PEM = "[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 _SERVICES = (
     r"dckr_pat_|gl(?:sa|c)_|lin_api_|ntn_|PMAK-|NRAK-|sntry[su]_|gsk_|r8_|pplx-|xai-|sbp_|tskey-|figd_|"
-    r"dp\.(?:pt|st|ct|sa)\.|rubygems_|pul-|CFPAT-|nvapi-|fw_|tvly-|lsv2_|phc_|phx_|rdme_|cio_|FlyV1 "
+    r"dp\.(?:pt|st|ct|sa)\.|rubygems_|pul-|CFPAT-|nvapi-|fw_|tvly-|lsv2_|phc_|phx_|rdme_|cio_|FlyV1 |"
+    r"pcsk_|sb_secret_|HRKU-|nfp_|pscale_(?:tkn|pw|oauth)_|bkua_|dt0c01\.|pnu_"
 )
 TOKENS: tuple[tuple[str, str, str], ...] = (
     # kind, pattern, hint

@@ -21,7 +21,7 @@ AGENT_FILES = FileTable({
     "claude": """
         .claude/settings.json .claude/settings.local.json .claude/hooks/ .claude/plugins/ .claude.json .mcp.json
         managed-settings.json managed-settings.d/ managed-mcp.json .claude/mcp.json hooks/hooks.json hooks.json
-        .claude/remote-settings.json
+        .claude/remote-settings.json .claude-plugin/
     """,
     "codex": ".codex/config.toml .codex/hooks.json .codex/hooks/ .codex/rules/ .codex/requirements.toml /etc/codex/ "
     ".codex/managed_config.toml .codex/plugins/",

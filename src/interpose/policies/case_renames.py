@@ -18,6 +18,8 @@ _MOST_NAMES = 10_000
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
+    for effect in call.of("change-case"):
+        yield Objection("ask", say(effect, _INSTEAD), effect.grade)
     for change in changes_of(call, "rename-files"):
         target = _target(change, call)
         if target and any(_differ_in_case(change.path, one) for one in (target, os.path.dirname(target))):

@@ -10,6 +10,7 @@ from ..matching.shell import Command, Line
 from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call, PlaceKind
 from .effects import Effect, say
+from .effects.find import SELECTED
 from .parameters import action, flag, names, one_of
 from .policy import Action, Objection, Options, Policy
 from .repository import Repository, find_repository
@@ -31,12 +32,14 @@ _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "g
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
 _SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
 """Commands that may set a variable to a file that the line chooses."""
+_ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose", "ssh", "vagrant")
+"""Programs that run a command in a container or on another machine."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
 """What in .git is damaged if something else than git writes to it."""
 _SYSTEM = (
-    "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin",
-    "/srv", "/sys", "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/local", "/usr/sbin",
-    "/usr/share", "/var", "/var/lib", "/var/log", "/Applications", "/Library", "/System", "/Users",
+    "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys",
+    "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/sbin", "/usr/share", "/var", "/var/lib",
+    "/var/log", "/Applications", "/Library", "/System", "/Users",
 )  # fmt: skip
 
 
@@ -47,6 +50,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         verdict, instead = _judge_files(effect, call, options)
         if verdict != "allow":
             yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
+    for effect in call.of("computed-options"):
+        yield Objection(options["unknownTargets"], say(effect), effect.grade)
     for effect in call.of(*_INSTEAD):
         if not _is_free(effect, call, options):
             yield Objection(options["git"], say(_shown(effect, call), _INSTEAD[effect.kind]), effect.grade)
@@ -55,6 +60,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 def _shown(effect: Effect, call: Call) -> Effect:
     """Return an effect whose target is short: relative to the directory of the call if it is below it."""
     target = effect.target
+    if target.endswith(f"/{SELECTED}"):
+        return effect._replace(target=f"files in {os.path.normpath(os.path.dirname(target))}")
     if os.path.isabs(target):
         target = os.path.normpath(target)
         if target == call.cwd:
@@ -83,8 +90,10 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
             return "allow", ""
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
+    if place == "outside" and not _is_system(path, call) and _is_elsewhere(effect, call):
+        return options["unknownTargets"], "it is in a container or on another machine"
     if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
-        return deny, "delete single files in the project, or ask the user"
+        return deny, "the user can do it" if effect.kind == "lock-out" else "delete single files in the project instead"
     return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
 
 
@@ -110,12 +119,18 @@ def _is_one_file(effect: Effect, call: Call) -> bool:
 
 def _deletes_one_file(line: Line, command: Command) -> bool:
     unknown = [word for word in command.parts[1:] if not is_known(word)]
-    names = command.variables
-    if len(unknown) != len(names) or any(word != ONE for word in unknown) or any(map(str.isdigit, names)):
+    variables = command.variables
+    if len(unknown) != len(variables) or any(word != ONE for word in unknown) or any(map(str.isdigit, variables)):
         return False
-    if any(one.name in _SETTERS for one in line.commands) or set(names) & dict(command.assigned).keys():
+    if any(one.name in _SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
         return False
     return not any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
+
+
+def _is_elsewhere(effect: Effect, call: Call) -> bool:
+    """Return whether a command runs in a container or on another machine."""
+    found = [command for _, command in call.commands_of(effect)]
+    return bool(found) and all(any(one.split()[0] in _ELSEWHERE for one in command.via) for command in found)
 
 
 def _is_part_of_a_name(target: str) -> bool:
@@ -126,6 +141,8 @@ def _is_part_of_a_name(target: str) -> bool:
 
 def _place(path: str, call: Call, options: Options) -> PlaceKind:
     place = call.place_of(path)
+    if place == "temporary" and path.startswith(call.cwd + "/") and ".." in path.split("/"):
+        return "outside"  # ``../other`` leaves a project that is in a temporary directory itself
     if place in ("outside", "temporary"):
         folder, name = os.path.split(os.path.join(call.cwd, path))
         resolved = os.path.normpath(os.path.join(os.path.realpath(folder), name))
@@ -162,6 +179,7 @@ def _is_kept(path: str, call: Call, options: Options) -> bool:
 
 def _can_be(name: str, pattern: str) -> bool:
     """Return whether a name, which may have wildcards, can be one that is kept."""
+    name, pattern = name.lower(), pattern.lower()  # some file systems do not tell .GIT from .git
     if MANY in name:
         return fnmatch.fnmatchcase(pattern, name.replace(MANY, "*"))
     return fnmatch.fnmatchcase(name, pattern)
@@ -194,7 +212,9 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         return not _is_file(effect, call)
     if effect.kind == "lose-commits":
         known = _repository(effect, call)
-        return known is not None and is_known(effect.target) and not known.has_ref(effect.target)
+        if known is None:  # ``git branch -M main`` of a new repository
+            return "if it exists" in effect.values
+        return is_known(effect.target) and not known.has_ref(effect.target)
     if effect.kind not in ("lose-changes", "lose-untracked"):
         return False
     repository = _repository(effect, call)
@@ -238,9 +258,8 @@ def _is_file(effect: Effect, call: Call) -> bool:
 
 POLICY = Policy(
     name="destructive-commands",
-    prevents="Deleting, emptying or moving away files outside the project, or the project, the home or .git "
-    "as a whole; "
-    "and git commands that discard uncommitted changes, stashes, branches or the way back to lost commits.",
+    prevents="Deleting, emptying or moving away files outside the project, or the project, home or .git as a whole; "
+    "git commands that discard uncommitted changes, stashes, branches or the way back to lost commits.",
     judge=_judge,
     reads_lines=True,
     parameters=(
@@ -257,7 +276,6 @@ POLICY = Policy(
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
     recommended={},
-    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file "
-    "in .git may "
-    "be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",
+    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
+    "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",
 )  # fmt: skip

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..errors import BadHook
+from ..matching.hosts import HostPattern
 from .call import Call
 from .effects import Effect, say, unread
 from .effects.downloads import covers, is_download_and_run, is_well_known
-from .parameters import action, names
+from .effects.tables.installers import INSTALLERS
+from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
 
 __all__ = ["POLICY"]
@@ -51,16 +54,31 @@ def _is_listed(url: str, options: Options) -> bool:
     return any(is_well_known(url) if one == _WELL_KNOWN else covers(one, url) for one in options["hosts"])
 
 
+def _installers(name: str, default: tuple[str, ...], purpose: str) -> Parameter:
+    """Return a parameter that is a list of hosts, with paths or without; ``well-known`` stands for the table."""
+    expects = (
+        f"{_WELL_KNOWN} for about {round(len(INSTALLERS), -1)} installers, get.example.com, or get.example.com/tool/"
+    )
+    texts = names(name, default, purpose, expects)
+
+    def read(value: object) -> tuple[str, ...]:
+        found: tuple[str, ...] = texts.read(value)
+        for entry in found:
+            try:
+                HostPattern(entry.removeprefix("https://").partition("/")[0])
+            except ValueError:
+                raise BadHook(f"{entry} names no host", hint=expects) from None
+        return found
+
+    return Parameter(name, read, default, purpose, expects)
+
+
 POLICY = Policy(
     name="downloaded-code",
     prevents="Running what was just downloaded or decoded: pipes, substitutions, eval, and files between two steps.",
     judge=_judge,
     parameters=(
-        names(
-            "hosts", (_WELL_KNOWN,), "installers that may be run",
-            "hosts such as get.example.com, or with a path get.example.com/tool/; "
-            "well-known stands for about 70 installers over https",
-        ),
+        _installers("hosts", (_WELL_KNOWN,), "installers that may be run, over https"),
         action("run", "ask", "running a download"),
         action("archives", "ask", "running a program of an archive that the same line downloads"),
         action("decoded", "ask", "running a text that the line decodes, such as base64 -d | sh"),

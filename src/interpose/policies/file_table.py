@@ -108,13 +108,21 @@ class FileTable:
                     if pattern.begin != "/" and (pattern.begin == "" or folder == home) and os.path.lexists(whole):
                         yield pattern.label, whole
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, each once."""
+        return tuple(dict.fromkeys(pattern.label for pattern in self._patterns))
+
     @cached_property
     def parents(self) -> frozenset[str]:
-        """The names of the folders that patterns begin with and that hold little else."""
+        """The names, with a dot, of the folders that patterns begin with and that hold little else."""
         return frozenset(
             pattern.parts[0]
             for pattern in self._patterns
-            if not pattern.begin and len(pattern.parts) > 1 and pattern.parts[0] not in _GENERIC
+            if not pattern.begin
+            and len(pattern.parts) > 1
+            and pattern.parts[0][0] == "."
+            and pattern.parts[0] not in _GENERIC
         )
 
 

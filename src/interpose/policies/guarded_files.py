@@ -20,6 +20,7 @@ __all__ = ["guard_of", "hidden_changes", "is_own"]
 
 _PARENTS = AGENT_FILES.parents
 _UNPACKS = frozenset({"tar", "bsdtar", "gtar", "unzip", "7z", "7za", "cpio", "rsync", "unrar", "ditto"})
+_COPIES = frozenset({"cp", "gcp", "ditto", "ln", "gln", "link"})
 _FINDERS = frozenset({"find", "gfind", "bfs"})
 _PLACES = frozenset({"cwd", "workdir", "workingdirectory"})
 """Keys whose value says where a command runs."""
@@ -45,11 +46,38 @@ def _by_disk(change: Change, call: Call, agents: Sequence[str]) -> str:
     effect, last = change.effect, change.names[-1]
     if (change.whole or effect.kind == "change-mode") and (found := _held(change, call, agents)):
         return found
-    if effect.program in _UNPACKS and os.path.basename(last).lower() in _PARENTS:
+    if os.path.basename(last).lower() in _PARENTS and _is_filled(change, call):
         return "settings"
     if effect.program in _FINDERS and (found := _found_by_name(change, call)):
         return found
     return "settings" if _has_other_names(last) and is_hard_link(last, _existing(call)) else ""
+
+
+def _is_filled(change: Change, call: Call) -> bool:
+    """Return whether a command puts files whose names it does not say into an agent's folder."""
+    program = change.effect.program
+    if program in _UNPACKS or (program in _COPIES and change.path.endswith("/.")):
+        return True
+    words = _words_of(change, call)
+    if program == "git":
+        return "clone" in words
+    if program not in _COPIES or change.path.endswith("/"):
+        return False
+    name = os.path.basename(change.path)
+    is_tree = any(word.startswith("-") and set("rRa") & set(word) for word in words)
+    return any(os.path.basename(word.rstrip("/")) == name for word in words[:-1]) or (
+        is_tree and not os.path.lexists(change.names[0])
+    )
+
+
+def _words_of(change: Change, call: Call) -> list[str]:
+    """Return the words of the command that changes a file."""
+    for line in call.lines:
+        for command in line.commands:
+            words = [written(word) for word in command.parts]
+            if " ".join(words) == change.effect.command:
+                return words[1:]
+    return []
 
 
 def hidden_changes(call: Call) -> Iterator[Change]:

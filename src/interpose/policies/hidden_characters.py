@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 __all__ = ["strip_characters", "strip_escapes"]
 
@@ -14,7 +15,9 @@ _NEVER = (
 )
 _BIDI = "\u202a-\u202e\u2066-\u2069"
 _MARKS = "\u200e\u200f\u061c"
-_SUSPECT = re.compile(f"[{_TAGS}{_NEVER}{_BIDI}{_MARKS}\u200b-\u200d]+|[{_SELECTORS}]+")
+_SUSPECT = re.compile(f"[{_TAGS}{_NEVER}{_BIDI}{_MARKS}{_SELECTORS}\u200b-\u200d]+")
+_SELECTOR = re.compile(f"[{_SELECTORS}]")
+_MOST_TOGETHER = 4
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 # Scripts that join letters, and those that break lines between letters without blanks.
 _JOINED = re.compile(
@@ -47,35 +50,42 @@ def strip_characters(text: str, removed: Counter[str], *, code: bool = False) ->
     def judge(found: re.Match[str]) -> str:
         run, begin, end = found[0], found.start(), found.end()
         kept = _kept(text, run, begin, end, code)
-        for character in _missing(run, kept):
+        for character in _missing(run, kept) if kept else run:
             removed[next((name for name, shape in _NAMES if shape.match(character)), "invisible character")] += 1
         return kept
 
     return _SUSPECT.sub(judge, text)
 
 
-def _missing(run: str, kept: str) -> Counter[str]:
+def _missing(run: str, kept: str) -> Iterable[str]:
     gone = Counter(run)
     gone.subtract(kept)
-    return +gone
+    return gone.elements()
 
 
 def _kept(text: str, run: str, begin: int, end: int, code: bool) -> str:
     """Return what stays of a run of invisible characters."""
     before, after = text[begin - 1 : begin], text[end : end + 1]
-    if begin == 0 and run[0] == "\ufeff":
-        return "\ufeff" + (_kept(text, run[1:], begin + 1, end, code) if run[1:] else "")
     if before == "\U0001f3f4" and _FLAG.fullmatch(run):
         return run
-    if re.fullmatch(f"[{_SELECTORS}]+", run):
-        is_base = before in _KEYCAPS if before.isascii() else _VARIED.match(before) is not None
-        return run[0] if is_base else ""
-    if len(run) == 1:
-        return run if _belongs(text, run, begin, before, after, code) else ""
-    return "".join(
-        one for one in run if one in "\u200c\u200d\u200e\u200f\u2066\u2067\u2068\u2069\u202a\u202b\u202c"
-        and len(run) <= 3 and _belongs(text, one, begin, before, after, code)
-    )  # fmt: skip
+    kept = ""
+    for at, one in enumerate(run):
+        last = kept[-1:] or before
+        if _SELECTOR.match(one):
+            stays = _has_variants(last)
+        elif one == "\ufeff":
+            stays = begin + at == 0
+        else:
+            stays = _belongs(text, one, begin, last, after, code)
+        if stays and len(kept) < _MOST_TOGETHER:
+            kept += one
+    return kept
+
+
+def _has_variants(character: str) -> bool:
+    if character.isascii():
+        return character in _KEYCAPS
+    return _VARIED.match(character) is not None and not _SUSPECT.match(character)
 
 
 def _belongs(text: str, one: str, at: int, before: str, after: str, code: bool) -> bool:
@@ -101,7 +111,7 @@ def _belongs(text: str, one: str, at: int, before: str, after: str, code: bool) 
 _ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)([0-?]{0,64})[ -/]{0,8}([@-~])"
     "|\x1b[\\]PX^_]([^\x07\x1b\x9c\n]{0,65536})(?:\x07|\x1b\\\\|\x9c)?"
-    "|\x1b[ -/]{0,4}[0-~]|\x1b"
+    "|\x1b[ -/]{0,4}[0-~]|\x1b|\x9b"
 )
 _SILENT = frozenset("mKABCDEFGlhnsu")
 _QUIET_SYSTEM = re.compile(r"(?:0|1|2|7|8|133|633|697|9;4|3008)(?:;|$)")

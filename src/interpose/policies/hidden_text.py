@@ -60,7 +60,7 @@ class _Cleaner:
 
 
 def _said(removed: Counter[str]) -> str:
-    return ", ".join(f"{number} {what}" for what, number in sorted(removed.items()))
+    return ", ".join(f"{number} {what}{'s' if number > 1 else ''}" for what, number in sorted(removed.items()))
 
 
 def _cleaned(event: Any, field: str, called: str, options: Options) -> Reply | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..matching.hosts import HostPattern
@@ -14,13 +15,14 @@ from .policy import Action, Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
+_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 _KINDS = ("request", "send", "clone", "change-remote", "tunnel", "pull-image", "run-downloaded")
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of(*_KINDS):
         chosen, said = _judged(effect, options)
-        if effect.kind == "send" and options["uploads"] != "allow" and not _is_local(effect):
+        if effect.kind == "send" and "inline" not in effect.values and not _is_local(effect):
             yield Objection(options["uploads"], say(effect), effect.grade)
         if chosen != "allow":
             yield Objection(chosen, f"{say(effect)}, {said}", effect.grade)
@@ -33,10 +35,14 @@ def _judged(effect: Effect, options: Options) -> tuple[Action, str]:
         hosts = frozenset([None])
     if all(_is_listed(host, options["hosts"]) for host in hosts):
         return "allow", ""
-    places = {place_of_host(host) for host in hosts if not _is_listed(host, options["hosts"])}
-    if "public" in places:
-        return (options["unknown"] if options["hosts"] else "allow"), "which is not a listed host"
-    if "private" in places:
+    unlisted = [host for host in hosts if not _is_listed(host, options["hosts"])]
+    places = set(map(place_of_host, unlisted))
+    if "public" in places and options["hosts"]:
+        return options["unknown"], "which is not a listed host"
+    if "public" in places and any(host is not None and _ADDRESS.fullmatch(host) for host in unlisted):
+        return options["addresses"], "which is an address without a name"
+    is_alias = effect.target.startswith("ssh://") and all(host and "." not in host for host in unlisted)
+    if "private" in places and not is_alias:
         return options["private"], "which is in a private network"
     return "allow", ""
 
@@ -58,8 +64,9 @@ POLICY = Policy(
     parameters=(
         host_patterns("hosts", (), "the hosts that are allowed; without one, every host is"),
         action("unknown", "ask", "a request to a host that is not listed"),
-        action("uploads", "allow", "sending data or files, also to a listed host"),
-        action("private", "allow", "a request into a private network; this machine is always allowed"),
+        action("addresses", "ask", "a request to a public address that has no name, such as 203.0.113.9"),
+        action("uploads", "ask", "sending files, or data that the line does not show, also to a listed host"),
+        action("private", "ask", "a request into a private network; this machine is always allowed"),
     ),
     notes="Programs and tools that take a host or a URL are seen. What a script, a package manager or an MCP server "
     "asks by itself is not: a proxy or the network of a container is the place for that.",

@@ -18,6 +18,7 @@ _LETTERS = str.maketrans(  # Cyrillic, Greek and other letters that look like La
 _DIGITS = str.maketrans("0135", "olse")
 _SIMILAR = ("iljtf1", "oce0", "mnrh", "uvwy", "gqpbd", "kxh", "sz5", "aeo")
 """Letters that are taken for one another."""
+_USUAL_PORTS = ("", ":80", ":443")
 _ENCODED_TWICE = re.compile(r"%25[0-9A-Fa-f]{2}")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "HEBREW", "ARABIC", "CHEROKEE")
 
@@ -43,8 +44,12 @@ def _wrong(url: str, known: tuple[str, ...]) -> str:
     host = place if place.startswith("[") else re.sub(r":[0-9]*\Z", "", place)
     if any(category(letter) in ("Cf", "Cc", "Co", "Cn") for letter in host if letter not in "\0\1"):
         return "whose host has invisible characters"
+    if scheme in ("http", "https") and host.lower() in known and place[len(host) :] not in _USUAL_PORTS:
+        return "which is a well-known host at an unusual port"
     if any(len(_scripts(word)) > 1 for word in re.findall(r"[^\W\d_]+", rest[len(authority) :])):
         return "whose path mixes letters of several scripts"
+    if host.endswith(".") and not host.endswith((".local.", ".internal.", ".arpa.")) and re.search("[a-z]", host):
+        return "whose host ends with a dot, which programs read differently"
     return _wrong_host(host.rstrip(".").lower(), known)
 
 
@@ -56,6 +61,10 @@ def _wrong_host(host: str, known: tuple[str, ...]) -> str:
     if not re.search(r"[^\0\1.]\.[^\0\1]|[^\x00-\x7f]|xn--", host):
         return ""
     labels = [_decoded(label) for label in host.split(".")]
+    if any(category(letter) == "So" for label in labels for letter in label):
+        return "whose host has symbols that no name may have"
+    if labels[-1] in ("zip", "mov"):
+        return "whose host looks like a file"
     if any(len(_scripts(label)) > 1 for label in labels):
         return "whose host mixes letters of several scripts"
     plain = ".".join(map(_skeleton, labels))

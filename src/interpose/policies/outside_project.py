@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..matching.paths import PathPattern
 from .call import Call
-from .changes import CHANGES, Change, changes_of
+from .changes import Change, changes_of
 from .effects import Effect, say
 from .file_table import FileTable
 from .parameters import action, paths
@@ -23,13 +23,16 @@ _NOTES = FileTable({
     """
 })  # fmt: skip
 """Folders in which agents keep their own plans and notes."""
+_KINDS = (
+    "write-files", "empty-files", "make-folder", "change-files", "delete-files", "delete-files-for-good", "move-files",
+)  # fmt: skip
 _GIT = ("commit-here", "amend", "lose-untracked", "lose-stash", "lose-commits", "rewrite-history")
 _INSTEAD = "write inside the project, or add the folder to folders"
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     allowed = options["folders"]
-    for change in changes_of(call, *CHANGES, "make-folder"):
+    for change in changes_of(call, *_KINDS):
         parameter = "tools" if change.effect.command == call.tool else "commands"
         if options[parameter] != "allow" and _is_outside(change, call, allowed):
             yield Objection(options[parameter], say(change.effect, _INSTEAD), change.effect.grade)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ __all__ = [
     "count",
     "duration",
     "flag",
+    "known_names",
     "names",
     "one_of",
     "paths",
@@ -78,6 +80,20 @@ def names(
 
     texts = {"type": "array", "items": {"type": "string", "minLength": 1}}
     return Parameter(name, read, default, purpose, expects, {"anyOf": [{"type": "string"}, texts]})
+
+
+def known_names(name: str, known: tuple[str, ...], purpose: str) -> Parameter:
+    """Return a parameter that is a list of known names, all of them by default; ``*`` stands for any text."""
+    given = names(name, ("*",), purpose, f"a list of {', '.join(known)}; * stands for any text")
+
+    def read(value: Any) -> tuple[str, ...]:
+        found: tuple[str, ...] = given.read(value)
+        for one in found:
+            if not any(fnmatch.fnmatchcase(other, one) for other in known):
+                raise BadHook(f"there is no {one}", hint=nearest(one, known) or given.expects)
+        return found
+
+    return Parameter(name, read, ("*",), purpose, given.expects, given.schema)
 
 
 def text(name: str, default: str, purpose: str) -> Parameter:

@@ -50,7 +50,7 @@ def is_no_secret(kind: str, before: str, value: str) -> bool:
     if len(set(body[-24:])) <= 3 or _PLACEHOLDER.search(text):
         return True
     if kind not in _BY_NAME:
-        return False
+        return kind == "service" and _is_words(text)
     if (
         text.lower() in _COMMON
         or _PASSWORD.fullmatch(text.lower().translate(_AS_LETTERS))

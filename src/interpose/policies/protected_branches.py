@@ -45,6 +45,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 def _protected(effect: Effect, call: Call, patterns: tuple[str, ...]) -> str:
     """Return the protected branch that an effect is on; empty if there is none."""
     for branch in _branches(effect, call):
+        if effect.kind == "change-branch" and branch in effect.values:
+            continue  # ``git branch -M main`` on main
         if branch == "*":
             return patterns[0] if patterns else ""
         # The pattern on the remote's side of a refspec names many branches.

@@ -135,7 +135,7 @@ POLICY = Policy(
         action("stores", "deny", "showing credentials of a person or a machine"),
         action("settings", "ask", "showing settings of coding agents, which may hold tokens"),
         action("commands", "ask", "commands that print a secret, such as gh auth token"),
-        action("use", "allow", "giving a secret file to a program that works with it, or a secret to the same line"),
+        action("use", "allow", "programs that work with a secret file, and secrets that the same line takes"),
         action("write", "ask", "writing keys and credentials of a person or a machine"),
         action("writeEnv", "allow", "writing env files"),
         Parameter("names", _paths_of, (), "further files that hold secrets", "a list of paths as in Read(…)"),
@@ -145,7 +145,7 @@ POLICY = Policy(
             "names of files that hold no secrets, beside *.example, *.sample, *.template, *.dist and the like",
         ),
     ),
-    recommended={"settings": "allow", "commands": "allow", "write": "ask"},
+    recommended={"settings": "allow", "commands": "allow"},
     notes=(
         "A search in a directory that contains a secret file passes unless it is aimed at the file. A file is known by "
         "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from ..matching.paths import names_of
 from ..matching.shell import Command, Line
 from ..matching.shell.words import is_known
+from ..matching.tool_inputs import TooMuch, limited_values
 from .agent_files import AGENT_FILES, OWN_FILES
 from .call import Call
 from .changes import CHANGES, Change, changes_of, label_of
@@ -17,7 +18,7 @@ from .effects import Effect, say
 from .effects.inline_code import code_of
 from .effects.rows import written
 from .guarded_files import guard_of, hidden_changes, is_own
-from .parameters import action, count, names
+from .parameters import action, count, known_names
 from .policy import Action, Objection, Options, Policy
 from .start_files import START_FILES
 
@@ -64,6 +65,14 @@ _CHANGE = re.compile(
     r"remove|unlink|rmtree|rmdir|rename|chmod|chown|truncate|write|copy|move|delete|touch|link|sysopen|openSync|getattr"
     r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
+_SPOKEN_OF = re.compile(
+    r"INTERPOSE_[A-Z]|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
+)
+"""A variable or a command of Interpose in a text that runs later."""
+_VARIABLE = re.compile(r"INTERPOSE_[A-Z_]+=")
+_OWN_IN_CODE = re.compile(
+    r"\.interpose\b|\binterpose[/.](?!py)|bin/interpose\b|INTERPOSE_|['\"]interpose['\"]", re.IGNORECASE
+)
 _LONGEST = 4_096
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "[::1]", "[::]", "127.1", "0"})  # noqa: S104 - compared
 
@@ -76,6 +85,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for change in changes:
         if parameter := guard_of(change, call, options["agents"]):
             yield Objection(options[parameter], say(change.effect, _INSTEAD[parameter]), change.effect.grade)
+    yield from _variables(call, options)
     yield from _later(call, changes, options)
     for line in call.lines:
         yield from _passed_on(line, call, options)
@@ -98,16 +108,30 @@ def _reads(call: Call, options: Options) -> Iterator[Objection]:
 def _later(call: Call, changes: tuple[Change, ...], options: Options) -> Iterator[Objection]:
     """Yield an objection to what runs later and speaks of Interpose: ``echo 'export INTERPOSE_OFF=1' >> ~/.bashrc``."""
     runs_later = any(True for _ in call.of("persist", "persist-service", "persist-command"))
-    if not runs_later and not any(label_of(change, START_FILES, call) for change in changes):
+    if not runs_later and not any(_is_start_file(change, call) for change in changes):
         return
     texts = [edit.new for edit in call.edits]
     for line in call.lines:
         for command in line.commands:
             texts += (*command.parts, *(one.text for one in command.redirections))
-    if any("interpose" in text.lower() for text in texts):
+    if any(_SPOKEN_OF.search(text) for text in texts):
         yield Objection(
             options["own"], f"`{call.tool}` has something run later that concerns Interpose ({_INSTEAD['own']})"
         )
+
+
+def _is_start_file(change: Change, call: Call) -> bool:
+    return os.path.basename(change.path).startswith(".env") or bool(label_of(change, START_FILES, call))
+
+
+def _variables(call: Call, options: Options) -> Iterator[Objection]:
+    """Yield an objection to a variable of Interpose in the input of a tool: ``env: {INTERPOSE_OFF: 1}``."""
+    try:
+        for key, value, _ in limited_values(call.input):
+            if key.startswith("INTERPOSE_") or (isinstance(value, str) and _VARIABLE.match(value)):
+                yield Objection(options["own"], f"`{call.tool}` sets a variable of Interpose ({_INSTEAD['own']})")
+    except TooMuch:
+        return
 
 
 def _of_command(command: Command, call: Call, options: Options) -> Iterator[Objection]:
@@ -121,15 +145,17 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
     if command.name and command.name.lower() not in _READERS and any(_own_words(command, call)):
         strict: Action = options["own"] if command.name in _CLIENTS or options["own"] == "allow" else "ask"
         yield Objection(strict, f"`{command.name}` is given a file of Interpose", command.grade)
-    elif any("interpose" in word.lower() for word in command.parts[1:]) and _is_suspicious_code(command):
+    elif _is_suspicious_code(command):
         action: Action = "allow" if options["own"] == "allow" else "ask"
         yield Objection(action, f"the code for `{command.name}` may change Interpose's files", "possible")
 
 
 def _is_suspicious_code(command: Command) -> bool:
     """Return whether code on the line speaks of Interpose and has a word for a change."""
-    texts = (one.text for one in command.redirections)
-    return any("interpose" in code.lower() and _CHANGE.search(code) for code in code_of(command, texts)[1])
+    texts = [one.text for one in command.redirections]
+    if not any("interpose" in text.lower() for text in (*command.parts[1:], *texts)):
+        return False
+    return any(_OWN_IN_CODE.search(code) and _CHANGE.search(code) for code in code_of(command, texts)[1])
 
 
 def _own_words(command: Command, call: Call) -> Iterator[str]:
@@ -218,7 +244,7 @@ POLICY = Policy(
         action("unguarded", "deny", "starting an agent without its guards"),
         action("instructions", "allow", "changing what agents are told: CLAUDE.md, AGENTS.md, commands, skills"),
         action("read", "allow", "reading the files of the guards"),
-        names("agents", ("*",), "the agents whose settings are protected: claude, codex, cursor …"),
+        known_names("agents", AGENT_FILES.labels, "the agents whose settings are protected"),
         count("port", 7878, "the port of Interpose's server; null for none"),
     ),
     recommended={},

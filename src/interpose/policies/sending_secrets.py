@@ -44,7 +44,7 @@ def _hosts(value: Any) -> tuple[str, ...]:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     yield from _in_code(call, options)
-    for effect in call.of("send-secret"):
+    for effect in call.of("send-secret", "send-files"):
         kind, host = (*effect.values, "", "")[:2]
         if host and any(pattern.covers(host) for pattern in _patterns(options["allowHosts"])):
             continue

@@ -21,7 +21,10 @@ _VARIABLES = (
 )  # fmt: skip
 _RUNS_HOOKS = frozenset(["commit", "push", "merge", "rebase", "am", "cherry-pick", "revert", "pull"])
 _SETTERS = frozenset(["export", "declare", "typeset", "env", "set", "setenv"])
-_HOOKS = ("*/.git/hooks/*", "*/.husky/*", "*/.githooks/*", "*/.pre-commit-config.yaml", "*/lefthook.yml")
+_HOOKS = (
+    "*/.git/hooks", "*/.git/hooks/*", "*/.husky", "*/.husky/*", "*/.githooks", "*/.githooks/*", "*/lefthook.yml",
+    "*/.pre-commit-config.yaml",
+)  # fmt: skip
 _INSTEAD = "mend what the check finds, or ask the user"
 
 
@@ -29,8 +32,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of("skip-checks"):
         if not _installs_hooks(effect, call):
             yield Objection(options["options"], say(effect, _INSTEAD), effect.grade)
-    for effect in call.of("delete-files", "delete-files-for-good", "empty-files", "move-files", "change-mode"):
-        if _disarms(effect):
+    for effect in call.of("delete-files", "delete-files-for-good", "empty-files", "move-files", "not-executable"):
+        if _is_hook(effect.target):
             what = effect._replace(kind="skip-checks", target=f"by changing {os.path.basename(effect.target)}")
             yield Objection(options["hookFiles"], say(what, _INSTEAD), effect.grade)
     yield from _judge_variables(call, options)
@@ -50,17 +53,10 @@ def _installs_hooks(effect: Effect, call: Call) -> bool:
         return "hook" in value or "husky" in value
 
 
-def _disarms(effect: Effect) -> bool:
-    """Return whether an effect takes a hook away: deletes, empties, moves it or makes it not executable."""
-    path = os.path.normpath(effect.target)
-    if not any(fnmatch.fnmatchcase(path, one) for one in (*_HOOKS, "*/.git/hooks", "*/.husky")):
-        return False
-    if path.endswith(".sample"):
-        return False
-    if effect.kind != "change-mode":
-        return True
-    return any((word.startswith("-") and "x" in word) or word.endswith("-x") or (word.isdigit() and not int(word) % 2)
-               for word in effect.command.split()[1:2] + effect.command.split()[2:3])  # fmt: skip
+def _is_hook(path: str) -> bool:
+    """Return whether a path is a hook of the project, or the directory of its hooks."""
+    whole = os.path.normpath(path)
+    return any(fnmatch.fnmatchcase(whole, one) for one in _HOOKS) and not whole.endswith(".sample")
 
 
 def _judge_variables(call: Call, options: Options) -> Iterator[Objection]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from ..matching.programs import INTERPRETERS
 from ..matching.shell import Command
 from ..matching.shell.options import program_of
+from ..matching.shell.texts import is_text
 from ..matching.shell.words import MANY, ONE
 from .call import Call
 from .effects import say, unread
@@ -48,21 +49,32 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["hidden"], said)
         if not line.opaque or is_download_and_run(line):
             continue
-        is_computed = any(map(_is_computed_code, line.commands))
+        hides_commands = any(map(_hides_commands, line.commands)) or any(
+            one.runs and one.program in _EDITORS for one in line.suspects
+        )
         for reason in unread(line):
-            kind = "computed" if reason.kind == "code" and is_computed else reason.kind
+            kind = "computed" if reason.kind in ("code", "file") and hides_commands else reason.kind
             yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
     for effect in call.of("computed-code"):
         yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
 
 
-def _is_computed_code(command: Command) -> bool:
-    """Return whether an interpreter is given code of which the line shows nothing: ``python -c "$CODE"``."""
-    letters = INTERPRETERS.get(program_of(command.name), "")
+def _hides_commands(command: Command) -> bool:
+    """Return whether a command may run others that no policy sees, whatever is allowed of files and code."""
+    if not command.parts or command.via == ("a variable",):
+        return False
+    words = command.parts[1:]
+    if not command.name:  # $SHELL -c 'text'
+        return any(is_text(word) or re.fullmatch(r"-\w*[ce]|--e\w+", word) for word in words)
+    letters = INTERPRETERS.get(program_of(command.name), "")  # python -c "$CODE"
     return bool(letters) and any(
         word in (ONE, MANY) and before[:1] == "-" and (before[1:2] == "-" or before[-1:] in letters)
         for before, word in pairwise(command.parts)
     )
+
+
+_EDITORS = frozenset("ed ex gsed nvim red rvim sed vi view vim vimdiff".split())
+"""Programs whose scripts run commands in ways that are not read."""
 
 
 POLICY = Policy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from .call import Call
@@ -16,6 +17,7 @@ from .policy import Objection, Options, Policy
 __all__ = ["POLICY"]
 
 _SINKS = ("run-downloaded", "run-extracted", "apply-downloaded", "foreign-package", "clone", "change-remote")
+_PASSWORD = re.compile(r"(?:http://|ftp://)?[^\s/:@]+:[^\s/:@]+@")
 _PROGRAMS = (
     ".sh", ".bash", ".zsh", ".py", ".pl", ".rb", ".js", ".mjs", ".ps1", ".bat", ".cmd", ".exe", ".msi", ".deb", ".rpm",
     ".pkg", ".dmg", ".apk", ".whl", ".jar", ".appimage", ".run", ".bin", ".so", ".dll", ".dylib",
@@ -48,7 +50,7 @@ def _plain(effect: Effect, options: Options) -> Iterator[Objection]:
     if hosts & SHORTENERS:
         chosen = options["shorteners" if is_sink else "fetches"]
         yield Objection(chosen, f"{say(effect)}, which hides where it leads", effect.grade)
-    is_used = is_sink or _is_program(url)
+    is_used = is_sink or _is_program(url) or bool(_PASSWORD.match(url))
     if is_used and _is_plain(effect, url) and any(place_of_host(host) == "public" for host in hosts):
         chosen = options["plainHttp" if is_sink else "fetches"]
         yield Objection(chosen, f"{say(effect)} without encryption (use https)", effect.grade)
@@ -88,7 +90,7 @@ POLICY = Policy(
         action("plainHttp", "ask", "http, ftp or git:// where the result is run, installed or cloned"),
         action("certificates", "ask", "no check of certificates where the result is run, installed or cloned"),
         action("shorteners", "ask", "shortened addresses where the result is run, installed or cloned"),
-        action("fetches", "ask", "the same for scripts and programs that are only downloaded"),
+        action("fetches", "ask", "the same for scripts, and with passwords, where nothing is run"),
         action("typos", "ask", "packages whose name is that of a popular one with a slip"),
         names("knownHosts", (), "further hosts that others may imitate", "a list of domains such as example.com"),
     ),

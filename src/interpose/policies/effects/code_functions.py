@@ -19,18 +19,21 @@ __all__ = [
     "JOINS",
     "MOVES",
     "OPENS",
+    "PATHS",
+    "PATH_CALLS",
     "PATH_METHODS",
     "PRINTS",
     "READS",
+    "REFLECTED",
     "REQUESTS",
     "RUNNERS",
     "SAME_TEXT",
-    "SECRET_PARTS",
     "SENDS",
     "SHELL",
     "SINGLE",
     "SOCKETS",
     "STATEMENTS",
+    "TAKES_WORDS",
     "TREES",
     "WRITES",
 ]
@@ -41,7 +44,8 @@ RUNNERS: dict[str, str] = {
     "python": (
         "system popen Popen check_call check_output getoutput getstatusoutput execv execve execvp execvpe execl execle "
         "execlp execlpe spawnv spawnve spawnvp spawnl spawnlp spawnle posix_spawn posix_spawnp startfile "
-        "create_subprocess_shell create_subprocess_exec subprocess.run subprocess.call sp.run sp.call pty.spawn"
+        "create_subprocess_shell create_subprocess_exec subprocess.run subprocess.call sp.run sp.call pty.spawn "
+        "pexpect.spawn pexpect.run spawnlpe"
     ),
     "node": (
         "execSync execFile execFileSync spawn spawnSync exec child_process.exec cp.exec Bun.spawn Bun.spawnSync "
@@ -168,7 +172,7 @@ EVALUATES: dict[str, str] = {
     "julia": "eval include_string",
     "r": "eval",
 }
-FETCHED = frozenset({"urlopen", "get", "fetch", "requests.get", "urlretrieve", "read", "recv"})
+FETCHED = frozenset({"urlopen", "get", "fetch", "urlretrieve", "recv"})
 DECODES = frozenset(
     """
         b64decode decodebytes fromhex a85decode b85decode unhexlify decompress atob fromCharCode
@@ -184,7 +188,7 @@ SOCKETS = frozenset({"socket", "TCPSocket", "fsockopen", "Socket", "createConnec
 SAME_TEXT = frozenset(
     """
         str Path PurePath pathlib.Path expanduser abspath realpath resolve strip trim encode decode toString
-        to_s shlex.split split normpath path.resolve path.normalize File.expand_path expand_path freeze
+        to_s shlex.split split normpath glob path.resolve path.normalize File.expand_path expand_path freeze
         as_posix normalize trimEnd chomp Shellwords.split
     """.split()
 )
@@ -209,5 +213,16 @@ FUNCTIONS = frozenset(
     """.split()
 )
 """Functions that run or delete: also where they are handed on, they may be called."""
+PATH_CALLS = {
+    "delete": "delete-files", "read": "read-files", "open": "read-files", "text": "read-files", "write": "write-files",
+    "touch": "write-files", "rename": "move-files", "replace": "move-files",
+}  # fmt: skip
+"""Methods of a path that is made in the same call; of other things they mean something else."""
+PATHS = frozenset({"Path", "PurePath", "PosixPath", "Pathname", "joinpath", "expanduser", "file", "home"})
+TAKES_WORDS = frozenset({
+    "create_subprocess_exec", "execl", "execle", "execlp", "execlpe", "spawnl", "spawnle", "spawnlp", "spawnlpe"
+})  # fmt: skip
+"""Functions of Python that take the words of a command as arguments."""
+REFLECTED = frozenset({"system", "popen", "execSync", "spawnSync", "exec", "spawn", "rmtree", "rmSync", "unlinkSync"})
+"""Names that code may look up as texts: ``require("child_process")["execSync"]``."""
 SINGLE = frozenset({"get", "pop", "setdefault", "update", "fetch", "delete", "key?", "has_key?", "set", "has"})
-SECRET_PARTS = frozenset({"KEY", "TOKEN", "SECRET", "PASSWORD", "PASS", "PASSWD", "CREDENTIAL", "CREDENTIALS", "AUTH"})

@@ -26,7 +26,8 @@ _MARKED = {"python", "ruby", "perl", "r", "julia", "elixir", "php", "awk"}
 """The languages whose comments begin with ``#``."""
 _DOTTED = r"(?:\.|::|\?\.|&\.)"
 _JOINERS = {"php": r"(?:->|::)", "perl": r"(?:->|::)"}
-_PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_OPENERS = {"python": "{", "node": "${", "ruby": "#{", "elixir": "#{"}
+_DEEPEST = 4
 
 _LONG = (
     r"(?P<long>[a-zA-Z]{0,2}(?:\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)))"
@@ -79,15 +80,41 @@ def _scanner(language: str, patterns: bool) -> re.Pattern[str]:
 
 def tokens_of(language: str, code: str, *, patterns: bool = True) -> Iterator[Token]:
     """Yield the parts of code; without ``patterns``, a slash begins no regular expression."""
-    patterned = patterns and language in ("node", "ruby", "perl", "awk")
+    yield from _tokens(language, code, patterns and language in ("node", "ruby", "perl", "awk"), 0)
+
+
+def _tokens(language: str, code: str, patterned: bool, depth: int) -> Iterator[Token]:
+    inserted: list[str] = []
     for found in _scanner(language, patterned).finditer(code):
         kind = found.lastgroup
         if kind in ("long", "short", "prefix", "quoted", "b1", "b2", "b3", "b4", "b5"):
             yield _literal(language, found)
+            if "{" in found.group() and depth < _DEEPEST:
+                inserted += _inserted_code(language, found.group())
         elif kind in ("name", "number", "mark"):
             yield Token("mark" if kind == "mark" else kind, found.group())
         elif kind == "skipped" and "\n" in found.group():
             yield Token("mark", "\n")
+
+    for text in inserted:
+        yield Token("mark", "\n")
+        yield from _tokens(language, text, patterned, depth + 1)
+
+
+def _inserted_code(language: str, literal: str) -> Iterator[str]:
+    """Yield the code that a literal contains: ``${…}`` of a template, ``{…}`` of an f-string, ``#{…}``."""
+    opener = _OPENERS.get(language, "")
+    prefix = literal[:2].lower().partition('"')[0].partition("'")[0]
+    if not opener or (language == "python" and "f" not in prefix):
+        return
+    at = literal.find(opener)
+    while at >= 0:
+        depth, end = 1, at + len(opener)
+        while end < len(literal) and depth:
+            depth += {"{": 1, "}": -1}.get(literal[end], 0)
+            end += 1
+        yield literal[at + len(opener) : end - 1]
+        at = literal.find(opener, end)
 
 
 def _literal(language: str, found: re.Match[str]) -> Token:

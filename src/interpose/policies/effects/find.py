@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ...matching.shell.words import MANY
+from ...matching.shell.words import MANY, ONE
 from .rows import Arguments, Found
 
-__all__ = ["effects_of_find"]
+__all__ = ["SELECTED", "effects_of_find"]
+
+SELECTED = f"selected{MANY}"
+"""Stands for the name of a file that tests select."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -29,6 +32,8 @@ _NARROW = _set(
 """Tests that select some files by name, age or size."""
 _EXECUTES = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _WRITES = frozenset(["-fprint", "-fprint0", "-fls", "-fprintf"])
+_DEEPEST = 50
+"""How deep parentheses are read; what is deeper counts as a deletion."""
 _CHANGERS = frozenset(["chmod", "chown", "chgrp"])
 _REMOVERS = frozenset(["rm", "unlink", "shred", "srm", "truncate", "rmdir"])
 
@@ -45,17 +50,20 @@ class _Expression:
         """The same of actions that change modes or owners."""
         self.writes: list[str] = []
 
-    def alternatives(self, selected: bool) -> bool:
+    def alternatives(self, selected: bool, depth: int = 0) -> bool:
         """Read tests joined by -o up to a closing parenthesis; return whether each of them selects."""
+        if depth > _DEEPEST:
+            self.deletes.append(False)
+            self.at = len(self.words)
         all_select = True
         while True:
-            all_select &= self.tests(selected)
+            all_select &= self.tests(selected, depth)
             if self.at < len(self.words) and self.words[self.at] in ("-o", "-or", ","):
                 self.at += 1
                 continue
             return all_select
 
-    def tests(self, selected: bool) -> bool:
+    def tests(self, selected: bool, depth: int) -> bool:
         """Read tests that all have to hold; return whether one of them selects."""
         narrow = False
         negated = False
@@ -68,7 +76,7 @@ class _Expression:
                 negated = not negated
                 continue
             if word == "(":
-                inner = self.alternatives(selected or narrow)
+                inner = self.alternatives(selected or narrow, depth + 1)
                 self.at += 1
             else:
                 inner = self.primary(word, selected or narrow)
@@ -97,6 +105,12 @@ class _Expression:
         return word in _NARROW
 
 
+def _is_given_more(words: list[str]) -> bool:
+    """Return whether words are added to the expression; those in place of ``{}`` are directories."""
+    replaced = any(ONE in word or "{}" in word for word in words[:-1])
+    return words[-1:] == [ONE] and (not replaced or set(words) == {ONE})
+
+
 def effects_of_find(arguments: Arguments) -> Iterator[Found]:
     """Yield what find deletes and writes; if tests select the files, the target is a pattern in the directory."""
     words = list(arguments.words)
@@ -111,10 +125,12 @@ def effects_of_find(arguments: Arguments) -> Iterator[Found]:
         expression.alternatives(False)
         expression.at += 1
     yield from (Found("write-files", path) for path in expression.writes)
+    if arguments.command.via[-1:] in (("xargs",), ("parallel",)) and _is_given_more(words):
+        yield Found("computed-options")
     roots = words[at:end] or ["."]
     if not all(expression.changes):
         yield from (Found("change-tree", root) for root in roots)
     if expression.deletes:
         selected = all(expression.deletes)
         for root in roots:
-            yield Found("delete-files", os.path.join(root, f"selected{MANY}") if selected else root)
+            yield Found("delete-files", os.path.join(root, SELECTED) if selected else root)

@@ -27,8 +27,8 @@ __all__ = ["effects_of_line", "unread"]
 
 FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
-    "change-mode", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
-    "rename-files", "link-files", "make-folder", "change-files", "fill-disk",
+    "change-mode", "not-executable", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
+    "rename-files", "change-case", "link-files", "make-folder", "change-files", "add-files", "fill-disk",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 
@@ -41,7 +41,6 @@ def _fork_bombs(line: Line, cwd: str, home: str) -> Iterator[Effect]:
 LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     downloads_that_run,
     _fork_bombs,
-    network_in_code,
     read_secrets,
     guard_effects,
     size_effects,
@@ -114,6 +113,7 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     language, code = code_of(command, given)
     for one in code:
         yield from read_code(language, one)
+    yield from network_in_code(command, code)
 
 
 def unread(line: Line) -> tuple[Unread, ...]:

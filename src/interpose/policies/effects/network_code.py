@@ -6,13 +6,13 @@ The code is not parsed: its URLs and the names that it uses are looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...matching.programs import INTERPRETERS
-from ...matching.shell import Command, Line
+from ...matching.shell import Command
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE
-from .effect import Effect
+from .rows import Found
 
 __all__ = ["network_in_code"]
 
@@ -50,36 +50,34 @@ _SOCKET = frozenset(
 )
 
 
-def network_in_code(line: Line, cwd: str, home: str) -> Iterator[Effect]:
-    """Yield what the code in a line asks of the network, and whether it runs what comes back."""
-    for command in line.commands:
-        if program_of(command.name.lower()) in _INTERPRETERS:
-            for code in _codes(command):
-                yield from _effects(command, code)
+def network_in_code(command: Command, codes: Iterable[str]) -> Iterator[Found]:
+    """Yield what the code that an interpreter is given asks of the network, and whether it runs what comes back."""
+    if program_of(command.name.lower()) in _INTERPRETERS:
+        for code in dict.fromkeys([*codes, *_codes(command)]):
+            yield from _effects(code[:_LONGEST])
 
 
 def _codes(command: Command) -> Iterator[str]:
     """Yield the words and the here-documents of an interpreter that may be code."""
     words = [re.sub(r"^-[a-zA-Z](?=[^\s-])", "", word) for word in command.parts[1:]]  # -e'code'
     for text in (*words, *(one.text for one in command.redirections)):
-        if any(mark in text for mark in "('\"`{ |") and len(text) <= _LONGEST:
+        if any(mark in text for mark in "('\"`{ |"):
             yield text
 
 
-def _effects(command: Command, code: str) -> Iterator[Effect]:
+def _effects(code: str) -> Iterator[Found]:
     urls = [url for url in dict.fromkeys(_URL.findall(code)) if ONE not in url and MANY not in url]
     names = _names(code)
-    text = " ".join(command.parts)
     fetches = bool(names & _FETCH)
     for url in urls:
         if fetches or names & _SOCKET:
-            yield Effect("request", url, text, command.name, "possible")
+            yield Found("request", url)
     if fetches and urls and names & _RUN:
-        yield Effect("run-downloaded", urls[0], text, command.name, "possible")
+        yield Found("run-downloaded", urls[0])
     if (names & _DECODE or {"buffer", "base64"} <= names) and names & (_RUN | _START):
-        yield Effect("run-decoded", "", text, command.name, "possible")
+        yield Found("run-decoded")
     if names & _SOCKET and _is_shell(names, code):
-        yield Effect("network-shell", "", text, command.name, "possible")
+        yield Found("network-shell")
 
 
 def _is_shell(names: set[str], code: str) -> bool:

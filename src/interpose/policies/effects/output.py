@@ -56,11 +56,13 @@ def _text(command: Command) -> str:
 def _consumed_places(parsed: Parsed, text: str) -> set[int]:
     raws: dict[int, RawCommand] = {raw.place: raw for raw in parsed.commands}
     consumed: set[int] = set()
+    # A number in front of a redirection says that it is not the output that is redirected.
+    is_numbered = any(mark == ">" and before.isdigit() for before, mark in pairwise(text))
     for raw in parsed.commands:
         if raw.substituted and _hides(raw):
             for first, last in raw.substituted:
                 consumed.update(range(first, last))
-        if raw.words and _program(raw.words) in ("echo", "printf") and _goes_to_file(raw, text):
+        if not is_numbered and raw.words and _program(raw.words) in ("echo", "printf") and _goes_to_file(raw):
             consumed.add(raw.place)
     for first, middle, last in parsed.pipes:
         readers = [raws[place] for place in range(middle, last) if place in raws]
@@ -69,11 +71,10 @@ def _consumed_places(parsed: Parsed, text: str) -> set[int]:
     return consumed
 
 
-def _goes_to_file(raw: RawCommand, text: str) -> bool:
-    """Return whether the output goes to a file; a line with a numbered descriptor may redirect another one."""
+def _goes_to_file(raw: RawCommand) -> bool:
+    """Return whether the output goes to a file, in a line without numbered descriptors."""
     targets = [one.target for one in raw.redirections if one.is_output and one.operator in (">", ">>", ">|")]
-    is_numbered = any(mark == ">" and before.isdigit() for before, mark in pairwise(text))
-    return bool(targets) and not is_numbered and not any(target.startswith("/dev/") for target in targets)
+    return bool(targets) and not any(target.startswith("/dev/") for target in targets)
 
 
 def _hides(raw: RawCommand) -> bool:
@@ -92,7 +93,27 @@ def _takes(words: Iterable[str]) -> bool:
 
 def _is_quiet(words: Iterable[str]) -> bool:
     given = list(words)
-    return _program(given) in ("grep", "rg") and any(word in ("-q", "-c", "-qF", "-qE", "-Fq") for word in given[1:])
+    if _program(given) not in ("grep", "egrep", "rg"):
+        return False
+    return any(word in ("-q", "-c", "-qF", "-qE", "-Fq") for word in given[1:]) or _picks_plain(given)
+
+
+# Variables that hold no secret; what follows such a word in a name is taken for harmless too.
+_PLAIN = frozenset({
+    "CI", "COLORTERM", "CONDA", "DEBUG", "DISPLAY", "EDITOR", "GOPATH", "GOROOT", "HOME", "HOSTNAME", "JAVA_HOME",
+    "LANG", "LC_", "LC_ALL", "LOGNAME", "NODE", "NODE_ENV", "NODE_OPTIONS", "NVM", "PATH", "PORT", "PWD", "PYENV",
+    "PYTHON", "PYTHONPATH", "RUST", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "USER", "VIRTUAL", "VIRTUAL_ENV",
+    "WAYLAND", "XDG",
+})  # fmt: skip
+
+
+def _picks_plain(words: list[str]) -> bool:
+    """Return whether grep picks only lines of variables that hold no secret."""
+    options = [word for word in words[1:] if word.startswith("-")]
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    if len(operands) != 1 or any(set(option[1:]) - set("iEnwF") for option in options):
+        return False
+    return all(part.strip("^=()").upper() in _PLAIN for part in operands[0].replace("\\|", "|").split("|"))
 
 
 def _program(words: Iterable[str]) -> str:

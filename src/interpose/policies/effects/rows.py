@@ -292,9 +292,10 @@ def _takes_next(word: str, first: dict[str, str], valued: frozenset[str]) -> boo
 
 def _asks_for_help(arguments: Arguments, spec: str) -> bool:
     """Return whether ``--help`` is given as an option; after an option that may take it as a value, it is not."""
-    if "help" not in arguments.options or "--help" not in arguments.words:
+    at = next((at for at, word in enumerate(arguments.words) if word in ("--help", "-h")), None)
+    if at is None or "help" not in arguments.options:
         return False
-    before = arguments.words[arguments.words.index("--help") - 1] if arguments.words[0] != "--help" else ""
+    before = arguments.words[at - 1] if at else ""
     first, valued, optional = _spec(spec)
     name = before.lstrip("-")
     return not _is_option(before) or "=" in before or (name in first and name not in valued and name not in optional)

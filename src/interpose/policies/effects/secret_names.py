@@ -45,6 +45,7 @@ _BARE_KEYS = frozenset({"rsa", "dsa", "ecdsa", "ed25519"})
 
 # Below a home. A folder ends in a slash and stands for everything in it.
 _HOME: dict[SecretKind, tuple[str, ...]] = {
+    "env": (".aws/config",),
     "keys": (".ssh/", ".gnupg/", ".putty/"),
     "stores": (
         ".aws/", ".azure/", ".kube/", ".gcp/", ".oci/", ".bluemix/", ".password-store/", ".snowflake/",
@@ -168,15 +169,16 @@ def _in_a_home(below: str) -> SecretKind | None:
     below = _BACKUP.sub("", below) or below
     if below in _HOME_FILES:
         return _HOME_FILES[below]
-    at = below.find("/")
-    while at >= 0:
-        if below[: at + 1] in _HOME_FILES:
-            return _HOME_FILES[below[: at + 1]]
-        at = below.find("/", at + 1)
+    parts = below.split("/", _DEEPEST)
+    for number in range(1, len(parts)):
+        kind = _HOME_FILES.get("/".join(parts[:number]) + "/")
+        if kind is not None:
+            return kind
     return _HOME_FILES.get(f"{below}/") or ("settings" if _CODEX_SETTINGS.fullmatch(below) else None)
 
 
 _HOME_FILES: dict[str, SecretKind] = {entry: kind for kind, entries in _HOME.items() for entry in entries}
+_DEEPEST = max(entry.count("/") for entry in _HOME_FILES)
 _CODEX_SETTINGS = re.compile(r"\.codex/[^/]*\.config\.toml")
 _OF_A_HOME = re.compile(
     rf"(?:/root|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+|/var/root|~[^/]*|[{ONE}{MANY}][^/]*)/(.*)"

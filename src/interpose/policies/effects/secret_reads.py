@@ -52,7 +52,8 @@ def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
         if len(command.via) == deepest[command.place]:
             yield from reading.given(command)
             for name in printed_variables(command):
-                yield _effect("print-variable", name, command)
+                if not _is_tested(name, line.text):
+                    yield _effect("print-variable", name, command)
     yield from reading.listed(line)
     for step in follow(line, reading.sources):
         yield from reading.sent(step)
@@ -63,6 +64,16 @@ def printed_variables(command: Command) -> Iterator[str]:
     """Yield the names of the variables that a command prints."""
     if program_of(command.name.lower()) in PRINTERS:
         yield from command.variables
+
+
+def _is_tested(name: str, text: str) -> bool:
+    """Return whether a line only says whether a variable is set: ``${NAME:+yes}``."""
+    uses = text.split("${" + name)[1:]
+    return f"${name}" not in text and bool(uses) and all(use.startswith((":+", "+")) for use in uses)
+
+
+def _of_home(path: str, home: str) -> str:
+    return home + path[1:] if path == "~" or path.startswith("~/") else path
 
 
 def _effect(kind: str, target: str, command: Command) -> Effect:
@@ -78,15 +89,18 @@ class _Reading:
         self.socket = next(filter(None, map(_socket, line.commands)), "")
         """The host to which a redirection of the line leads; a descriptor of the line may lead there too."""
 
-    def absolute(self, path: str) -> str:
-        if path == "~" or path.startswith("~/"):
-            return self.home + path[1:]
-        return path if path.startswith(("/", "~", ONE, MANY)) else os.path.normpath(os.path.join(self.cwd, path))
+    def paths(self, path: str, command: Command) -> list[str]:
+        """Return the absolute paths that a path may be in the directories of a command, the likeliest last."""
+        path = _of_home(path, self.home)
+        if path.startswith(("/", "~", ONE, MANY)):
+            return [path]
+        places = [ONE if not is_known(place) else place for place in command.directories] or [""]
+        return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
-    def is_secret(self, path: str) -> bool:
+    def is_secret(self, path: str, command: Command) -> bool:
         if not path or "://" in path or len(path) > 4_096:
             return False
-        return secret_kind(self.absolute(path), self.home) not in (None, "settings")
+        return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 
     def given(self, command: Command) -> Iterator[Effect]:
         """Yield the secret files among the words of a program of which no table says that it reads files."""
@@ -101,12 +115,12 @@ class _Reading:
                 path, used = (value, True) if equals else ("", True)
             else:
                 path, used = word, before.startswith("-") and "=" not in before
-                path = value if equals and not self.is_secret(word) else path
+                path = value if equals and not self.is_secret(word, command) else path
             before = word
             path = path.partition(":")[0].removeprefix("@")
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
-            if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path):
+            if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
                 kind = "use-secret-file" if used or works else "give-secret-file"
                 yield _effect(kind, path, command)
 
@@ -114,22 +128,24 @@ class _Reading:
         """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
         given = [one for one in line.commands if {"xargs", "parallel"} & set(one.via)]
         readers = {one.place for one in given if program_of(one.name.lower()) in _NAMES}
+        places: set[int] = set()
         for first, middle, last in line.pipes if readers else ():
             if not readers.isdisjoint(range(middle, last)):
-                for command in line.commands:
-                    for word in map(written_of, command.parts[1:] if first <= command.place < middle else ()):
-                        if self.is_secret(word):
-                            yield _effect("give-secret-file", word, command)
+                places.update(range(first, middle))
+        for command in line.commands if places else ():
+            for word in map(written_of, command.parts[1:] if command.place in places else ()):
+                if self.is_secret(word, command):
+                    yield _effect("give-secret-file", word, command)
 
     def sources(self, command: Command) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
         for found in _found(command):
-            if found.kind == "read-files" and self.is_secret(found.target):
+            if found.kind == "read-files" and self.is_secret(found.target, command):
                 yield Brought(Origin("file", found.target))
             elif found.kind == "read-files" and found.target in _SYSTEM:
                 yield Brought(Origin("system", found.target))
             elif found.kind == "read-files" and _may_be_folder(command, found.target):
-                yield Brought(Origin("folder", self.absolute(found.target)))
+                yield Brought(Origin("folder", self.paths(found.target, command)[-1]))
             elif found.kind == "print-env" and not found.values:
                 yield Brought(Origin("environment", "the environment"))
             elif found.kind == "read-secret":
@@ -141,16 +157,17 @@ class _Reading:
                 yield Brought(Origin("variable", f"${name}"))
         if sent := sent_by(command):
             for path in (*sent.files, *_typed(command)):
-                yield Brought(self.of_file(path))
+                if path not in ("-", "."):
+                    yield Brought(self.of_file(path, command))
             for name in sent.variables:
                 if is_secret_variable(name):
                     yield Brought(Origin("variable", f"${name}"))
 
-    def of_file(self, path: str) -> Origin:
+    def of_file(self, path: str, command: Command) -> Origin:
         """Return what a file is that is sent."""
-        if self.is_secret(path):
+        if self.is_secret(path, command):
             return Origin("file", path)
-        return Origin("system", path) if path in _SYSTEM else Origin("path", self.absolute(path))
+        return Origin("system", path) if path in _SYSTEM else Origin("path", self.paths(path, command)[-1])
 
     def sent(self, step: Step) -> Iterator[Effect]:
         """Yield the secrets that a command sends away."""
@@ -162,10 +179,11 @@ class _Reading:
             if sent.reads_input:
                 found |= step.input
                 inputs = [one.target for one in command.redirections if one.is_input and not one.text]
-                found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path)}
+                found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path, command)}
             for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
-                found.add(self.of_file(path))
+                if path not in ("-", "."):
+                    found.add(self.of_file(path, command))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
@@ -174,11 +192,10 @@ class _Reading:
             host, is_raw = target, True
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
         for origin in sorted(found):
-            if origin.kind in SENT:
-                yield Effect(
-                    "send-secret", origin.target, " ".join(map(written_of, command.parts)), command.name, command.grade,
-                    (origin.kind, host, "raw" if is_raw else ""),
-                )  # fmt: skip
+            if origin.kind in SENT and origin.target not in ("-", ""):
+                kind = "send-files" if origin.kind in ("folder", "path") else "send-secret"
+                values = (origin.kind, host, "raw" if is_raw else "")
+                yield _effect(kind, origin.target, command)._replace(values=values)
 
     def printed(self, step: Step) -> Iterator[Effect]:
         """Yield the secrets that a program prints from variables and substitutions."""
@@ -203,7 +220,7 @@ _SYSTEM = frozenset({"/etc/passwd", "/etc/group"})
 """Files that are sent away for no good reason, though everybody may read them."""
 
 SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"})
-"""What an effect ``send-secret`` has as its first value. Whether a folder or a path is a secret, the disk says."""
+"""What an effect ``send-secret`` or ``send-files`` has as its first value. Only the disk says what is in files."""
 
 _RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
 """Programs that are no usual way to copy a folder to another machine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -13,10 +14,11 @@ from .rows import written
 __all__ = ["Texts"]
 
 _WRITERS = frozenset({"echo", "printf", "cat", "tee", "yes"})
-_SHOWS = frozenset(
-    {"zcat", "gunzip", "gzip", "bzcat", "xzcat", "zstdcat", "pg_dump", "mysqldump", "pv", "sed", "envsubst"}
-)
+_SHOWS = frozenset({"zcat", "gunzip", "gzip", "bzcat", "xzcat", "zstdcat", "pg_dump", "mysqldump", "pv"})
 _MOST_FEEDERS = 50
+_MOST_PARTS = 1_000
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,4}|.)", re.DOTALL)
+_DIRECTIVE = re.compile(r"%[-+ #0]*[0-9]*(?:\.[0-9]+)?[sbdiqcuxX]")
 
 
 class Texts:
@@ -27,8 +29,11 @@ class Texts:
         for command in line.commands:
             self._at[command.place].append(command)
         self._feeders: dict[int, set[int]] = defaultdict(set)
+        self._long = set[int]()  # where a pipe brings more than is looked at
         for pipe in line.pipes:
             first = max(pipe.first, pipe.middle - _MOST_FEEDERS)
+            if first > pipe.first:
+                self._long |= set(range(pipe.middle, pipe.last))
             for place in range(pipe.middle, min(pipe.last, pipe.middle + _MOST_FEEDERS)):
                 self._feeders[place] |= set(range(first, pipe.middle))
         self.files: dict[str, str] = {}
@@ -52,14 +57,18 @@ class Texts:
             return True
         places = self._feeders.get(command.place, ())
         feeders = [one for place in places for one in self._at[place]]
-        return bool(feeders) and all(
-            one.name in ("echo", "printf") or (one.name == "cat" and len(one.parts) == 1) for one in feeders
+        return (
+            bool(feeders)
+            and command.place not in self._long
+            and all(one.name in ("echo", "printf") or (one.name == "cat" and len(one.parts) == 1) for one in feeders)
         )
 
     def is_from_files(self, command: Command) -> bool:
         """Return whether a command reads only texts of the line, and files that are there already."""
         feeders = [one for place in self._feeders.get(command.place, ()) for one in self._at[place]]
-        return bool(feeders) and all(one.name in _WRITERS | _SHOWS for one in feeders)
+        return (
+            bool(feeders) and command.place not in self._long and all(one.name in _WRITERS | _SHOWS for one in feeders)
+        )
 
     def _files_of(self, command: Command) -> Iterator[str]:
         if not self.files or any(one.is_output and one.target in self.files for one in command.redirections):
@@ -83,7 +92,7 @@ class Texts:
 
 
 def _written(command: Command) -> Iterator[str]:
-    """Yield what a command writes, as far as it stands in the line."""
+    """Yield what a command writes, as far as it stands in the line; with its escapes as they are, and decoded."""
     if command.name not in _WRITERS:
         return
     for one in command.redirections:
@@ -91,12 +100,36 @@ def _written(command: Command) -> Iterator[str]:
             yield one.text
     words = [word for word in command.parts[1:] if not (word[:1] == "-" and word[1:] and set(word[1:]) <= set("neE"))]
     if command.name == "echo" and words:
-        yield " ".join(words).replace("\\n", "\n")
+        text = " ".join(words)
+        yield text
+        if "\\" in text:
+            yield _decoded(text)
     elif command.name in ("printf", "yes") and words:
         yield _formatted(words)
 
 
+def _decoded(text: str) -> str:
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(found: re.Match[str]) -> str:
+    text = found[1]
+    if text[0] in "xuU":
+        number = int(text[1:], 16)
+        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else ONE
+    if text[0] in "01234567":
+        return chr(int(text, 8) % 256)
+    return {"n": "\n", "t": "\t", "r": "\r", "c": "", "\\": "\\"}.get(text, text)
+
+
 def _formatted(words: list[str]) -> str:
-    """Return the text of printf: its format, and with ``%s`` the words after it."""
-    text = words[0].replace("\\n", "\n").replace("\\t", "\t")
-    return "\n".join(text.replace("%s", word) for word in words[1:]) if "%s" in text and len(words) > 1 else text
+    """Return the text of printf: its format with the words after it, as often as it takes to use them all."""
+    parts = _DIRECTIVE.split(_decoded(words[0]))
+    if len(parts) == 1 or len(words) == 1:
+        return parts[0] if len(parts) == 1 else "".join(parts)
+    rest, written_parts = [_decoded(word) for word in words[1:]], list[str]()
+    while rest and len(written_parts) < _MOST_PARTS:
+        for part in parts[:-1]:
+            written_parts += [part, rest.pop(0) if rest else ""]
+        written_parts.append(parts[-1])
+    return "".join(written_parts)

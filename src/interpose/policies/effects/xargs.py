@@ -21,21 +21,21 @@ def with_input(line: Line, command: Command) -> Command:
     """Return a command that xargs runs with the words that it is given; the command itself if they are unknown."""
     if command.via[-1:] != ("xargs",) or command.parts[-1:] not in ((ONE,), (MANY,)):
         return command
-    words = list(_words(line, command.place))
+    words = list(_words(line, command))
     if not words:
         return command
     known = [part for part in command.parts if part not in (ONE, MANY)]
     return command._replace(parts=(*known, *words))
 
 
-def _words(line: Line, place: int) -> Iterator[str]:
-    """Yield the words that are piped to the command at a place, also through programs that select some of them."""
-    pipe = next((one for one in line.pipes if one.middle <= place < one.last), None)
+def _words(line: Line, command: Command) -> Iterator[str]:
+    """Yield the words that are piped to a command, also through programs that select some of them."""
+    pipe = next((one for one in line.pipes if one.middle <= command.place < one.last), None)
     if pipe is None:
         return
     sources = [one for one in line.commands if pipe.first <= one.place < pipe.middle]
     makers = [one for one in sources if one.name not in _FILTERS]
-    if len(makers) != 1 or makers[0].directories != ("",):
+    if len(makers) != 1 or makers[0].directories != command.directories:
         return
     is_selected = any(one.name in _FILTERS and one.name not in ("sort", "uniq") for one in sources)
     for word in _printed(makers[0]):

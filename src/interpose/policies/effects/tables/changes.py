@@ -60,6 +60,8 @@ def _git(arguments: Arguments) -> Iterator[Found]:
         yield from _patched(arguments)
     if sub in ("clean", "restore", "checkout", "init") and (not words or sub == "clean"):
         yield Found("change-files", ".", (), directory)
+    if sub == "add" and not arguments.has("n"):
+        yield from (Found("add-files", word, (), directory) for word in words)
     if sub == "rm" and not arguments.has("cached", "n"):
         yield from (Found("delete-files", word, (), directory) for word in words)
     if sub == "mv" and not arguments.has("n"):
@@ -78,6 +80,19 @@ def _apply_patch(arguments: Arguments) -> Iterator[Found]:
     for word in arguments.operands:
         if "\n" in word:
             yield from (Found(kind, path) for kind, path in files_of_patch(word))
+
+
+def _rename(arguments: Arguments) -> Iterator[Found]:
+    """Read rename: an expression in Perl, then the files; without the files that its input names."""
+    given = arguments.value("e")
+    code, files = (given, arguments.operands) if given else (arguments.operands[:1], arguments.operands[1:])
+    if arguments.has("n"):
+        return
+    text = "".join(code)
+    in_case = text.lower().startswith(("y/a-z", "tr/a-z")) or any(
+        one in text for one in ("lc", "uc", "\\L", "\\U", "\\u")
+    )
+    yield from (Found("change-case" if in_case else "rename-files", word) for word in files)
 
 
 def _find(arguments: Arguments) -> Iterator[Found]:
@@ -116,6 +131,7 @@ _EDITED = Row("change-files:all")
 PROGRAMS = {
     "mv": Program(effects=_moves, options=_COPY, aka="gmv"),
     "ln": Program(effects=_links, options=_COPY, aka="gln link"),
+    "sed": Program((Row("write-files:notfirst", ("*:-I*",)),)),
     "find": Program(effects=_find, aka="gfind bfs"),
     "curl": Program(
         effects=_saved,
@@ -148,5 +164,7 @@ PROGRAMS = {
     "sqlite3": Program((Row("", "*:-readonly|--readonly"), Row("change-files:first", "#>=1"))),
     "yq": Program((Row("write-files:notfirst", "-i"),), options="i,inplace e P o= p= r"),
     "jq": Program((Row("write-files:notfirst", "-i"),), options="i,in-place r e c n s f= arg="),
-    "rename": Program((Row("rename-files:all"),), aka="prename file-rename"),
+    "rename": Program(
+        effects=_rename, options="n,nono,no-act,dry-run f,force v s d e=", aka="prename file-rename perl-rename"
+    ),
 }

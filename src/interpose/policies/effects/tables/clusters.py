@@ -68,6 +68,18 @@ def _kubectl(arguments: Arguments) -> Iterator[Found]:
         yield Found(READ if is_dry(arguments) else CHANGE, " ".join(words[1:3]), values)
 
 
+_LOOKS = frozenset("cat date df du free grep head hostname id ls ps pwd stat tail uname wc whoami".split())
+
+
+def _kubectl_exec(arguments: Arguments) -> Iterator[Found]:
+    """Read exec by the program that it runs in a container: some only look."""
+    operands, dashes = arguments.operands, arguments.dashes
+    inner = operands[dashes:] if dashes is not None else operands[1:]
+    looks = "".join(inner[:1]) in _LOOKS
+    values = values_of(arguments, "context cluster n kubeconfig s user")
+    yield Found(READ if looks else CHANGE, "".join(operands[:1]), values)
+
+
 _KUBECTL = Program(
     (
         Row(_kubectl_delete, sub="delete", options=_DELETE_OPTIONS),
@@ -82,7 +94,8 @@ _KUBECTL = Program(
         Row("cloud-delete", ("--force", "--prune"), sub="replace|apply", options="force prune"),
         Row("cloud-delete:words", "--replicas=0", sub="scale", options="replicas= l= f= current-replicas= all"),
         Row("cloud-read", sub="port-forward|proxy"),
-        Row("cloud-change:first", sub="exec|rsh|cp|attach|debug"),
+        Row(_kubectl_exec, sub="exec|rsh"),
+        Row("cloud-change:first", sub="cp|attach|debug"),
         Row(_kubectl),
     ),
     globals=_KUBE_GLOBALS,

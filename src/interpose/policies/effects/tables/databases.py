@@ -200,8 +200,8 @@ def _mix(arguments: Arguments) -> Iterator[Found]:
 
 _BINARIES = frozenset(
     """
-    prisma sequelize sequelize-cli knex typeorm drizzle-kit mikro-orm wrangler vercel netlify firebase serverless sls sst
-    cdk supabase
+    prisma sequelize sequelize-cli knex typeorm drizzle-kit mikro-orm wrangler vercel netlify firebase serverless sls
+    sst cdk supabase
     """.split()
 )
 

@@ -83,7 +83,7 @@ PROGRAMS = {
                 "disk-write:all", ("--setro", "--setrw", "--setra", "--setbsz", "--flushbufs", "--rereadpt", "--setfra")
             ),
         ),
-        options="setra= setbsz= setfra=",
+        options="setra= setbsz= setfra= setro setrw flushbufs rereadpt report getsize64 getsz getss getro v q",
     ),
     "growpart": Program((Row("", ("-N",)), Row("disk-write:first", "#>=1")), options="N,dry-run v u= f= free-percent="),
     "resize2fs": Program(
@@ -239,6 +239,7 @@ PROGRAMS = {
     "grub-install": Program(
         (Row("disk-write:all", "#>=1"),), options="target= boot-directory= root-directory= v", aka="extlinux"
     ),
+    "restore": Program((Row("disk-write:last", "-r *:/dev/*"),), options="r f= b= s= v y N h i x t R C T= a d c k l m"),
     "clear-disk": Program((Row("format-disk:each"),), aka="format-volume initialize-disk remove-partition"),
     "format": Program((Row("format-disk:first", "1:?:"),), aka="format.com"),
     "diskpart": Program((Row("disk-write"),)),

@@ -55,9 +55,7 @@ def _install(arguments: Arguments) -> Iterator[Found]:
         yield from (Found("write-files", path) for path in arguments.operands)
         return
     yield from _cp(arguments)
-    mode = arguments.value("m") or ""
-    _, setuid, _ = _rights(mode)
-    if setuid:
+    if "setuid" in _kinds_of_mode(arguments.value("m") or ""):
         yield Found("setuid", _ends(arguments)[1])
 
 
@@ -114,22 +112,32 @@ _SYMBOLIC = re.compile(r"([ugoa]*)((?:[-+=][rwxXstugo]*)+)")
 _CHANGE = re.compile(r"([-+=])([rwxXstugo]*)")
 
 
-def _rights(mode: str) -> tuple[bool, bool, bool]:
-    """Return whether a mode lets everybody write, sets the owner's id, and takes all rights from the owner."""
+def _kinds_of_mode(mode: str) -> tuple[str, ...]:
+    """Return the kinds of effects that a mode has: octal, or symbolic such as ``u+s,o=rw``."""
+    found: set[str] = set()
     if re.fullmatch(r"[0-7]{1,5}", mode):
         number = int(mode, 8)
-        return bool(number & 0o002), bool(number & 0o6000), not number & 0o700
-    everybody = setuid = locked = False
+        found |= {"open-permissions"} if number & 0o002 else set()
+        found |= {"setuid"} if number & 0o6000 else set()
+        found |= {"not-executable"} if not number & 0o100 else set()
+        found |= {"lock-out"} if not number & 0o700 else set()
     for part in mode.split(","):
-        found = _SYMBOLIC.fullmatch(part)
-        for sign, rights in _CHANGE.findall(found[2]) if found else ():
-            who = found[1] if found else ""
-            gives = sign in "+="
-            everybody |= gives and "w" in rights and ("o" in who or "a" in who)
-            setuid |= gives and "s" in rights
-            all_gone = (sign == "-" and {"r", "w"} <= set(rights)) or (sign == "=" and not rights)
-            locked |= all_gone and (not who or "u" in who or "a" in who)
-    return everybody, setuid, locked
+        symbolic = _SYMBOLIC.fullmatch(part)
+        for sign, rights in _CHANGE.findall(symbolic[2]) if symbolic else ():
+            found |= set(_kinds_of_change(symbolic[1] if symbolic else "", sign, rights))
+    return tuple(sorted(found))
+
+
+def _kinds_of_change(who: str, sign: str, rights: str) -> Iterator[str]:
+    is_owner = not who or "u" in who or "a" in who
+    if sign in "+=" and "w" in rights and ("o" in who or "a" in who):
+        yield "open-permissions"
+    if sign in "+=" and "s" in rights:
+        yield "setuid"
+    if is_owner and ((sign == "-" and "x" in rights) or (sign == "=" and not set("xX") & set(rights))):
+        yield "not-executable"
+    if is_owner and ((sign == "-" and {"r", "w"} <= set(rights)) or (sign == "=" and not rights)):
+        yield "lock-out"
 
 
 def _chmod(arguments: Arguments) -> Iterator[Found]:
@@ -138,17 +146,8 @@ def _chmod(arguments: Arguments) -> Iterator[Found]:
     given = parse("chmod", words, _CHMOD, arguments.command)
     operands = given.operands if modes or given.has("reference") else given.operands[1:]
     mode = modes[0] if modes else given.operands[0] if given.operands else ""
-    everybody, setuid, locked = _rights(mode)
-    for path in operands:
-        yield Found("change-mode", path)
-        if everybody:
-            yield Found("open-permissions", path)
-        if setuid:
-            yield Found("setuid", path)
-        if locked:
-            yield Found("lock-out", path)
-        if given.has("R"):
-            yield Found("change-tree", path)
+    kinds = ("change-mode", *_kinds_of_mode(mode), *(["change-tree"] if given.has("R") else []))
+    yield from (Found(kind, path) for path in operands for kind in kinds)
 
 
 # Deleting.

@@ -115,12 +115,11 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
         yield from _moves_branch(*names)
     elif arguments.has("d"):
         yield from (Found("change-branch", name) for name in names)
-    elif arguments.has("M", "C") or (arguments.has("m", "c") and arguments.has("f")):
-        yield from _moves_branch(*names[-1:])
+    elif arguments.has("M", "C", "m", "c"):
+        if arguments.has("M", "C", "f"):
+            yield from (Found("lose-commits", name, ("if it exists",)) for name in names[-1:])
         if arguments.has("M", "m"):
-            yield Found("change-branch", names[0] if len(names) > 1 else "HEAD")
-    elif arguments.has("m"):
-        yield Found("change-branch", names[0] if len(names) > 1 else "HEAD")
+            yield Found("change-branch", names[0] if len(names) > 1 else "HEAD", tuple(names[-1:]))
     elif arguments.has("f"):
         yield from _moves_branch(*names[:1])
 
@@ -235,6 +234,26 @@ def _checks(arguments: Arguments) -> Iterator[Found]:
             yield Found("skip-checks", f"by {name}={value}")
 
 
+_LOSING = ("clean", "push", "reflog", "reset", "stash", "worktree")
+"""Subcommands that lose something with one option more."""
+
+
+def _computed(arguments: Arguments) -> Iterator[Found]:
+    """Find words that may be a subcommand or options that lose something."""
+    words = arguments.words
+    is_fed = arguments.command.via[-1:] in (("xargs",), ("parallel",))
+    unknown = [word for word in words if ONE in word or (is_fed and "{" in word)]
+    sub = words[0] if words else ""
+    may_lose = sub in _LOSING and "--" not in words and (is_fed or any(word.startswith("-") for word in unknown))
+    if unknown and ((is_fed and sub in unknown) or may_lose):
+        yield Found("computed-options")
+
+
+def _all(arguments: Arguments) -> Iterator[Found]:
+    yield from _checks(arguments)
+    yield from _computed(arguments)
+
+
 _CONFIG = (
     "global local system worktree f=,file= blob= unset unset-all add replace-all get get-all get-regexp get-urlmatch "
     "l,list e,edit bool int bool-or-int path type= default= z,null name-only show-origin show-scope rename-section "
@@ -276,7 +295,7 @@ _GIT = Program(
     aka="git-*",
     dashed=True,
     directory=_directory,
-    effects=_checks,
+    effects=_all,
     rows=(
         # Checks come first and are no reason to stop reading.
         Row("skip-checks", ("-n", "--no-gpg-sign"), "commit", _COMMIT, also=True),

@@ -114,7 +114,7 @@ PROGRAMS = {
     "iptables": Program(
         (
             Row("", ("-L", "-S", "-C", "-V", "-h")),
-            Row("firewall-off", ("-F", "-X", "-Z", "-P=*:* ", "*:ACCEPT -P")),
+            Row("firewall-off", ("-F", "-X", "-Z", "*:ACCEPT -P")),
             Row("network-change"),
         ),
         options="L,list S,list-rules F,flush X,delete-chain Z,zero P=,policy= A=,append= D=,delete= "

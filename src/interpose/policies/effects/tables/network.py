@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import Command
 from ....matching.shell.options import program_of
-from ....matching.shell.words import MANY, ONE, base_name
+from ....matching.shell.words import MANY, ONE, base_name, is_known
 from ..rows import Arguments, Found, Program, Row, parse, written
 
 __all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
@@ -24,32 +24,32 @@ class Fetched(NamedTuple):
 
 
 _CURL = (
-    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= data- "
-    "binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= x=,proxy= "
-    "A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= K=,config= "
-    "E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= connect- "
-    "timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= unix- "
-    "socket= abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional "
+    "o=,output= O,remote-name remote-name-all J,remote-header-name X=,request= H=,header= d=,data= data-raw= "
+    "data-binary= data-urlencode= data-ascii= json= k,insecure u=,user= F=,form= form-string= T=,upload-file= "
+    "x=,proxy= A=,user-agent= e=,referer= b=,cookie= c=,cookie-jar= m=,max-time= w=,write-out= C=,continue-at= "
+    "K=,config= E=,cert= key= cacert= capath= cert-type= key-type= pass= url= proto= proto-default= proto-redir= "
+    "connect-timeout= retry= retry-delay= retry-max-time= retry-connrefused retry-all-errors resolve= connect-to= "
+    "unix-socket= abstract-unix-socket= output-dir= z=,time-cond= r=,range= n,netrc netrc-file= netrc-optional "
     "oauth2-bearer= interface= limit-rate= Y=,speed-limit= y=,speed-time= max-filesize= max-redirs= P=,ftp-port= "
     "Q=,quote= t=,telnet-option= D=,dump-header= dns-servers= doh-url= doh-insecure proxy-insecure ciphers= "
     "tls13-ciphers= tls-max= tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 curves= engine= pinnedpubkey= stderr= trace= "
-    "trace-ascii= socks5= socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= aws- "
-    "sigv4= variable= rate= parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= login-options= "
-    "krb= service-name= proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= crlfile= happy- "
-    "eyeballs-timeout-ms= G,get I,head i,include f,fail fail-with-body fail-early s,silent S,show-error L,location "
-    "location-trusted v,verbose V,version h,help N,no-buffer compressed create-dirs progress-bar no-progress-meter "
-    "parallel Z"
+    "trace-ascii= socks5= socks5-hostname= socks4= socks4a= preproxy= U=,proxy-user= noproxy= request-target= "
+    "aws-sigv4= variable= rate= parallel-max= keepalive-time= local-port= mail-from= mail-rcpt= mail-auth= "
+    "login-options= krb= service-name= proxy-header= etag-save= etag-compare= alt-svc= hsts= pubkey= hostpubmd5= "
+    "crlfile= happy-eyeballs-timeout-ms= G,get I,head i,include f,fail fail-with-body fail-early s,silent "
+    "S,show-error L,location location-trusted v,verbose V,version h,help N,no-buffer compressed create-dirs "
+    "progress-bar no-progress-meter parallel Z url-query="
 )
 _WGET = (
     "O=,output-document= P=,directory-prefix= i=,input-file= a=,append-output= o=,output-file= U=,user-agent= "
     "e=,execute= T=,timeout= t=,tries= l=,level= A=,accept= R=,reject= D=,domains= I=,include-directories= "
     "X=,exclude-directories= Q=,quota= w=,wait= B=,base= header= user= password= post-data= post-file= body-data= "
-    "body-file= method= http-user= http-password= ca-certificate= certificate= private-key= load-cookies= "
-    "save-cookies= referer= limit-rate= progress= bind-address= default-page= restrict-file-names= warc-file= "
-    "secure-protocol= cut-dirs= prefer-family= config= connect-timeout= read-timeout= dns-timeout= waitretry= "
-    "max-redirect= no-check-certificate q,quiet c,continue r,recursive N,timestamping nc,no-clobber b,background "
-    "nv,no-verbose v,verbose V,version h,help m,mirror np,no-parent k,convert-links p,page-requisites spider S "
-    "content-disposition no-proxy show-progress https-only 4 6"
+    "body-file= method= ftp-user= ftp-password= proxy-user= proxy-password= http-user= http-password= ca-certificate= "
+    "certificate= private-key= load-cookies= save-cookies= referer= limit-rate= progress= bind-address= default-page= "
+    "restrict-file-names= warc-file= secure-protocol= cut-dirs= prefer-family= config= connect-timeout= read-timeout= "
+    "dns-timeout= waitretry= max-redirect= no-check-certificate q,quiet c,continue r,recursive N,timestamping "
+    "nc,no-clobber b,background nv,no-verbose v,verbose V,version h,help m,mirror np,no-parent k,convert-links "
+    "p,page-requisites spider S content-disposition no-proxy show-progress https-only 4 6"
 )
 _HTTPIE = (
     "o=,output= d,download c,continue b,body p=,print= h,headers v,verbose a=,auth= A=,auth-type= verify= cert= "
@@ -85,7 +85,11 @@ def _curl(given: Arguments) -> Iterator[Found]:
         return
     for url in _urls(given, "url"):
         yield Found("request", url)
-        yield from _changes(given, url, sends=given.has(*_DATA) and not given.has("G", "I"), method=given.value("X"))
+        sends = given.has(*_DATA) and not given.has("G", "I")
+        is_inline = not any(_posted(given)) and all(
+            is_known(value) for name in _DATA for value in given.options.get(name, ())
+        )
+        yield from _changes(url, sends=sends, method=given.value("X"), is_inline=is_inline)
         if given.has("k"):
             yield Found("tls-off", url)
     for name in ("x", "preproxy", "socks5", "socks5-hostname", "socks4", "socks4a", "doh-url"):
@@ -97,16 +101,18 @@ def _wget(given: Arguments) -> Iterator[Found]:
     sends = given.has("post-data", "post-file", "body-data", "body-file")
     for url in given.operands:
         yield Found("request", url)
-        yield from _changes(given, url, sends=sends, method=given.value("method"))
+        is_inline = not given.has("post-file", "body-file") and all(map(is_known, given.words))
+        yield from _changes(url, sends=sends, method=given.value("method"), is_inline=is_inline)
         if given.has("no-check-certificate"):
             yield Found("tls-off", url)
     for name in ("post-file", "body-file"):
         yield from (Found("read-files", value) for value in given.options.get(name, ()))
 
 
-def _changes(given: Arguments, url: str, *, sends: bool, method: str | None) -> Iterator[Found]:
+def _changes(url: str, *, sends: bool, method: str | None, is_inline: bool) -> Iterator[Found]:
+    """Yield that a request sends data; ``inline`` says that the line shows all of it."""
     if sends or (method or "").upper() in _METHODS:
-        yield Found("send", url)
+        yield Found("send", url, ("inline",) if is_inline else ())
 
 
 def _posted(given: Arguments) -> Iterator[str]:
@@ -124,6 +130,8 @@ def _posted(given: Arguments) -> Iterator[str]:
 
 
 def _httpie(given: Arguments) -> Iterator[Found]:
+    if given.has("offline"):
+        return
     url, sends = _httpie_url(given)
     if url:
         yield Found("request", url)
@@ -146,7 +154,7 @@ def _httpie_url(given: Arguments) -> tuple[str, bool]:
 
 
 def _urls(given: Arguments, option: str) -> list[str]:
-    return [*given.operands, *given.options.get(option, ())]
+    return [word for word in (*given.operands, *given.options.get(option, ())) if not word.startswith("/")]
 
 
 def _first_url(given: Arguments) -> Iterator[Found]:
@@ -236,7 +244,7 @@ def _resolver(given: Arguments) -> Iterator[Found]:
     for word in given.operands:
         if word.startswith("@"):
             yield Found("request", word[1:])
-        if ONE in word or MANY in word:
+        elif ONE in word or MANY in word:
             yield Found("send", word)
 
 

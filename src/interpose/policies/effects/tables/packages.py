@@ -60,7 +60,7 @@ def _installs(
         for word in [*words[at:], *named]:
             if sort := _sort(word, short=short):
                 yield Found("foreign-package", word, (sort,))
-            elif name_ := _PACKAGE.match(word):
+            elif registry and (name_ := _PACKAGE.match(word)):
                 yield Found("install-package", name_.group(), (registry,))
         if given.has(*unsigned.split()):
             yield Found("foreign-package", " ".join(words[at:]) or "…", ("unsigned",))
@@ -140,11 +140,16 @@ def _apply(given: Arguments) -> Iterator[Found]:
                 yield Found("apply-downloaded", value)
 
 
+def _is_remote(word: str) -> bool:
+    """Return whether git reads a word as a URL or a host: neither a directory nor the name of a remote."""
+    return "://" in word or (":" in word and not word.startswith(("/", ".", "~")))
+
+
 def _clone(given: Arguments) -> Iterator[Found]:
     words = given.operands
     if words[:1] in (["clone"], ["ls-remote"]) or words[:2] == ["submodule", "add"]:
         target = words[2:3] if words[0] == "submodule" else words[1:2]
-        yield from (Found("clone", word) for word in target)
+        yield from (Found("clone", word) for word in target if _is_remote(word))
     elif words[:2] in (["remote", "add"], ["remote", "set-url"]):
         yield from (Found("change-remote", word) for word in words[3:4])
     elif words[:1] in (["fetch"], ["pull"], ["push"]) and len(words) > 1 and ("://" in words[1] or "@" in words[1]):
@@ -326,7 +331,9 @@ def _added_repository(given: Arguments) -> Iterator[Found]:
 
 def _clone_of_host(given: Arguments) -> Iterator[Found]:
     if given.operands[:2] == ["repo", "clone"]:
-        yield from _clone(given._replace(operands=given.operands[1:]))
+        service = "gitlab.com" if given.command.name == "glab" else "github.com"
+        for word in given.operands[2:3]:
+            yield Found("clone", word if ":" in word else f"https://{service}/{word}")
 
 
 def _extension(given: Arguments) -> Iterator[Found]:
@@ -446,12 +453,12 @@ PROGRAMS: dict[str, Program] = {
         (
             Row("publish-image", sub="image push|manifest push|compose push"),
             Row("publish-image", sub="push"),
-            Row("publish-image", "--push", sub="build|buildx build|buildx bake"),
+            Row("publish-image", "--push", sub="build|buildx build|buildx bake", options="t=,tag="),
         ),
         options="a,all-tags q platform= push v=,volume= e=,env= p=,publish= n=,name= w=,workdir= u=,user= "
         "network=,net= entrypoint= mount= env-file= restart= l=,label= m=,memory= cpus= gpus= shm-size= "
         "tmpfs= ulimit= h=,hostname= add-host= link= pull= cap-add= cap-drop= device= security-opt= userns= "
-        "ipc= pid= uts= log-driver= log-opt= t=,tag= f=,file= build-arg= target= cache-from= cache-to= "
+        "ipc= pid= uts= log-driver= log-opt= f=,file= build-arg= target= cache-from= cache-to= "
         "o=,output= expose= dns= ip= runtime= stop-signal= disable-content-trust d,detach i t rm",
         globals="c=,context= D,debug H=,host= l=,log-level= config= tls tlsverify",
         aka="podman nerdctl buildah",

@@ -14,6 +14,7 @@ ENDLESS = "inf"
 _SOURCES = frozenset({"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"})
 _READERS = frozenset({"cat", "base64", "base32", "xxd", "od", "hexdump", "tr", "gzip", "strings", "sed", "awk", "pv"})
 _POWERS = "kmgtpe"
+_LONGEST_NUMBER = 30
 
 
 def bytes_of(text: str) -> int | None:
@@ -22,7 +23,7 @@ def bytes_of(text: str) -> int | None:
     digits = plain[: next((at for at, mark in enumerate(plain) if mark not in "0123456789."), len(plain))]
     unit = plain[len(digits) :]
     try:
-        number = float(digits)
+        number = float(digits[:_LONGEST_NUMBER])
     except ValueError:
         return None
     if unit in ("", "b", "c"):
