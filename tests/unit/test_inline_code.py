@@ -187,19 +187,19 @@ def test_code_that_is_read_is_not_unreadable() -> None:
 
 @pytest.mark.parametrize("part", ["f(", "a[b[c[", "'\\'", '"""', "x=x+x\n", "getattr(a,'b')(", "eval('", "a+", "f'{"])
 def test_long_code_is_read_in_linear_time(part: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
 
     read_code("python", part * (30_000 // len(part)))
 
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 10
 
 
 @pytest.mark.parametrize(
     "part", ["$a$", "'\\'", "/*", "WITH a AS (", "a or ", "do '", "$a1$ $a2$ ", "#'", "execute 'execute '"]
 )
 def test_long_sql_is_read_in_linear_time(part: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
 
     sql_effects(part * (30_000 // len(part)))
 
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 10
