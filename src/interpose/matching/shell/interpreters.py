@@ -33,6 +33,8 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
                 line.suspect_texts(name, arguments, runs=True)
             at += option in ("--rcfile", "--init-file")
             continue
+        if name in ("zsh", "ksh", "mksh") and option[1:2] == "o" and len(option) > 2:
+            continue  # the name of the option follows at once
         has_text |= "c" in option[1:] and option[0] == "-"
         reads |= "s" in option[1:]
         only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option

@@ -57,7 +57,7 @@ _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
-_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
+_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([^${}`'\"\\*?\[]+)", re.ASCII)
 _REST = re.compile(r"[^\s;&|<>()]+")
 _LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
