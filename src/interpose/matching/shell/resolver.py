@@ -1,7 +1,7 @@
 """Find the commands that a line runs: those in it, and those that they run in turn.
 
-Wrappers such as ``sudo``, known and unknown programs are here. Shells and interpreters are in ``interpreters``, programs
-that are read in their own way in ``runners``.
+Wrappers such as ``sudo``, known and unknown programs are here. Shells and interpreters are in ``interpreters``, and
+programs that are read in their own way in ``runners``.
 """
 
 from __future__ import annotations
@@ -169,6 +169,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.beside_aliases: dict[int, str] = {}  # the text of the other commands, by what was parsed
         self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
