@@ -169,7 +169,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
-        self.beside_aliases: dict[int, str] = {}  # the text of the other commands, by what was parsed
+        self.beside_aliases: dict[Parsed, str] = {}  # the text of the other commands, by what was parsed
         self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables

@@ -88,10 +88,10 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    others = line.beside_aliases.get(id(context.parsed))
+    others = line.beside_aliases.get(context.parsed)
     if others is None:
         others = text_of(raw for raw in context.parsed.commands if raw.words[:1] != ["alias"])
-        line.beside_aliases[id(context.parsed)] = others
+        line.beside_aliases[context.parsed] = others
     for word in arguments:
         alias, _, text = word.partition("=")
         read = partial(line.run_text, text, context, "alias", "an alias stands for it", more=True)
