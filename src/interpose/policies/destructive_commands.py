@@ -92,6 +92,8 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
     place = _place(path, call, options)
     if place == "outside" and not _is_system(path, call) and _is_elsewhere(effect, call):
         return options["unknownTargets"], "it is in a container or on another machine"
+    if place == "outside" and deny == "deny" and _is_one_named_file(effect, call):
+        return "ask", "it is outside the project"
     if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
         return deny, "the user can do it" if effect.kind == "lock-out" else "delete single files in the project instead"
     return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
@@ -124,7 +126,18 @@ def _deletes_one_file(line: Line, command: Command) -> bool:
         return False
     if any(one.name in _SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
         return False
-    return not any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
+    return not _is_recursive(command)
+
+
+def _is_one_named_file(effect: Effect, call: Call) -> bool:
+    """Return whether ``rm`` deletes a file by its name: not a directory, and no pattern."""
+    found = [command for _, command in call.commands_of(effect)]
+    is_plain = effect.kind == "delete-files" and MANY not in effect.target and effect.program in ("rm", "unlink")
+    return is_plain and bool(found) and not any(map(_is_recursive, found))
+
+
+def _is_recursive(command: Command) -> bool:
+    return any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
 
 
 def _is_elsewhere(effect: Effect, call: Call) -> bool:
@@ -276,6 +289,7 @@ POLICY = Policy(
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
     recommended={},
-    notes="Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
+    notes="Deleting one named file outside the project is asked about where more would be denied. "
+    "Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
     "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",
 )  # fmt: skip
