@@ -247,12 +247,25 @@ def test_many_reasons_are_counted_and_a_long_one_is_cut() -> None:
         (["frobs", {"unreadable-commands": {"if": "Bash(make *)"}}], ("ask", "frobs: the command line cannot be read: eval runs a text that is computed")),
         (["recommended"], ("ask", "unreadable-commands: nobody can read it: eval runs a text that is computed")),
         (["recommended", {"unreadable-commands": {"allow": "Bash"}}], ("none", "")),
+        ([{"recommended": {"scope": "ana"}}], ("ask", "unreadable-commands: nobody can read it: eval runs a text that is computed")),
+        (["frobs", {"unreadable-commands": {"scope": "ana"}}], ("ask", "frobs: the command line cannot be read: eval runs a text that is computed")),
     ],
 )  # fmt: skip
 def test_one_policy_asks_about_a_line_that_cannot_be_read(policies: Any, expected: tuple[str, str]) -> None:
     decision, reason = decided(hooks_of(policies), 'eval "$x"')
 
     assert (decision, reason.partition("\n")[0]) == expected
+
+
+def test_a_set_that_is_observed_records_one_question_about_such_a_line() -> None:
+    hooks = hooks_of([{"recommended": "observe"}])
+
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": 'eval "$x"'})
+
+    assert outcome.decision == "none"
+    assert [result.hook for result in outcome.results if result.decision == "ask"] == ["unreadable-commands"]
+    enforced = hooks_of([{"recommended": "observe"}, {"frobs": "enforce"}])
+    assert decided(enforced, 'eval "$x"')[0] == "ask"
 
 
 def test_what_can_be_read_of_such_a_line_is_judged() -> None:
@@ -534,3 +547,9 @@ def test_every_policy_of_the_table_can_be_found_and_used() -> None:
         for one in policy.parameters:
             assert one.default is None or one.read(one.default) is not None
             assert one.name not in reading.HOOK_OPTIONS
+
+
+def test_a_rule_about_tools_says_nothing_of_a_prompt() -> None:
+    hooks = hooks_of([{"words": {"allow": ["Bash", "Bash(ls)", "*"]}}])
+
+    assert hooks.fire_sync("UserPromptSubmit", prompt="fudge").denied

@@ -98,14 +98,18 @@ def test_a_changed_file_counts_for_a_commit_of_all(project: Path) -> None:
 
     assert decide("secrets", project, "git commit -m x") == "none"
     assert decide("secrets", project, "git commit -am x") == "ask"
+    assert decide("secrets", project, "git add . && git commit -m x") == "ask"
+    assert decide("secrets", project, "git add -u") == "ask"
 
 
 def test_a_file_that_is_added_is_looked_at(project: Path) -> None:
     (project / "a.py").write_text(f"KEY = '{TOKEN}'")
     (project / "b.py").write_text("KEY = os.environ['KEY']")
+    (project / ".env").write_text(f"KEY={TOKEN}")
     (project / "c.bin").write_bytes(b"\0" + TOKEN.encode())
 
     assert decide("secrets", project, "git add a.py && git commit -m x") == "ask"
+    assert decide("secrets", project, "git add -f .env") == "ask"
     assert decide("secrets", project, "git add b.py c.bin missing.py") == "none"
     assert decide("secrets", project, "cd .. && git add a.py") == "none"
 

@@ -7,7 +7,7 @@ from interpose.policies import GROUPS, Policy, find_policy
 from interpose.policies.cases import Case
 from interpose.policies.reading import COMMON, HOOK_OPTIONS
 
-from .markdown import code, plain, table
+from .markdown import code, listed, plain, table
 
 __all__ = ["common", "policies"]
 
@@ -44,7 +44,7 @@ def _in_set(policy: Policy) -> str:
 
 
 def _section(policy: Policy) -> str:
-    parts = [f"### {policy.name}\n", f"{plain(policy.prevents)}\n"]
+    parts = [f"### {policy.name}\n", f"{plain(policy.prevents)} At {listed(list(map(code, policy.events)), 'and')}.\n"]
     if policy.parameters:
         parts.append(_parameters(policy))
     if policy.notes:

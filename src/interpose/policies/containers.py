@@ -44,5 +44,5 @@ POLICY = Policy(
         action("images", "ask", "removing images by force: docker rmi -f"),
         action("remove", "allow", "stopping and removing single containers and images, plain prunes"),
     ),
-    recommended={"clusters": "allow", "images": "allow"},
+    recommended={"clusters": "allow", "all": "allow", "prune": "allow", "images": "allow"},
 )

@@ -50,7 +50,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 def _objection(effect: Effect, options: Options) -> Objection:
     chosen: Action = options[_PARAMETERS[effect.kind]]
     reason = say(effect, _INSTEAD.get(effect.kind, ""))
-    named = (*effect.values, effect.target)
+    named = (*effect.values, *_database(effect))
     if names_match(named, options["production"]):
         stricter = options["productionChange" if effect.kind == "db-schema" else "productionDelete"]
         chosen = max(chosen, stricter, key=lambda one: STRICTNESS.get(one, 0))
@@ -58,6 +58,12 @@ def _objection(effect: Effect, options: Options) -> Objection:
     elif names_match(named, options["free"]):
         chosen = "allow"
     return Objection(chosen, reason, effect.grade)
+
+
+def _database(effect: Effect) -> tuple[str, ...]:
+    """Return the target if it is a database; a table may have any name."""
+    first, _, rest = effect.target.partition(" ")
+    return (effect.target,) if not rest or first.upper() in ("DATABASE", "SCHEMA", "KEYSPACE") else ()
 
 
 POLICY = Policy(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from functools import cache
 
 __all__ = ["strip_characters", "strip_escapes"]
 
@@ -15,28 +15,30 @@ _NEVER = (
 )
 _BIDI = "\u202a-\u202e\u2066-\u2069"
 _MARKS = "\u200e\u200f\u061c"
-_SUSPECT = re.compile(f"[{_TAGS}{_NEVER}{_BIDI}{_MARKS}{_SELECTORS}\u200b-\u200d]+")
-_SELECTOR = re.compile(f"[{_SELECTORS}]")
-_MOST_TOGETHER = 4
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_HIDDEN = f"{_TAGS}{_NEVER}{_BIDI}{_MARKS}{_SELECTORS}\u200b-\u200d"
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 # Scripts that join letters, and those that break lines between letters without blanks.
-_JOINED = re.compile(
-    "[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1700-\u18af\u1a00-\u1cff\ua800-\uabff\ufb50-\ufefc]"
-)
-_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u19df\u3040-\u30ff\u3400-\u9fff]")
-_EMOJI = re.compile(
-    "[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff\U0001f3fb-\U0001f3ff\ufe0f\u20e3\U000e0020-\U000e007f]"
-)
+_JOINED = "\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1700-\u18af\u1a00-\u1cff\ua800-\uabff\ufb50-\ufefc"
+_UNSPACED = "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1950-\u19df\u3040-\u30ff\u3400-\u9fff"
+_EMOJI = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff\ufe0f\u20e3\U000e0020-\U000e007f"
 # What has variants: symbols and emoji, ideographs, Myanmar, Mongolian and Phags-pa letters; and keys with a cap.
-_VARIED = re.compile("[\u00a9\u00ae\u1000-\u109f\u1800-\u18af\u2000-\uffff\U00010000-\U0003ffff]")
+_VARIED = "\u00a9\u00ae\u1000-\u109f\u1800-\u18af\u2000-\uffff\U00010000-\U0003ffff"
 _KEYCAPS = frozenset("#*0123456789")
-_FLAG = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_IN_FLAGS = "\U000e0030-\U000e0039\U000e0061-\U000e007a"
 
-_NAMES = (
-    ("tag character", re.compile(f"[{_TAGS}]")),
-    ("variation selector", re.compile(f"[{_SELECTORS}]")),
-    ("bidirectional control", re.compile(f"[{_BIDI}{_MARKS}]")),
-)
+_NAMES = {"tag character": _TAGS, "variation selector": _SELECTORS, "bidirectional control": _BIDI + _MARKS}
+_MOST_TOGETHER = 4
+_LONGEST = 16
+"""Of a longer run of hidden characters nothing stays."""
+
+
+@cache  # when a text first needs it: classes of so many characters take long to compile
+def _shape(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _is(characters: str, one: str) -> bool:
+    return _shape(f"[{characters}]").match(one) is not None
 
 
 def strip_characters(text: str, removed: Counter[str], *, code: bool = False) -> str:
@@ -50,28 +52,32 @@ def strip_characters(text: str, removed: Counter[str], *, code: bool = False) ->
     def judge(found: re.Match[str]) -> str:
         run, begin, end = found[0], found.start(), found.end()
         kept = _kept(text, run, begin, end, code)
-        for character in _missing(run, kept) if kept else run:
-            removed[next((name for name, shape in _NAMES if shape.match(character)), "invisible character")] += 1
+        if not kept and len(run) == 1:
+            removed[_name(run)] += 1
+            return ""
+        gone = Counter(run)
+        gone.subtract(kept)
+        for character, number in (+gone).items():
+            removed[_name(character)] += number
         return kept
 
-    return _SUSPECT.sub(judge, text)
+    return _shape(f"[{_HIDDEN}]+").sub(judge, text)
 
 
-def _missing(run: str, kept: str) -> Iterable[str]:
-    gone = Counter(run)
-    gone.subtract(kept)
-    return gone.elements()
+@cache
+def _name(character: str) -> str:
+    return next((name for name, characters in _NAMES.items() if _is(characters, character)), "invisible character")
 
 
 def _kept(text: str, run: str, begin: int, end: int, code: bool) -> str:
     """Return what stays of a run of invisible characters."""
     before, after = text[begin - 1 : begin], text[end : end + 1]
-    if before == "\U0001f3f4" and _FLAG.fullmatch(run):
+    if before == "\U0001f3f4" and _shape(f"[{_IN_FLAGS}]{{3,6}}\U000e007f").fullmatch(run):
         return run
     kept = ""
-    for at, one in enumerate(run):
+    for at, one in enumerate(run if len(run) <= _LONGEST else ""):
         last = kept[-1:] or before
-        if _SELECTOR.match(one):
+        if _is(_SELECTORS, one):
             stays = _has_variants(last)
         elif one == "\ufeff":
             stays = begin + at == 0
@@ -85,24 +91,24 @@ def _kept(text: str, run: str, begin: int, end: int, code: bool) -> str:
 def _has_variants(character: str) -> bool:
     if character.isascii():
         return character in _KEYCAPS
-    return _VARIED.match(character) is not None and not _SUSPECT.match(character)
+    return _is(_VARIED, character) and not _is(_HIDDEN, character)
 
 
 def _belongs(text: str, one: str, at: int, before: str, after: str, code: bool) -> bool:
     """Return whether a script or an emoji needs a character."""
     if one == "\u200d":
-        is_emoji = _EMOJI.match(before) and _EMOJI.match(after)
-        return bool(is_emoji or (before and _JOINED.match(before)))
+        is_emoji = _is(_EMOJI, before) and _is(_EMOJI, after)
+        return bool(is_emoji or (before and _is(_JOINED, before)))
     if one == "\u200c":
-        return bool(before and _JOINED.match(before) and (not after or _JOINED.match(after) or not after.isalpha()))
+        return bool(before and _is(_JOINED, before) and (not after or _is(_JOINED, after) or not after.isalpha()))
     if one == "\u200b":
-        return bool(before and after and _UNSPACED.match(before) and _UNSPACED.match(after))
+        return bool(before and after and _is(_UNSPACED, before) and _is(_UNSPACED, after))
     if one in "\u202d\u202e" or (code and one not in _MARKS):
         return False
     if one in _MARKS or "\u202a" <= one <= "\u202c" or "\u2066" <= one <= "\u2069":
         begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         begin, end = max(begin, at - 500), min(end if end >= 0 else len(text), at + 500)
-        return _RIGHT_TO_LEFT.search(text, begin, end) is not None
+        return _shape(f"[{_RIGHT_TO_LEFT}]").search(text, begin, end) is not None
     return False
 
 

@@ -55,3 +55,8 @@ class Policy(Record):
     timeout: float | None = None
     notes: str = ""
     """Paragraphs for the page: what it does not see, and where it differs from what a reader may expect."""
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events at which it has a hook."""
+        return tuple(dict.fromkeys((*(("PreToolUse",) if self.judge is not None else ()), *self.hooks)))

@@ -225,8 +225,7 @@ def _uses(entry: _Entry, wrong: Wrong, project: str) -> list[PolicyUse]:
                 allowed=common.get("allow", ()), on_match=common.get("onMatch"), hint=common.get("hint", ""),
                 unreadable=common.get("unreadable", "ask"), project=project,
             ),
-            # A judge takes well under a millisecond and waits for nothing: a thread of its own would cost more.
-            {**options, **({"inline": True} if function is None else {}), **hook},
+            {**options, **hook},
         )
         for event, function in functions.items()
     ]  # fmt: skip
@@ -250,12 +249,19 @@ def _common(key: str, value: Any) -> Any:
 
 
 def _with_one_voice(uses: list[PolicyUse]) -> list[PolicyUse]:
-    """Leave lines that cannot be read to the policy that is about them, if it is switched on for every call."""
-    voice = [use for use in uses if use.hook.policy.name == _VOICE]
-    speaks = any(
-        use.options.get("enforce", True) is True and use.options.get("enabled", True) is True
-        and not {"if_", "matcher", "scope"} & use.options.keys() for use in voice
-    )  # fmt: skip
-    if not speaks:
-        return uses
-    return [use if use in voice else use._replace(hook=replace(use.hook, unreadable="allow")) for use in uses]
+    """Leave lines that cannot be read to the policy that is about them, if it is switched on."""
+    voices = [use for use in uses if use.hook.policy.name == _VOICE]
+    return [
+        use._replace(hook=replace(use.hook, unreadable="allow"))
+        if use not in voices and any(_speaks_for(voice, use) for voice in voices)
+        else use
+        for use in uses
+    ]
+
+
+def _speaks_for(voice: PolicyUse, use: PolicyUse) -> bool:
+    """Return whether a policy sees every call that another one sees, and decides if that one does."""
+    mine, its = voice.options, use.options
+    is_on = mine.get("enabled", True) is True and not {"if_", "matcher"} & mine.keys()
+    decides = mine.get("enforce", True) is True or its.get("enforce", True) is not True
+    return is_on and decides and mine.get("scope") in (None, its.get("scope"))

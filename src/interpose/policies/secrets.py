@@ -80,7 +80,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["exports"], f"the command line has the value of {name} in it: {_INSTEAD}")
     if "commits" in where:
         for path, text in files_to_commit(call):
-            if secret_kind(path, call.home) is None and (kinds := _kinds(text, redactor(text))):
+            if kinds := _kinds(text, redactor(text)):
                 yield Objection(what, f"{path}, which is to be committed, has {_said(kinds)} in it: {_INSTEAD}")
 
 
@@ -250,7 +250,7 @@ POLICY = Policy(
         "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
         "password in an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env "
         "file passes. A prompt that a person submits cannot be changed and is denied; a command with a mark in it "
-        "would not work, so it is asked about. Of a commit, the message, the files that git add names, and what is "
-        "staged are looked at."
+        "would not work, so it is asked about. Of a commit, the message, the files that git add names, changed files, "
+        "and what is staged are looked at; not a new file that the same line adds with its whole folder."
     ),
 )

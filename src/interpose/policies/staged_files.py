@@ -18,6 +18,7 @@ __all__ = ["files_to_commit"]
 _LARGEST = 256 * 1024
 _MOST_FILES = 200
 _MOST_ENTRIES = 20_000
+_ALL = frozenset({"-A", "--all", "-u", "--update", ":/"})
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 
 
@@ -48,6 +49,8 @@ def _of_command(command: Command, cwd: str) -> Iterator[tuple[str, str]]:
     sub, rest = words[:1], words[1:]
     if sub in (["add"], ["stage"]):
         yield from _named(folder, rest)
+        if any(word in _ALL or os.path.isdir(os.path.join(folder, word)) for word in rest if is_known(word)):
+            yield from _staged(folder, every=True)
     elif sub == ["commit"]:
         every = any(word in ("-a", "--all") or (word[:1] == "-" != word[1:2] and "a" in word[1:]) for word in rest)
         yield from _staged(folder, every=every)

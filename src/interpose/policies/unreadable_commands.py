@@ -10,7 +10,7 @@ from ..matching.programs import INTERPRETERS
 from ..matching.shell import Command
 from ..matching.shell.options import program_of
 from ..matching.shell.texts import is_text
-from ..matching.shell.words import MANY, ONE
+from ..matching.shell.words import MANY, ONE, Expansion, pieces_of
 from .call import Call
 from .effects import say, unread
 from .effects.downloads import is_download_and_run
@@ -53,7 +53,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             one.runs and one.program in _EDITORS for one in line.suspects
         )
         for reason in unread(line):
-            kind = "computed" if reason.kind in ("code", "file") and hides_commands else reason.kind
+            kind = "computed" if reason.kind in _MILD and hides_commands else reason.kind
             yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
     for effect in call.of("code-command"):
         yield Objection(options["code"], say(effect), effect.grade)
@@ -71,14 +71,19 @@ def _hides_commands(command: Command) -> bool:
     if not command.parts or command.via == ("a variable",):
         return False
     words = command.parts[1:]
-    if not command.name:  # $SHELL -c 'text'
-        return any(is_text(word) or re.fullmatch(r"-\w*[ce]|--e\w+", word) for word in words)
+    if not command.name:  # $SHELL -c 'text', or ${X:-text}
+        pieces = [piece for piece in pieces_of(command.parts[0]) if isinstance(piece, Expansion)]
+        is_edited = any(not piece.is_plain and not piece.default for piece in pieces)
+        return is_edited or any(is_text(word) or re.fullmatch(r"-\w*[ce]|--e\w+", word) for word in words)
     letters = INTERPRETERS.get(program_of(command.name), "")  # python -c "$CODE"
     return bool(letters) and any(
         word in (ONE, MANY) and before[:1] == "-" and (before[1:2] == "-" or before[-1:] in letters)
         for before, word in pairwise(command.parts)
     )
 
+
+_MILD = ("arguments", "code", "file", "program")
+"""Kinds that are less than a computed command, unless a command may hide in them."""
 
 _EDITORS = frozenset("ed ex gsed nvim red rvim sed vi view vim vimdiff".split())
 """Programs whose scripts run commands in ways that are not read."""

@@ -79,6 +79,7 @@ def as_dict(facts: PolicyFacts) -> dict[str, Any]:
             {"name": one.name, "default": one.default, "expects": one.expects, "purpose": one.purpose}
             for one in policy.parameters
         ],
+        "events": list(policy.events),
         "common": COMMON,
         "yaml": yaml_of(policy),
         "examples": [
@@ -143,10 +144,9 @@ def print_set(all_facts: Iterable[PolicyFacts]) -> None:
 def _print_state(facts: PolicyFacts) -> None:
     colour = {"on": "green", "observed": "yellow", "off": "dim"}[facts.state]
     places = list(dict.fromkeys(short_path(hook.source) for hook in facts.hooks if hook.source))
-    events = list(dict.fromkeys(hook.event for hook in facts.hooks))
     where = f", {', '.join(map(flat, places))}" if places else ""
-    at = f" at {', '.join(events)}" if events else ""
-    print(f"{paint(facts.state, colour)}{at}{where}")
+    print(f"{paint(facts.state, colour)}{where}")
+    _print_text(f"at {', '.join(facts.policy.events)}")
 
 
 def _print_heading(text: str) -> None:

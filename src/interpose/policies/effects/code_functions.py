@@ -18,6 +18,7 @@ __all__ = [
     "HOMES",
     "JOINS",
     "MOVES",
+    "NAMESPACES",
     "OPENS",
     "PATHS",
     "PATH_CALLS",
@@ -223,6 +224,8 @@ TAKES_WORDS = frozenset({
     "create_subprocess_exec", "execl", "execle", "execlp", "execlpe", "spawnl", "spawnle", "spawnlp", "spawnlpe"
 })  # fmt: skip
 """Functions of Python that take the words of a command as arguments."""
+NAMESPACES = frozenset("__dict__ __builtins__ modules process global globalThis window self require os".split())
+"""Names whose items are functions of modules."""
 REFLECTED = frozenset({"system", "popen", "execSync", "spawnSync", "exec", "spawn", "rmtree", "rmSync", "unlinkSync"})
 """Names that code may look up as texts: ``require("child_process")["execSync"]``."""
 SINGLE = frozenset({"get", "pop", "setdefault", "update", "fetch", "delete", "key?", "has_key?", "set", "has"})

@@ -30,8 +30,74 @@ class CodeReader:
         self.language = language
         self.tokens = tokens
         self.values: dict[str, Value] = {}
+        """The value that each name was given last."""
+        self.earlier: dict[str, list[Value]] = {}
+        """The values that a name was given before."""
         self.steps = 0
         self._depth = 0
+
+    def assign(self, at: int) -> None:
+        """Note what the name at a place is given, if it is given something: ``x = …``, ``x += …``, ``for x in …``."""
+        name, following = self.text(at), self.text(at + 1)
+        if following in ("+", ".", ":") and self.text(at + 2) == "=":
+            more, _ = self.expression(at + 3, at + MOST_TOKENS)
+            self.give(name, _joined(self.values.get(name, ONE), more, "") if following != ":" else more)
+        elif following == "=" and self.text(at + 2) != "=":
+            self._assign_plainly(at)
+        elif following == ")" and self.text(at + 2) == "=" and self.text(at + 3) != "=":
+            self.give(name, ONE)
+        elif following == "in" and self.text(at - 1) in ("for", ","):
+            value, _ = self.term(at + 2, at + MOST_TOKENS)
+            for one in value if isinstance(value, list) and self.text(at - 1) == "for" else [ONE]:
+                self.give(name, one)
+        elif following == "[" and name in self.values and self._is_item_set(at + 2):
+            self.give(name, ONE)
+        base, _, method = name.rpartition(".")
+        if base in self.values and method in _CHANGES and following == "(":
+            self.give(base, ONE)
+        if name in ("def", "function", "sub", "lambda"):
+            self._take_parameters(at + 1)
+
+    def _assign_plainly(self, at: int) -> None:
+        """Note ``x = …`` and ``x, y = …``; the keyword of an argument is no name."""
+        first = at
+        while self.text(first - 1) == "," and self.kind(first - 2) == "name":
+            first -= 2
+        if self.text(first - 1) in ("(", ","):
+            return
+        value, end = self.expression(at + 2, at + MOST_TOKENS)
+        self.give(self.text(at), value if first == at and end > at + 2 else ONE)
+        for place in range(first, at, 2):
+            self.give(self.text(place), ONE)
+
+    def give(self, name: str, value: Value) -> None:
+        """Note a value of a name, beside those that it had."""
+        if name in self.values and self.values[name] != value:
+            self.earlier.setdefault(name, []).append(self.values[name])
+        self.values[name] = value
+
+    def take_arrow(self, at: int) -> None:
+        """Forget what the names are before ``=>``: they are parameters."""
+        place = at - 1
+        while at - place < 20 and (self.kind(place) == "name" or self.text(place) in (",", ")", "(")):
+            if self.text(place) in self.values:
+                self.give(self.text(place), ONE)
+            place -= 1
+
+    def _is_item_set(self, at: int) -> bool:
+        """Return whether the subscript at a place is followed by an assignment."""
+        for place in range(at, at + 12):
+            if self.text(place) == "]":
+                return self.text(place + 1) == "=" and self.text(place + 2) != "="
+        return False
+
+    def _take_parameters(self, at: int) -> None:
+        """Forget what the names are that a function has as parameters."""
+        for place in range(at, at + 40):
+            if self.text(place) in (")", "{", "\n", ":"):
+                break
+            if self.kind(place) == "name" and self.text(place) in self.values:
+                self.give(self.text(place), ONE)
 
     def text(self, at: int) -> str:
         """Return the name or mark at a place; empty if there is none."""
@@ -199,6 +265,8 @@ def _decoded(name: str, values: list[Value]) -> str:
     return ONE
 
 
+_CHANGES = frozenset("append extend insert push unshift splice concat add remove pop shift reverse".split())
+"""Methods that change a list."""
 _BASE64 = frozenset({
     "b64decode", "decodebytes", "urlsafe_b64decode", "atob", "base64_decode", "decode64", "decode_base64",
     "strict_decode64", "urlsafe_decode64",

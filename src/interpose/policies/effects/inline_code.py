@@ -24,6 +24,7 @@ from .code_functions import (
     FETCHED,
     FUNCTIONS,
     MOVES,
+    NAMESPACES,
     OPENS,
     PATH_CALLS,
     PATH_METHODS,
@@ -146,6 +147,7 @@ class _Scan:
         for _ in range(3):
             known = len(self.runs)
             self.found, self.code.steps = [], 0
+            self.code.values, self.code.earlier = {}, {}
             self._look()
             if len(self.runs) == known:
                 break
@@ -172,12 +174,23 @@ class _Scan:
             self._awk(at, mark)
         elif mark == "$" and self.language == "node" and self.code.kind(at + 1) == "text":
             self._run_text(self.code.tokens[at + 1].text)
-        elif (mark == "]" and self.code.text(at + 1) == "(" and self.language in ("python", "node")) or (
+        elif mark == "=>":
+            self.code.take_arrow(at)
+        elif mark == "]" and self.language in ("python", "node"):
+            if self.code.text(at + 1) == "(" and not self._is_plain_item(at):
+                self.found.append(Found("computed-code"))
+        elif (
             (mark == ":" and self.language == "ruby" and self.code.text(at + 1) in self.runs)
             or (mark == "!" and self.language == "python" and self.code.text(at - 1) in ("", "\n"))
             or (mark == "{" and self.language == "perl" and self.code.text(at - 1) in self.runs)
         ):
             self.found.append(Found("computed-code"))
+
+    def _is_plain_item(self, at: int) -> bool:
+        """Return whether a subscript that ends at a place is a literal of a variable: ``handlers["a"](…)``."""
+        is_literal = self.code.kind(at - 1) in ("text", "number") and self.code.text(at - 2) == "["
+        base = self.code.text(at - 3) if self.code.kind(at - 3) == "name" else ""
+        return is_literal and bool(base) and last_part(base) not in NAMESPACES
 
     def _note_imports(self) -> None:
         """Note other names: ``from os import system as s``, ``const {rm} = require("fs")``, ``f = os.system``."""
@@ -236,9 +249,7 @@ class _Scan:
 
     def _name(self, at: int, name: str) -> None:
         following = self.code.text(at + 1)
-        if following == "=" and self.code.text(at + 2) != "=":
-            value, end = self.code.expression(at + 2, at + MOST_TOKENS)
-            self.code.values[name] = value if end > at + 2 else ONE
+        self.code.assign(at)
         if name in ENVIRONMENTS or any(name.startswith(f"{one}.") for one in ENVIRONMENTS):
             self._environment(at, name)
         known = self._known_name(name)
@@ -273,6 +284,8 @@ class _Scan:
                 self.found.append(Found("run-decoded"))
             leads = last.startswith("spawn") and values[:1] == [ONE] and self.language == "python"
             self._run_values(values[1:] if leads else values, self._parameter(at), last)
+            for value in self.code.earlier.get(self.code.text(at + 2), ()):
+                self._run_values([value])
         if last in self.evaluates or name in self.evaluates:
             self._evaluate(at, values, end)
         self._files(name, last, values, before)
@@ -332,7 +345,7 @@ class _Scan:
         given = [one for one in values if one != []]
         if not given:
             return
-        if function and given[0] == ONE:
+        if function:
             self.runs.add(function)
             return
         first, rest = given[0], given[1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from ....matching.shell.words import MANY, ONE, is_known
 from ..code_tokens import tokens_of
@@ -58,9 +59,10 @@ _MONGO_ALL = frozenset(["deleteMany", "remove", "updateMany", "update", "bulkWri
 
 def _mongo(arguments: Arguments) -> Iterator[Found]:
     """Read the calls in what a Mongo shell evaluates."""
-    values = _values(arguments, "host u eval", arguments.operands)
+    values = _values(arguments, "host", arguments.operands)
     for text in (*arguments.options.get("eval", ()), *arguments.texts):
         tokens = [token for token in tokens_of("node", text) if token.text != "\n"]
+        values += tuple(after.text for token, after in pairwise(tokens) if token.text in ("use", "getSiblingDB"))
         for at, token in enumerate(tokens):
             name = token.text.rpartition(".")[2]
             after = "".join(one.text if one.kind == "mark" else "x" for one in tokens[at + 1 : at + 4])

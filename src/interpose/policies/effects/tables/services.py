@@ -122,63 +122,55 @@ _HEROKU = Program(
     environment="a r",
 )
 
-_SERVICES = (
-    "flyctl netlify wrangler firebase railway supabase doctl linode-cli hcloud surge ionosctl oci ibmcloud "
-    "scw civo eksctl "
-    "argocd flux velero consul nomad vault doppler op kamal atmos rancher nats fastly apigeecli ldcli "
-    "unleash flipt stripe "
-    "algolia pd newrelic datadog-ci circleci rabbitmqctl rabbitmqadmin gitlab-runner rpk restic borg "
-    "rclone mc s3cmd s5cmd "
-    "azcopy grafana-cli splunk square deck confluent ccloud neonctl neon turso pscale planetscale render cf "
-    "snyk sentry-cli temporal tctl istioctl linkerd kops cloudctl upsun platform porter aptible dokku "
-    "caprover gitlab-rake "
-    "vcluster teleport tsh tctl tailscale elastic-cli auth0 okta clever koyeb zeabur qovery northflank "
-    "twilio shopify contentful sanity hasura appwrite pocketbase mongocli atlas redisctl pinecone influx "
-    "amplify copilot eb sam serverless sls sst cdk cdktf chalice arc zappa up now vercel nix-copy knife "
-    "chef salt puppet"
-)
+_SERVICES = """
+    algolia amplify apigeecli appwrite aptible arc argocd atlas atmos auth0 azcopy borg caprover ccloud cdk
+    cdktf cf chalice chef circleci civo clever cloudctl confluent consul contentful copilot datadog-ci deck
+    doctl dokku doppler eb eksctl elastic-cli fastly firebase flipt flux gitlab-rake gitlab-runner grafana-cli
+    hasura hcloud ibmcloud influx ionosctl istioctl kamal knife kops koyeb ldcli linkerd linode-cli mc mongocli
+    nats neon neonctl netlify newrelic nix-copy nomad northflank oci okta op pd pinecone planetscale platform
+    pocketbase porter pscale puppet qovery rabbitmqadmin rabbitmqctl railway rancher rclone redisctl render
+    restic rpk s3cmd s5cmd salt sam sanity scw sentry-cli serverless shopify sls snyk splunk square sst stripe
+    supabase surge tailscale tctl teleport temporal tsh turso twilio unleash up upsun vault vcluster velero
+    wrangler zappa zeabur
+"""
 _WHOLE = frozenset({"destroy", "teardown", "nuke", "uninstall", "remove", "delete", "terminate"})
-_DEPLOYERS = frozenset(
-    """
-        amplify copilot eb sam serverless sls sst cdk cdktf chalice arc zappa up kamal
-    """.split()
-)
+_DEPLOYERS = frozenset("amplify arc cdk cdktf chalice copilot eb kamal sam serverless sls sst up zappa".split())
+"""Programs that deploy a whole application: what they remove is all of it."""
 
 
 def _services(arguments: Arguments) -> Iterator[Found]:
-    name = arguments.command.name.lower()
-    words = arguments.operands
-    if name in _DEPLOYERS and words[:1] and words[0] in _WHOLE:
-        yield Found(
-            READ if is_dry(arguments) else WIDE,
-            " ".join(words[1:]) or "the application",
-            values_of(arguments, "stage s profile"),
-        )
+    """Read a service's command: what only this program means by its words, else the verb."""
+    name, words = arguments.command.name.lower(), arguments.operands
+    if is_dry(arguments) or (name in _DRY_LETTER and arguments.has("n")):
+        yield Found(READ, " ".join(words[1:]))
         return
-    if name == "vault" and words[1:2] == ["disable"]:
-        yield Found(WIDE, " ".join(words[2:]), values_of(arguments, "namespace"))
+    own = _own_meaning(name, arguments)
+    if own is not None:
+        yield own
         return
-    if name == "eksctl" and words[:2] == ["delete", "cluster"]:
-        yield Found(WIDE, " ".join(words[2:]), values_of(arguments, "profile"))
-        return
-    if (
-        name in ("vercel", "now", "netlify")
-        and arguments.has("prod", "production")
-        and "".join(words[:1]) in ("", "deploy")
-    ):
-        yield Found(CHANGE, "the site", ("production",))
-        return
-    extra = _EXTRA.get(name)
-    if extra is not None and words[:1]:
-        for verbs, options in extra:
-            if words[0] in verbs.split() and (not options or arguments.has(*options.split())) and not is_dry(arguments):
-                if not (name in ("rclone", "restic", "borg", "mc") and arguments.has("n", "dry-run")):
-                    yield Found(DELETE, " ".join(words[1:]), values_of(arguments, "env"))
-                return
     reads = words and words[0] in _OWN_READS.get(name, "").split()
     for found in _service(arguments):
-        if not (name == "rclone" and arguments.has("n")):
-            yield found._replace(kind=READ) if reads else found
+        yield found._replace(kind=READ) if reads else found
+
+
+def _own_meaning(name: str, arguments: Arguments) -> Found | None:
+    """Return what words mean to one program only; None if they mean what their verb says."""
+    words = arguments.operands
+    first, target = "".join(words[:1]), " ".join(words[1:])
+    if name in _DEPLOYERS and first in _WHOLE:
+        return Found(WIDE, target or "the application", values_of(arguments, "stage s profile"))
+    if (name == "vault" and words[1:2] == ["disable"]) or (name == "eksctl" and words[:2] == ["delete", "cluster"]):
+        return Found(WIDE, " ".join(words[2:]), values_of(arguments, "namespace profile"))
+    if name in ("vercel", "now", "netlify") and first in ("", "deploy") and arguments.has("prod", "production"):
+        return Found(CHANGE, "the site", ("production",))
+    for verbs, options in _EXTRA.get(name, ()):
+        if first in verbs.split() and (not options or arguments.has(*options.split())):
+            return Found(DELETE, target, values_of(arguments, "env"))
+    return None
+
+
+_DRY_LETTER = frozenset({"rclone", "restic", "borg", "mc"})
+"""Programs whose ``-n`` is a dry run."""
 
 
 def _jenkins(arguments: Arguments) -> Iterator[Found]:
@@ -192,6 +184,7 @@ def _jenkins(arguments: Arguments) -> Iterator[Found]:
                 return
 
 
+# The words with which a program deletes, each with the options that make it so.
 _EXTRA: dict[str, tuple[tuple[str, str], ...]] = {
     "rclone": (("sync purge delete deletefile rmdir rmdirs cleanup move moveto dedupe", ""),),
     "restic": (("forget prune", ""), ("key", "remove"), ("unlock", "remove-all"), ("cache", "cleanup")),
@@ -206,6 +199,7 @@ _EXTRA: dict[str, tuple[tuple[str, str], ...]] = {
     "netlify": (("env:clone env:unset sites:delete", ""),),
     "wrangler": (("rollback", ""),),
 }
+# The words with which a program only reads, or works on this machine, though their verb says otherwise.
 _OWN_READS = {
     "restic": "backup check dump find ls mount snapshots stats version unlock cat diff init",
     "borg": "check create diff extract info list mount version export-tar init",
@@ -302,7 +296,7 @@ PROGRAMS: dict[str, Program] = {
         effects=_services,
         options="e=,env= a=,app= p=,project= n,dry-run y,yes f,force remove cleanup remove-all delete-destination=? "
         "c=,config= r,recursive s=,stage= profile= context= o=,org= namespace=",
-        aka=" ".join(one for one in _SERVICES.split() if one not in ("vercel", "now", "flyctl")),
+        aka=_SERVICES,
     ),
     "kafka-topics": Program(
         effects=_dashed,
