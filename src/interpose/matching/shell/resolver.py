@@ -745,7 +745,7 @@ class Resolver:
         elif (
             name in programs.FILE_VARIABLES
             or _FILE_VARIABLE.match(name)
-            or (name == "ENV" and re.search("[/$`]", value))
+            or (name == "ENV" and (re.search("[/$`]", value) or _starts_shell(context.raw, value)))
         ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
                 if name in _PROMPTS:
@@ -789,6 +789,11 @@ class Resolver:
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
+
+
+def _starts_shell(raw: RawCommand, value: str) -> bool:
+    """Return whether a command is a shell, which may run the file that a computed value of ENV names."""
+    return not is_known(value) and bool(raw.words) and base_name(raw.words[0]) in programs.SHELLS
 
 
 def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple[RawCommand, Context]]:
