@@ -18,6 +18,10 @@ _SHORTEST = 8
 """The minimum length of a secret from the environment: shorter values occur in texts by accident."""
 
 _DEEPEST = 200
+_FEW = 20
+"""Up to so many secrets are looked for one after the other."""
+_MOST_LENGTHS = 32
+"""How many lengths are tried for secrets that begin alike, so that the work stays in proportion to the text."""
 
 
 def is_redacted(text: str) -> bool:
@@ -111,8 +115,8 @@ class Redactor:
         """
         found: set[str] = set()
         made = self._value(value, found, 0)
-        secrets = sorted((secret for secret in found if len(secret) >= _SHORTEST), key=len, reverse=True)
-        return self._without(made, secrets) if secrets else made
+        secrets = {secret for secret in found if len(secret) >= _SHORTEST}
+        return self._without(made, _Found(secrets)) if secrets else made
 
     def _text(self, text: str, found: set[str]) -> str:
         data = text.encode("utf-8", "surrogatepass")
@@ -150,16 +154,33 @@ class Redactor:
             found.add(value)
         return self.mark("named", str(value).encode("utf-8", "surrogatepass"))
 
-    def _without(self, value: Any, secrets: list[str]) -> Any:
+    def _without(self, value: Any, secrets: _Found) -> Any:
         """Replace secrets that were found in another place of the same value."""
         if isinstance(value, str):
-            for secret in secrets:
-                if secret in value:
-                    value = value.replace(secret, self.mark("repeated", secret.encode("utf-8", "surrogatepass")))
-            return value
+            return self._without_secrets(value, secrets)
         if isinstance(value, dict):
             return {self._without(key, secrets): self._without(item, secrets) for key, item in value.items()}
         return [self._without(item, secrets) for item in value] if isinstance(value, list) else value
+
+    def _without_secrets(self, text: str, secrets: _Found) -> str:
+        """Replace secrets in a text, the longest first; in one pass if they are many."""
+        if len(secrets.texts) <= _FEW:
+            for secret in sorted(secrets.texts, key=len, reverse=True):
+                if secret in text:
+                    text = text.replace(secret, self._repeated(secret))
+            return text
+        parts, done, at, last = list[str](), 0, 0, len(text) - _SHORTEST
+        while at <= last:
+            lengths = secrets.lengths.get(text[at : at + _SHORTEST], ())
+            secret = next((one for size in lengths if (one := text[at : at + size]) in secrets.texts), "")
+            if secret:
+                parts += [text[done:at], self._repeated(secret)]
+                done = at + len(secret)
+            at += len(secret) or 1
+        return "".join([*parts, text[done:]]) if parts else text
+
+    def _repeated(self, secret: str) -> str:
+        return self.mark("repeated", secret.encode("utf-8", "surrogatepass"))
 
     def _leaves(self, kind: str, before: bytes, secret: bytes) -> bool:
         """Return whether a secret is left as it is."""
@@ -207,23 +228,46 @@ class Redactor:
 
     def _named(self, data: bytes, seen: set[str]) -> bytes:
         """Replace secrets that are known by the text before them."""
-        for kind, pattern, check in _named():
+        marks: dict[tuple[int, bytes, bytes], bytes] = {}  # a text may have the same line very often
+        for rule, (kind, pattern, groups, check) in enumerate(_named()):
             parts, done, at = list[bytes](), 0, 0
             while (found := pattern.search(data, at)) is not None:
-                begin, end = _first_group(found, pattern.groups)
-                before, secret = data[found.start() : begin], data[begin:end]
+                begin, end = _first_group(found, groups)
+                start = found.start()
+                before, secret = data[start:begin], data[begin:end]
                 if _is_marked(data, begin):
-                    at = max(end, found.start() + 1)
-                elif not self._leaves(kind, before, secret) and check(
-                    before.decode("utf-8", "replace"), secret.decode("utf-8", "replace")
-                ):
-                    parts += [data[done:begin], self.mark(kind, secret).encode()]
+                    at = max(end, start + 1)
+                    continue
+                key = (rule, before, secret)
+                if key not in marks:
+                    is_one = self._is_secret(kind, check, before, secret)
+                    marks[key] = self.mark(kind, secret).encode() if is_one else b""
+                if marks[key]:
+                    parts += [data[done:begin], marks[key]]
                     seen.add(secret.decode("utf-8", "surrogatepass"))
                     done = at = end
                 else:
-                    at = max(begin, found.start() + 1)  # another secret may begin inside the text that was not one
+                    at = max(begin, start + 1)  # another secret may begin inside the text that was not one
             data = b"".join([*parts, data[done:]]) if parts else data
         return data
+
+    def _is_secret(self, kind: str, check: Callable[[str, str], bool], before: bytes, secret: bytes) -> bool:
+        is_one = check(before.decode("utf-8", "replace"), secret.decode("utf-8", "replace"))
+        return is_one and not self._leaves(kind, before, secret)
+
+
+class _Found:
+    """The secrets that were found in a value, to be looked for in all of it."""
+
+    def __init__(self, secrets: set[str]) -> None:
+        self.texts = secrets
+        self.lengths: dict[str, list[int]] = {}
+        """How long the secrets are that begin with the same characters, the longest first."""
+        sizes: dict[str, set[int]] = {}
+        for secret in secrets:
+            sizes.setdefault(secret[:_SHORTEST], set()).add(len(secret))
+        for beginning, found in sizes.items():
+            self.lengths[beginning] = sorted(found, reverse=True)[:_MOST_LENGTHS]
 
 
 def _forms(value: str) -> set[str]:
@@ -250,18 +294,22 @@ def _is_marked(data: bytes, at: int) -> bool:
 
 def _first_group(found: Any, groups: int) -> tuple[int, int]:
     """Return the span of the first group that matched; the whole span if none did."""
-    span: tuple[int, int] = next(
-        (found.span(at) for at in range(1, groups + 1) if found.span(at)[0] >= 0), found.span()
-    )
-    return span
+    for at in range(1, groups + 1):
+        span: tuple[int, int] = found.span(at)
+        if span[0] >= 0:
+            return span
+    whole: tuple[int, int] = found.span()
+    return whole
 
 
-_patterns: list[tuple[str, Any, Callable[[str, str], bool]]] = []
+_patterns: list[tuple[str, Any, int, Callable[[str, str], bool]]] = []
+"""Of each rule: its kind, its pattern, how many groups that has, and its check."""
 
 
-def _named() -> list[tuple[str, Any, Callable[[str, str], bool]]]:
+def _named() -> list[tuple[str, Any, int, Callable[[str, str], bool]]]:
     if not _patterns:
-        _patterns[:] = [(rule.kind, _compiled(rule.pattern), rule.check) for rule in NAMED]
+        compiled = [(rule, _compiled(rule.pattern)) for rule in NAMED]
+        _patterns[:] = [(rule.kind, pattern, pattern.groups, rule.check) for rule, pattern in compiled]
     return _patterns
 
 
