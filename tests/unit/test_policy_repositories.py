@@ -322,3 +322,12 @@ def test_settings_are_read_with_sections_comments_and_quotes(tmp_path: Path) -> 
     assert repository.settings == {
         "core.bare": ["false"], "core.editor": ["vi -n"], 'branch.a"b.remote': ["up"], "x.flag": ["true"],
     }  # fmt: skip
+
+
+def test_work_that_the_line_itself_brings_into_the_tree_can_be_lost(committed: Path) -> None:
+    for line in (
+        "git stash pop && git reset --hard",
+        "mv ../notes . && git clean -fd",
+        "git reset --hard; git stash pop",
+    ):
+        assert verdict("destructive-commands", line, committed, onlyIfChanged=True) == "ask"

@@ -237,10 +237,16 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         repository = find_repository(os.path.join(call.cwd, effect.target)) or repository
     if options["worktrees"] == "relax" and repository.is_linked:
         return True
-    if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target:
+    if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target and not _brings_work(call):
         path = _changed_below(effect, repository, call)
         return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
     return False
+
+
+def _brings_work(call: Call) -> bool:
+    """Return whether a line puts work into the tree that is only there afterwards: a stash, or files that it moves."""
+    commands = [command for line in call.lines for command in line.commands]
+    return any(one.name == "mv" or (one.name == "git" and "stash" in one.parts) for one in commands)
 
 
 def _changed_below(effect: Effect, repository: Repository, call: Call) -> str:
@@ -288,7 +294,7 @@ POLICY = Policy(
         one_of("worktrees", ("same", "relax"), "same", "whether changes in linked worktrees may be discarded"),
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
-    recommended={},
+    recommended={"onlyIfChanged": True},
     notes="Deleting one named file outside the project is asked about where more would be denied. "
     "Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
     "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",

@@ -83,7 +83,12 @@ def _kubectl_exec(arguments: Arguments) -> Iterator[Found]:
 _KUBECTL = Program(
     (
         Row(_kubectl_delete, sub="delete", options=_DELETE_OPTIONS),
-        Row("cloud-read", "--dry-run", sub="drain|evict|cordon|taint|replace|apply|scale", options="dry-run=?"),
+        Row(
+            "cloud-read",
+            "--dry-run !--dry-run=none|false",
+            sub="drain|evict|cordon|taint|replace|apply|scale",
+            options="dry-run=?",
+        ),
         Row("cloud-delete:words", sub="drain|evict"),
         Row(
             "cloud-delete:value:f",
@@ -105,7 +110,7 @@ _KUBECTL = Program(
 
 _HELM = Program(
     (
-        Row("cloud-read", "--dry-run", options="dry-run=?"),
+        Row("cloud-read", "--dry-run !--dry-run=none|false", options="dry-run=?"),
         Row("cloud-delete:words", sub="uninstall|delete|un|del"),
         Row(
             "cloud-delete:first", "--force", sub="upgrade|rollback", options="force i,install f=,values= set= version="

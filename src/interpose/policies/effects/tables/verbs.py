@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from ....matching.shell.words import MANY, ONE
+from ....matching.shell.words import MANY, ONE, is_known
 from ..rows import Arguments, Found
 
 __all__ = [
@@ -87,20 +87,14 @@ _READ_SET, _DELETE_SET, _CHANGE_SET = frozenset(_READS), frozenset(_DELETES), fr
 UNKNOWN = "1:(unknown)"
 """The condition that the first word is unknown: such a word matches every pattern, and no other word this one."""
 
-_DRY = frozenset(
-    """
-        --dry-run --dryrun --check --noop --what-if --whatif --preview --plan --generate-cli-skeleton
-    """.split()
-)
+_DRY = frozenset({"--dry-run", "--dryrun", "--noop", "--what-if", "--whatif", "--generate-cli-skeleton"})
 
 
 def is_dry(arguments: Arguments) -> bool:
-    """Return whether the command only shows what it would do."""
-    for word in arguments.words:
-        name, _, value = word.partition("=")
-        if name in _DRY and value not in ("none", "false"):
-            return True
-    return False
+    """Return whether the command only shows what it would do; the last of several options counts."""
+    words = arguments.words[: arguments.words.index("--")] if "--" in arguments.words else arguments.words
+    given = [word.partition("=") for word in words if word.partition("=")[0] in _DRY]
+    return bool(given) and given[-1][2] not in ("none", "false") and is_known(given[-1][2])
 
 
 def values_of(arguments: Arguments, names: str) -> tuple[str, ...]:
