@@ -85,12 +85,19 @@ class Call:
         """Yield the effects of these kinds."""
         return (effect for effect in self.effects if effect.kind in kinds)
 
-    def commands_of(self, effect: Effect) -> Iterator[tuple[Line, Command]]:
-        """Yield the commands of the lines that have an effect, each with its line."""
+    def commands_of(self, effect: Effect) -> list[tuple[Line, Command]]:
+        """Return the commands of the lines that have an effect, each with its line."""
+        return self._commands.get((effect.program, effect.command), [])
+
+    @cached_property
+    def _commands(self) -> dict[tuple[str, str], list[tuple[Line, Command]]]:
+        """The commands of the lines with their lines, by program and text."""
+        found: dict[tuple[str, str], list[tuple[Line, Command]]] = {}
         for line in self.lines:
             for command in line.commands:
-                if command.name == effect.program and " ".join(map(written, command.parts)) == effect.command:
-                    yield line, command
+                text = " ".join(map(written, command.parts))
+                found.setdefault((command.name, text), []).append((line, command))
+        return found
 
     def place_of(self, path: str) -> PlaceKind:
         """Return where a file of an effect is; links are followed, except that of the last part."""

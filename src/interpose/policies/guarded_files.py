@@ -72,12 +72,8 @@ def _is_filled(change: Change, call: Call) -> bool:
 
 def _words_of(change: Change, call: Call) -> list[str]:
     """Return the words of the command that changes a file."""
-    for line in call.lines:
-        for command in line.commands:
-            words = [written(word) for word in command.parts]
-            if " ".join(words) == change.effect.command:
-                return words[1:]
-    return []
+    found = call.commands_of(change.effect)
+    return [written(word) for word in found[0][1].parts[1:]] if found else []
 
 
 def hidden_changes(call: Call) -> Iterator[Change]:
