@@ -7,7 +7,7 @@ guess cannot be verified. A secret without a known shape and a telling name is n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .secret_patterns import HINTS, NAMED, TOKENS, is_secret_name, shape
@@ -20,6 +20,8 @@ _SHORTEST = 8
 _DEEPEST = 200
 _FEW = 20
 """Up to so many secrets are looked for one after the other."""
+_MOST_TRIES = 20
+_LONG_KINDS = ("pem", "putty")
 _MOST_LENGTHS = 32
 """How many lengths are tried for secrets that begin alike, so that the work stays in proportion to the text."""
 
@@ -88,7 +90,7 @@ class Redactor:
 
     def _compile(self) -> None:
         forms = sorted({form for value in self._values for form in _forms(value)}, key=len, reverse=True)
-        shapes = [(kind, shape(kind, pattern)) for kind, pattern, _ in TOKENS]
+        shapes = [(kind, shape(kind, pattern)) for kind, pattern, _ in TOKENS if kind not in _LONG_KINDS]
         hints = HINTS
         if forms:
             shapes.insert(0, ("environment", f"({_any_of(forms)})"))
@@ -96,6 +98,8 @@ class Redactor:
         self._hints = _compiled(hints)
         self._tokens = _compiled("|".join(pattern for _, pattern in shapes))
         self._kinds = [kind for kind, _ in shapes]  # the groups are in this order
+        keys = {kind: shape(kind, pattern) for kind, pattern, _ in TOKENS}
+        self._keys = _compiled("|".join(keys[kind] for kind in _LONG_KINDS))
 
     # Redacting.
 
@@ -197,14 +201,24 @@ class Redactor:
     # One pass per kind of rule.
 
     def _shaped(self, data: bytes) -> bytes:
-        """Replace secrets that are known by their shape."""
-        parts, done, at = list[bytes](), 0, 0
-        while (found := self._tokens.search(data, at)) is not None:
+        """Replace secrets that are known by their shape; private keys first, since they may reach to the end."""
+        if b"PRIVATE KEY-----" in data or b"PRIVATE KEY BLOCK-----" in data or b"Private-Lines: " in data:
+            data = self._replaced(data, self._keys, _LONG_KINDS)
+        return self._replaced(data, self._tokens, self._kinds)
+
+    def _replaced(self, data: bytes, pattern: Any, kinds: Sequence[str]) -> bytes:
+        """Replace what a pattern finds; its groups are these kinds."""
+        parts, done, at, tries = list[bytes](), 0, 0, _Tries()
+        while (found := pattern.search(data, at)) is not None:
             kind, begin, end = next(
-                (kind, *found.span(group)) for group, kind in enumerate(self._kinds, 1) if found.span(group)[0] >= 0
+                (kind, *span) for group, kind in enumerate(kinds, 1) if (span := found.span(group))[0] >= 0
             )
             if self._leaves(kind, b"", data[begin:end]):
                 at = min(end, begin + _SHORTEST)  # another secret may begin inside the text that is left
+                if tries.are_enough(end):
+                    # A key goes from the last line that begins one to its end.
+                    last = data.rfind(b"-----BEGIN ", at, end) if kind == "pem" else -1
+                    at = last if last >= 0 else end
                 continue
             parts += [data[done:begin], self.mark(kind, data[begin:end]).encode()]
             done = at = end
@@ -230,7 +244,7 @@ class Redactor:
         """Replace secrets that are known by the text before them."""
         marks: dict[tuple[int, bytes, bytes], bytes] = {}  # a text may have the same line very often
         for rule, (kind, pattern, groups, check) in enumerate(_named()):
-            parts, done, at = list[bytes](), 0, 0
+            parts, done, at, tries = list[bytes](), 0, 0, _Tries()
             while (found := pattern.search(data, at)) is not None:
                 begin, end = _first_group(found, groups)
                 start = found.start()
@@ -247,13 +261,28 @@ class Redactor:
                     seen.add(secret.decode("utf-8", "surrogatepass"))
                     done = at = end
                 else:
-                    at = max(begin, start + 1)  # another secret may begin inside the text that was not one
+                    # Another secret may begin inside the text that was not one.
+                    at = end if tries.are_enough(end) else max(begin, start + 1)
             data = b"".join([*parts, data[done:]]) if parts else data
         return data
 
     def _is_secret(self, kind: str, check: Callable[[str, str], bool], before: bytes, secret: bytes) -> bool:
         is_one = check(before.decode("utf-8", "replace"), secret.decode("utf-8", "replace"))
         return is_one and not self._leaves(kind, before, secret)
+
+
+class _Tries:
+    """Counts how often a search went on inside the same text: many names in one word would take very long."""
+
+    def __init__(self) -> None:
+        self._end = -1
+        self._number = 0
+
+    def are_enough(self, end: int) -> bool:
+        """Note one more search in the text that ends at a place; say whether there were enough."""
+        self._number = self._number + 1 if end == self._end else 1
+        self._end = end
+        return self._number > _MOST_TRIES
 
 
 class _Found:

@@ -139,8 +139,16 @@ def _writes_nothing(command: Command) -> bool:
     return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
 
+_DEEPEST_DIRECTORY = 40
+"""How many parts the path of a directory may have: a line that goes deeper is in an unknown one."""
+
+
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
-    places = [_absolute(place, cwd, home) if is_known(place) else None for place in command.directories]
+    known = (is_known(place) and place.count("/") < _DEEPEST_DIRECTORY for place in command.directories)
+    places = [
+        _absolute(place, cwd, home) if is_near else None
+        for place, is_near in zip(command.directories, known, strict=True)
+    ]
     return tuple(dict.fromkeys(places)) or (None,)
 
 

@@ -20,6 +20,9 @@ from .tables.readers import PROGRAMS as READERS
 
 __all__ = ["SENT", "printed_variables", "read_secrets"]
 
+_LONGEST = 4_096
+"""Longer paths are none: the system refuses them."""
+
 _NAMES = frozenset(name for entry, program in READERS.items() for name in (entry, *program.aka.split()))
 
 # Programs that neither show nor copy a file that they are given.
@@ -100,11 +103,12 @@ class _Reading:
         path = _of_home(path, self.home)
         if path.startswith(("/", "~", ONE, MANY)):
             return [path]
-        places = [ONE if not is_known(place) else place for place in command.directories] or [""]
+        places = [ONE if not is_known(place) or len(place) > _LONGEST else place for place in command.directories]
+        places = places or [""]
         return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
     def is_secret(self, path: str, command: Command) -> bool:
-        if not path or "://" in path or len(path) > 4_096:
+        if not path or "://" in path or len(path) > _LONGEST:
             return False
         return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 
