@@ -526,6 +526,8 @@ def split_words(words: Sequence[str], chosen: Mapping[str, Value]) -> list[str] 
 
 
 def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves: bool) -> Value:
+    if one.pipe:
+        return None
     if one.commands is not None:
         return _printed(parsed.commands[slice(*one.commands)], moves)
     if one.default:
