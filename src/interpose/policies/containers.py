@@ -42,5 +42,5 @@ POLICY = Policy(
         action("clusters", "ask", "deleting local clusters and virtual machines: kind, minikube, k3d, vagrant"),
         action("remove", "allow", "stopping and removing single containers and images, plain prunes"),
     ),
-    recommended={"clusters": "allow"},
+    recommended={"clusters": "allow", "all": "allow", "prune": "allow"},
 )

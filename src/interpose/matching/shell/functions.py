@@ -9,7 +9,10 @@ from typing import NamedTuple
 from .reader import Parsed
 from .words import RawCommand, is_known
 
-__all__ = ["is_fork_bomb", "is_mentioned", "uncalled"]
+__all__ = ["ANYTHING", "is_fork_bomb", "text_of", "uncalled"]
+
+ANYTHING = "\0"
+"""Stands for a text in which every name occurs."""
 
 _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
 _CLOSERS = frozenset(_OPENERS.values())
@@ -72,11 +75,12 @@ def _starts_itself(body: _Body, bodies: Mapping[str, _Body], parsed: Parsed) -> 
     return False
 
 
-def is_mentioned(name: str, commands: Iterable[RawCommand]) -> bool:
-    """Return whether a name may be called by commands: it occurs in one, or one is computed."""
+def text_of(commands: Iterable[RawCommand]) -> str:
+    """Return the text of commands, in which a name that they may use occurs; ``ANYTHING`` if a program is computed."""
     running = list(commands)
-    anything = any(raw.words and not is_known(raw.words[0]) for raw in running)
-    return anything or _is_mentioned(name, [_text(raw) for raw in running])
+    if any(raw.words and not is_known(raw.words[0]) for raw in running):
+        return ANYTHING
+    return "\n".join(map(_text, running))
 
 
 def _is_mentioned(name: str, texts: Sequence[str]) -> bool:

@@ -34,6 +34,7 @@ ARRAY_ELEMENT = "it is an element of an array"
 
 _DEEPEST = 40
 _MOST_COMMANDS = 3_000
+_MOST_BRACES = 2_000
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PLAIN = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
@@ -57,7 +58,7 @@ _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
-_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
+_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([^${}`'\"\\*?\[]+)", re.ASCII)
 _REST = re.compile(r"[^\s;&|<>()]+")
 _LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
@@ -97,6 +98,8 @@ class Parsed:
         """The variables that arithmetic evaluates."""
         self.changed: set[str] = set()
         """The variables that are changed otherwise than by a plain assignment."""
+        self.braces_left = _MOST_BRACES
+        """How many words braces may still make."""
         self.splits = False
         """Whether words may be split at other characters than blanks."""
         self.steps: list[int | str] = []
@@ -496,7 +499,9 @@ class _Reader:
             self._define(line, word)
             return False
         line.timed = False
-        command.words += brace_words(word)
+        made = brace_words(word, self.parsed.braces_left)
+        self.parsed.braces_left -= len(made) - 1
+        command.words += made
         if line.kind in ("for", "select") and len(command.words) == 2 and source == "do":
             command.words.pop()
             line.separate()

@@ -1,7 +1,7 @@
 """Find the commands that a line runs: those in it, and those that they run in turn.
 
-Programs of one kind are here: shells, interpreters, wrappers such as ``sudo``, known and unknown programs. Programs
-that are read in their own way are in ``runners``.
+Wrappers such as ``sudo``, known and unknown programs are here. Shells and interpreters are in ``interpreters``, and
+programs that are read in their own way in ``runners``.
 """
 
 from __future__ import annotations
@@ -98,8 +98,10 @@ _PLAIN_XARGS = frozenset(["I", "i", "replace", "r", "t", "P", "no-run-if-empty",
 _PLAIN_INPUT = re.compile(r"[\w./:@%+,=\s-]{1,4000}", re.ASCII)
 _LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"])
 _MARKS = re.compile("[\0\1]+")
-_CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
-_CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
+_SHELL_VARIABLES = frozenset(["SHELL"])
+_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)(?:=.*)?", re.DOTALL)
+_CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet", "socat"])
+_CONNECTS_TO = re.compile(r"^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]", re.IGNORECASE)
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
 _CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat"])
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
@@ -167,6 +169,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.beside_aliases: dict[Parsed, str] = {}  # the text of the other commands, by what was parsed
         self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
@@ -440,9 +443,16 @@ class Resolver:
     def _run_computed(self, first: str, arguments: Sequence[str], context: Context) -> int:
         """Read a command whose program is computed: it may be empty, or its last part may be known."""
         is_outside = is_from_outside(first, context.state, context.parsed, is_top=context.parsed is self.whole)
-        self.cannot_read("a program whose name is computed", "program" if is_outside else "computed")
+        if is_outside and set(names_in([first])) <= _SHELL_VARIABLES and first in (ONE, MANY):
+            return self.resolve(["sh", *arguments], context.inside("$SHELL"))
+        if any(is_text(word) or _CODE_OPTION.fullmatch(word) for word in arguments):
+            is_outside = False
+            for word in filter(is_text, arguments):
+                self.run_text(word, context, "a computed program", "a program whose name is computed may run it")
+        is_sum = context.raw.doubt == "it stands in arithmetic"  # for some shells it is a command
+        self.cannot_read("a program whose name is computed", "program" if is_outside or is_sum else "computed")
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
-        if first == MANY and arguments and arguments[0] != MANY:
+        if first == MANY and arguments and arguments[0][:1] not in (MANY, "-"):
             self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
         name = base_name(first)
         if is_outside and name and is_known(name):
@@ -571,7 +581,7 @@ class Resolver:
             sets = self._sets(first, context)
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
                 self.cannot_read(f"{name}, which is not known, is given words that the line computes", "arguments")
-        reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.match, arguments)))
+        reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.search, arguments)))
         return INPUT_RUN if reads else INPUT_SUSPECT
 
     def _sets(self, word: str, context: Context) -> bool:
