@@ -724,7 +724,7 @@ class Resolver:
         """Note a file that the line writes."""
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
-        base = base_name(target)
+        base = _file_name(target)
         if is_known(base):
             self.written |= {base} if base else set()
         else:
@@ -732,7 +732,7 @@ class Resolver:
 
     def wrote(self, path: str) -> bool:
         """Return whether the line writes, or may write, a file of this name."""
-        base = base_name(path)
+        base = _file_name(path)
         return bool(base) and (base in self.written or any(fnmatch(base, one) for one in self.written_like))
 
     def _write_operands(self, name: str, arguments: Sequence[str]) -> None:
@@ -811,6 +811,12 @@ class Resolver:
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
+
+
+def _file_name(path: str) -> str:
+    """Return the name of a file: as the line shows it where it is a variable, such as one that mktemp has made."""
+    base, shown = base_name(path), base_name(written_of(path))
+    return shown if not is_known(base) and is_known(shown) and not set(shown) & set("*?[{~") else base
 
 
 def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple[RawCommand, Context]]:

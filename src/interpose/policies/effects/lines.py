@@ -15,6 +15,7 @@ from .guards import guard_effects
 from .inline_code import code_of, read_code
 from .network_code import network_in_code
 from .rows import RUNS, Found, apply_rows, written
+from .scripts import effects_of_script, scripts_read
 from .secret_reads import read_secrets
 from .sizes import size_effects
 from .sql import CLIENTS
@@ -114,14 +115,16 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for one in code:
         yield from read_code(language, one)
     yield from network_in_code(command, code)
+    if not code:
+        yield from effects_of_script(texts, command)
 
 
 def unread(line: Line) -> tuple[Unread, ...]:
     """Return what a line runs that cannot be read, without the code and the statements that are read here."""
-    if not any(reason.kind in ("code", "input", "file") for reason in line.opaque):
+    if not any(reason.kind in ("code", "input", "file", "written") for reason in line.opaque):
         return line.opaque
     texts = Texts(line)
-    read = set[str]()
+    read = set(scripts_read(line, texts))
     for command in line.commands:
         given = texts.read_by(command)
         names = (command.name, program_of(command.name))
