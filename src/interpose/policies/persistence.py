@@ -23,6 +23,7 @@ _INSTEAD = {
     "services": "it starts with the machine or the session",
     "loaders": "every program of this kind loads it",
     "gitHooks": "git runs it later",
+    "hookScripts": "git runs it later",
     "editors": "an editor or a shell runs it when the folder is opened",
 }
 
@@ -36,7 +37,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if change.effect.program == "git" and change.effect.kind == "change-files":
             continue  # a version that was committed
         label = label_of(change, START_FILES, call)
-        if change.effect.kind == "change-mode" and label != "gitHooks":
+        if change.effect.kind == "change-mode" and label not in ("gitHooks", "hookScripts"):
             continue
         if label == "startFiles" and change.effect.command in added:
             label = "additions"
@@ -75,10 +76,11 @@ POLICY = Policy(
         action("startFiles", "ask", "overwriting start files of shells and sessions"),
         action("additions", "ask", "adding lines to start files of shells and sessions"),
         action("gitHooks", "ask", "git hooks, and settings of git whose values it runs"),
+        action("hookScripts", "ask", "git hooks that are files of the project, such as .husky/pre-commit"),
         action("sshKeys", "deny", "keys that give access to an account"),
         action("services", "ask", "services, timers and login items"),
         action("loaders", "ask", "files that every program of a kind loads: ld.so.preload, sitecustomize.py, .pth"),
         action("editors", "ask", "tasks of editors, dev containers and .envrc"),
     ),
-    recommended={"additions": "allow", "services": "allow"},
+    recommended={"hookScripts": "allow", "additions": "allow", "services": "allow"},
 )

@@ -39,8 +39,9 @@ START_FILES = FileTable({
     """,
     "gitHooks": """
         .git/hooks/ .git/config .git/config.worktree .git/info/attributes ~/.gitconfig ~/.config/git/ /etc/gitconfig
-        .husky/ .githooks/ .lefthook/ .git/modules/*/hooks/ .git/modules/*/config
+        .git/modules/*/hooks/ .git/modules/*/config
     """,
+    "hookScripts": ".husky/ .githooks/ .lefthook/",
     "editors": """
         .vscode/tasks.json ~/.vscode/extensions/ .devcontainer/ .devcontainer.json .envrc .zed/tasks.json .nvim.lua
         .exrc .dir-locals.el ~/.config/code/user/settings.json ~/.config/code/user/tasks.json ~/.config/direnv/

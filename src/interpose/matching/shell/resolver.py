@@ -468,7 +468,10 @@ class Resolver:
             for word in filter(is_text, arguments):
                 self.run_text(word, context, "a computed program", "a program whose name is computed may run it")
         is_sum = context.raw.doubt == "it stands in arithmetic"  # for some shells it is a command
-        self.cannot_read("a program whose name is computed", "program" if is_outside or is_sum else "computed")
+        kind: UnreadKind = "program" if is_outside or is_sum else "computed"
+        if set(written_of(first)) <= {"*", "?"} and context.parsed is self.whole and len(self.whole.commands) == 1:
+            kind = "file"  # the first file of the directory
+        self.cannot_read("a program whose name is computed", kind)
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
         if first == MANY and arguments and arguments[0][:1] not in (MANY, "-"):
             self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))

@@ -158,7 +158,7 @@ _EVERYTHING = "*"
 def _push(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("n"):
         return
-    values = tuple(arguments.options.get("c", ()))
+    values = (*arguments.options.get("c", ()), *(f"remote={name}" for name in arguments.operands[:1]))
     refs = list(_refspecs(arguments))
     if arguments.has("mirror"):
         yield Found("rewrite-remote", _EVERYTHING, values)
