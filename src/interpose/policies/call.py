@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from ..matching.paths import names_of
 from ..matching.shell import Command, Line, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
@@ -27,6 +28,8 @@ from .effects.output import consumed_commands
 from .effects.rows import written
 
 __all__ = ["SETTERS", "Call", "PlaceKind"]
+
+_LONGEST = 4_096
 
 PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
 """``root`` is ``/``, the home, the project or a directory above one of them. ``inside`` is below the project."""
@@ -48,6 +51,8 @@ class Call:
         self.cwd = os.path.abspath(cwd) if isinstance(cwd, str) and cwd and "\0" not in cwd else os.getcwd()
         self.home = os.path.expanduser("~")
         self._project = project
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._folders: dict[str, str] = {}
 
     @cached_property
     def project(self) -> str:
@@ -90,12 +95,31 @@ class Call:
         """Yield the effects of these kinds."""
         return (effect for effect in self.effects if effect.kind in kinds)
 
-    def commands_of(self, effect: Effect) -> Iterator[tuple[Line, Command]]:
-        """Yield the commands of the lines that have an effect, each with its line."""
+    def commands_of(self, effect: Effect) -> list[tuple[Line, Command]]:
+        """Return the commands of the lines that have an effect, each with its line."""
+        return self._commands.get((effect.program, effect.command), [])
+
+    @cached_property
+    def _commands(self) -> dict[tuple[str, str], list[tuple[Line, Command]]]:
+        """The commands of the lines with their lines, by program and text."""
+        found: dict[tuple[str, str], list[tuple[Line, Command]]] = {}
         for line in self.lines:
             for command in line.commands:
-                if command.name == effect.program and " ".join(map(written, command.parts)) == effect.command:
-                    yield line, command
+                text = " ".join(map(written, command.parts))
+                found.setdefault((command.name, text), []).append((line, command))
+        return found
+
+    def names_of(self, path: str) -> tuple[str, ...]:
+        """Return the absolute paths that a file has, as written and with links followed; each is looked up once."""
+        if path not in self._names:
+            self._names[path] = names_of(path, self.cwd)
+        return self._names[path]
+
+    def _real(self, folder: str) -> str:
+        """Return a folder with its links followed."""
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        return self._folders[folder]
 
     def is_elsewhere(self, effect: Effect) -> bool:
         """Return whether the commands that have an effect run in a container or on another machine."""
@@ -104,13 +128,13 @@ class Call:
 
     def place_of(self, path: str) -> PlaceKind:
         """Return where a file of an effect is; links are followed, except that of the last part."""
-        if not path or not is_known(path):
+        if not path or not is_known(path) or len(path) > _LONGEST:
             return "unknown"
         folder, name = os.path.split(os.path.join(self.cwd, path))
         if name in (".", ".."):
-            resolved = os.path.realpath(os.path.join(folder, name))
+            resolved = self._real(os.path.join(folder, name))
         else:  # ``link/..`` is above the directory that the link leads to, so it is not removed as text
-            resolved = os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)
+            resolved = os.path.join(self._real(folder), name) if name else self._real(folder)
         project, home = self._roots
         if any(_holds(resolved, root) for root in (project, home)):
             return "root"

@@ -265,6 +265,8 @@ def _is_file(effect: Effect, call: Call) -> bool:
     return bool(dot and stem and ending[:1].isalpha() and len(ending) <= 5 and ending != "x")
 
 
+_TEMPORARY = ("/tmp", "/var/tmp", "$TMPDIR", "~/.cache", "~/Library/Caches")  # noqa: S108
+
 POLICY = Policy(
     name="destructive-commands",
     prevents="Deleting, emptying or moving away files outside the project, or the project, home or .git as a whole; "
@@ -277,11 +279,11 @@ POLICY = Policy(
         action("unknownTargets", "ask", "deleting files that are not known before the command runs"),
         one_of("inside", ("allow", "ask", "ask-tracked", "deny"), "allow", "deleting files in the project"),
         names(
-            "temporary", ("/tmp", "/var/tmp", "$TMPDIR"), "directories below which everything may be deleted",  # noqa: S108
+            "temporary", _TEMPORARY, "directories of temporary files and caches: all that is below may be deleted",
             "a list of directories",
         ),
         names("keep", (".git",), "names of files and directories that are not deleted in the project either"),
-        one_of("worktrees", ("same", "relax"), "same", "whether changes in linked worktrees may be discarded"),
+        one_of("worktrees", ("same", "relax"), "same", "changes in linked worktrees: judged the same, or let go"),
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
     recommended={"onlyIfChanged": True},

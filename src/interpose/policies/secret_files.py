@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import BadHook
-from ..matching.paths import PathPattern, names_of, readings_of
+from ..matching.paths import PathPattern, readings_of
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
 from .call import Call
@@ -81,7 +81,7 @@ def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...])
         return None
     spellings = [path]
     if is_known(path):
-        spellings = [name for reading in readings_of(path) for name in names_of(reading, call.cwd)]
+        spellings = [name for reading in readings_of(path) for name in call.names_of(reading)]
     found = {secret_kind(name, call.home) for name in spellings}
     for kind in _KINDS:
         if kind in found:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ..matching.programs import INTERPRETERS
-from ..matching.shell import Command
+from ..matching.shell import Command, Line, Suspect
+from ..matching.shell.languages import is_inert_sed
 from ..matching.shell.options import program_of
 from ..matching.shell.texts import is_text
 from ..matching.shell.words import MANY, ONE, Expansion, pieces_of
@@ -50,10 +51,11 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if not line.opaque or is_download_and_run(line):
             continue
         hides_commands = any(map(_hides_commands, line.commands)) or any(
-            one.runs and one.program in _EDITORS for one in line.suspects
+            one.runs and one.program in _EDITORS and not _is_inert(one, line) for one in line.suspects
         )
         for reason in unread(line):
-            kind = "computed" if reason.kind in _MILD and hides_commands else reason.kind
+            kind = "file" if reason.kind == "written" and " may run " in reason else reason.kind
+            kind = "computed" if kind in _MILD and hides_commands else kind
             yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
     for effect in call.of("computed-code"):
         yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
@@ -74,6 +76,16 @@ def _hides_commands(command: Command) -> bool:
         for before, word in pairwise(command.parts)
     )
 
+
+def _is_inert(suspect: Suspect, line: Line) -> bool:
+    """Return whether a script of sed runs nothing, whatever stands for the words in it that a program prints."""
+    text = suspect.text.replace(ONE, "x")
+    makes_text = any(command.name in _TEXT_MAKERS for command in line.commands)
+    return suspect.program in ("sed", "gsed") and is_inert_sed(text) and suspect.text != ONE and not makes_text
+
+
+_TEXT_MAKERS = frozenset("base32 base64 basenc curl openssl perl python python3 rev tr wget xxd".split())
+"""Programs whose output may be any text that the line hides or fetches."""
 
 _MILD = ("arguments", "code", "file", "program")
 """Kinds that are less than a computed command, unless a command may hide in them."""

@@ -15,13 +15,14 @@ from .guards import guard_effects
 from .inline_code import code_of, read_code
 from .network_code import network_in_code
 from .rows import RUNS, Found, apply_rows, written
+from .scripts import effects_of_script, scripts_read
 from .secret_reads import read_secrets
 from .sizes import size_effects
 from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
-from .xargs import with_input
+from .xargs import Inputs
 
 __all__ = ["effects_of_line", "unread"]
 
@@ -55,21 +56,21 @@ _DEEPEST = 4
 @lru_cache(maxsize=256)  # every policy at an event asks for the same line
 def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Effect, ...]:
     """Return what a line does in a directory. Looks at no file."""
-    texts = Texts(line)
-    found = [effect for command in line.commands for effect in _effects(line, texts, command, cwd, home, depth)]
+    texts, inputs = Texts(line), Inputs(line)
+    found = [effect for command in line.commands for effect in _effects(inputs, texts, command, cwd, home, depth)]
     for read in LINE_READERS:
         found += read(line, cwd, home)
     return tuple(dict.fromkeys(found))
 
 
-def _effects(line: Line, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
+def _effects(inputs: Inputs, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
     text = " ".join(map(written, command.parts)) or " ".join(
         f"{one.operator} {written(one.target)}" for one in command.redirections
     )
-    found = tuple(_found(texts, with_input(line, command)))
+    found = tuple(_found(texts, inputs.with_input(command)))
     if not found:
         return
-    hosts = tuple(_hosts(line, command)) if "ssh" in command.via else ()
+    hosts = inputs.hosts(command)
     for directory in _directories(command, cwd, home):
         for one in found:
             if one.kind == RUNS:
@@ -114,14 +115,16 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for one in code:
         yield from read_code(language, one)
     yield from network_in_code(command, code)
+    if not code:
+        yield from effects_of_script(texts, command)
 
 
 def unread(line: Line) -> tuple[Unread, ...]:
     """Return what a line runs that cannot be read, without the code and the statements that are read here."""
-    if not any(reason.kind in ("code", "input", "file") for reason in line.opaque):
+    if not any(reason.kind in ("code", "input", "file", "written") for reason in line.opaque):
         return line.opaque
     texts = Texts(line)
-    read = set[str]()
+    read = set(scripts_read(line, texts))
     for command in line.commands:
         given = texts.read_by(command)
         names = (command.name, program_of(command.name))
@@ -134,20 +137,21 @@ def unread(line: Line) -> tuple[Unread, ...]:
     return tuple(reason for reason in line.opaque if str(reason) not in read)
 
 
-def _hosts(line: Line, command: Command) -> Iterator[str]:
-    """Yield the words of the ssh commands that run a command: one of them is the host."""
-    for one in line.commands:
-        if one.name == "ssh" and one.place == command.place:
-            yield from (word for word in one.parts[1:-1] if not word.startswith("-"))
-
-
 def _writes_nothing(command: Command) -> bool:
     """Return whether a command has no output, so that a redirection empties its file."""
     return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
 
+_DEEPEST_DIRECTORY = 40
+"""How many parts the path of a directory may have: a line that goes deeper is in an unknown one."""
+
+
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
-    places = [_absolute(place, cwd, home) if is_known(place) else None for place in command.directories]
+    known = (is_known(place) and place.count("/") < _DEEPEST_DIRECTORY for place in command.directories)
+    places = [
+        _absolute(place, cwd, home) if is_near else None
+        for place, is_near in zip(command.directories, known, strict=True)
+    ]
     return tuple(dict.fromkeys(places)) or (None,)
 
 

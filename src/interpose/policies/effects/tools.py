@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...matching.paths import readings_of
+from ...matching.shell.words import ONE
 from ...matching.tool_inputs import COMMANDS, PATHS, TooMuch, kind_of_key, limited_values, plain_key
 from .effect import Effect
 
@@ -38,6 +39,9 @@ _TARGETS = frozenset({"destination", "dest", "target", "targetpath", "targetfile
 _SOURCES = frozenset({"source", "sourcepath", "oldpath", "from", "src"})
 _FOLDERS = frozenset({"directory", "dir", "folder", "cwd", "workdir", "workingdirectory"})
 _EDITOR_COMMANDS = {"view": "read-files", "create": "write-files", "strreplace": "write-files", "insert": "write-files"}
+
+_LONGEST = 4_096
+"""A longer path is refused by the system unless a tool shortens it."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
@@ -94,6 +98,11 @@ def _effects(tool: str, given: Mapping[str, Any], cwd: str) -> Iterator[Effect]:
 
 def _of_path(kind: str, path: str, tool: str, cwd: str) -> Iterator[Effect]:
     """Yield an effect for each reading of a path: a tool may resolve ``~``, ``$HOME`` and ``file:`` or not."""
+    if len(path) > _LONGEST:
+        path = os.path.normpath(path)
+        if len(path) > _LONGEST:
+            yield Effect(kind, ONE, tool, tool)
+            return
     first, *others = readings_of(path)
     expanded = os.path.expanduser(first)
     yield Effect(kind, os.path.join(cwd, expanded), tool, tool)

@@ -297,9 +297,6 @@ PROGRAMS = {
         "bzcat xzcat view source . highlight pygmentize glow",
     ),
     "head": Program((Row("read-files:all"),), options=f"{_SHOW} n=,lines=", aka="tail gtail ghead"),
-    "cut": Program(
-        (Row("read-files:all"),), options="d=,delimiter= f=,fields= c=,characters= b=,bytes= s output-delimiter="
-    ),
     "grep": Program(
         effects=_grep,
         options="e=,regexp= f=,file= l,files-with-matches L,files-without-match q,quiet c,count r,recursive "
