@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..matching.shell import Command, Line
 from ..matching.shell.words import MANY, ONE, is_known
-from .call import Call, PlaceKind
+from .call import SETTERS, Call, PlaceKind
 from .effects import Effect, say
 from .effects.find import SELECTED
 from .parameters import action, flag, names, one_of
@@ -30,10 +30,6 @@ _MOST_QUESTIONS = 20
 """How many targets git is asked about; a call with more is judged without git."""
 _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "gc.log")
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
-_SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
-"""Commands that may set a variable to a file that the line chooses."""
-_ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose", "ssh", "vagrant")
-"""Programs that run a command in a container or on another machine."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
 """What in .git is damaged if something else than git writes to it."""
 _SYSTEM = (
@@ -95,7 +91,7 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
             return "allow", ""
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
-    if place == "outside" and not _is_system(path, call) and _is_elsewhere(effect, call):
+    if place == "outside" and not _is_system(path, call) and call.is_elsewhere(effect):
         return options["unknownTargets"], "it is in a container or on another machine"
     if place == "outside" and deny == "deny" and _is_one_named_file(effect, call):
         return "ask", "it is outside the project"
@@ -135,7 +131,7 @@ def _deletes_one_file(line: Line, command: Command) -> bool:
     variables = command.variables
     if len(unknown) != len(variables) or any(word != ONE for word in unknown) or any(map(str.isdigit, variables)):
         return False
-    if any(one.name in _SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
+    if any(one.name in SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
         return False
     return not _is_recursive(command)
 
@@ -149,12 +145,6 @@ def _is_one_named_file(effect: Effect, call: Call) -> bool:
 
 def _is_recursive(command: Command) -> bool:
     return any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
-
-
-def _is_elsewhere(effect: Effect, call: Call) -> bool:
-    """Return whether a command runs in a container or on another machine."""
-    found = [command for _, command in call.commands_of(effect)]
-    return bool(found) and all(any(one.split()[0] in _ELSEWHERE for one in command.via) for command in found)
 
 
 def _is_part_of_a_name(target: str) -> bool:
@@ -252,8 +242,15 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target and not _brings_work(call):
         path = _changed_below(effect, repository, call)
-        return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
+        untracked = effect.kind == "lose-untracked" or _names_a_commit(effect)
+        return repository.changes(path, untracked=untracked) is False
     return False
+
+
+def _names_a_commit(effect: Effect) -> bool:
+    """Return whether files of another commit replace those of the tree: then an untracked one of that name is lost."""
+    words = effect.command.split()
+    return "--" not in words and any(word[:1] != "-" and word != "HEAD" for word in words[2:])
 
 
 def _brings_work(call: Call) -> bool:

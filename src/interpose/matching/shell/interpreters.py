@@ -12,6 +12,8 @@ from .line import Suspect
 from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
 from .words import MANY, UnreadKind, base_name, is_known
 
+_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
+
 __all__ = ["run_interpreter", "run_shell"]
 
 _LOADS = frozenset(["-r", "--require", "--import", "--loader", "--experimental-loader", "-M", "-I"])
@@ -86,8 +88,10 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
             return INPUT_SUSPECT
         if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
             return _code(line, name, option)
-        if option in ("-m", "-jar") or (name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)):
-            return _module(line, arguments[at:], context)
+        module = _MODULE.fullmatch(option) if name.startswith(("py", "ipython")) else None
+        if option in ("-m", "-jar") or module:
+            given = [module[1]] if module and module[1] else []
+            return _module(line, [*given, *arguments[at:]], context)
         code = _code_of(name, letters, option, arguments, at)
         if code is not None:
             return _code(line, name, code)

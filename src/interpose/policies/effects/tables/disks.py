@@ -106,12 +106,16 @@ PROGRAMS = {
         (
             Row(
                 "format-disk:all",
-                "*:--security-erase*|--trim-sector-ranges*|--make-bad-sector|--dco-restore|--write-sector|--security-set-pass",
+                tuple(
+                    f"--{one}"
+                    for one in "security-erase security-erase-enhanced trim-sector-ranges trim-sector-ranges-stdin "
+                    "make-bad-sector dco-restore write-sector security-set-pass".split()
+                ),
             ),
         ),
         options="security-erase= security-erase-enhanced= security-set-pass= user-master= write-sector= "
         "make-bad-sector= "
-        "trim-sector-ranges=",
+        "trim-sector-ranges= trim-sector-ranges-stdin dco-restore",
     ),
     "nvme": Program(
         (

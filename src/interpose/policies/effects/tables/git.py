@@ -114,11 +114,11 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("D") or (arguments.has("d") and arguments.has("f")):
         yield from _moves_branch(*names)
     elif arguments.has("d"):
-        yield from (Found("change-branch", name) for name in names)
+        yield from (Found("change-branch", name, ("if merged",)) for name in names)
     elif arguments.has("M", "C", "m", "c"):
         if arguments.has("M", "C", "f"):
             yield from (Found("lose-commits", name, ("if it exists",)) for name in names[-1:])
-        if arguments.has("M", "m"):
+        if arguments.has("M") or (arguments.has("m") and len(names) > 1):  # ``-m NAME`` renames the current one here
             yield Found("change-branch", names[0] if len(names) > 1 else "HEAD", tuple(names[-1:]))
     elif arguments.has("f"):
         yield from _moves_branch(*names[:1])
