@@ -63,7 +63,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
                 is_use = effect.command in call.consumed or effect.program in ("source", ".")
-                yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
+                is_script = held == "env" and "script" in effect.values
+                chosen = "use" if is_use else "scripts" if is_script else held
+                yield Objection(options[chosen], say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)
             if held == "env":
@@ -140,6 +142,7 @@ POLICY = Policy(
         action("public", "ask", "showing what lies beside keys: settings of ssh, known hosts, public keys"),
         action("commands", "ask", "commands that print a secret, such as gh auth token"),
         action("use", "allow", "programs that work with a secret file, and secrets that the same line takes"),
+        action("scripts", "ask", "scripts that are given an env file: python3 deploy.py .env"),
         action("write", "ask", "writing and deleting keys and credentials of a person or a machine"),
         action("writeEnv", "ask", "writing, emptying and deleting env files"),
         Parameter("names", _paths_of, (), "further files that hold secrets", "a list of paths as in Read(…)"),
@@ -149,7 +152,7 @@ POLICY = Policy(
             "names of files that hold no secrets, beside *.example, *.sample, *.template, *.dist and the like",
         ),
     ),
-    recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow"},
+    recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow", "scripts": "allow"},
     notes=(
         "A search in a directory that contains a secret file passes unless it is aimed at the file. A file is known by "
         "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "

@@ -33,7 +33,7 @@ _NOTHING = frozenset({
     "false", "which", "type", "alias", "exa", "eza", "tree", "trash", "rg", "expect", "man", "help", "return", "exit",
     "for", "read", "getfacl", "setfacl", "lsattr", "namei", "truncate", "tee", "ssh-keygen", "mkcert", "openssl",
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
-    "shellcheck", "prettier", "rename", "case", "git-crypt", "ssh-copy-id",
+    "shellcheck", "prettier", "venv", "virtualenv", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
@@ -43,6 +43,10 @@ _USERS = frozenset({
     "vault", "set-env", "env-cmd", "doppler", "infisical", "step", "certutil", "pk12util", "update-ca-certificates",
 })  # fmt: skip
 """Programs that work with a secret file that they are given."""
+
+
+_SCRIPTS = frozenset({"node", "bun", "python", "ruby"})
+"""Programs that run a script, which may do anything with a secret file that it is given."""
 
 
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
@@ -117,7 +121,7 @@ class _Reading:
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
             return
-        works = program in _USERS and not (program == "python" and "-m" in command.parts)
+        works = program in _USERS
         before = ""
         for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
@@ -132,7 +136,7 @@ class _Reading:
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
                 kind = "use-secret-file" if used or works else "give-secret-file"
-                yield _effect(kind, path, command)
+                yield _effect(kind, path, command)._replace(values=("script",) if program in _SCRIPTS else ())
 
     def listed(self, line: Line) -> Iterator[Effect]:
         """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
