@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-
 from benchmarks.policies.judging import DIFFERENCES, explained
 
 ENTRIES: list[dict[str, Any]] = yaml.safe_load(DIFFERENCES.read_text(encoding="utf-8"))

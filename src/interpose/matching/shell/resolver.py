@@ -469,8 +469,9 @@ class Resolver:
                 self.run_text(word, context, "a computed program", "a program whose name is computed may run it")
         is_sum = context.raw.doubt == "it stands in arithmetic"  # for some shells it is a command
         kind: UnreadKind = "program" if is_outside or is_sum else "computed"
-        if set(written_of(first)) <= {"*", "?"} and context.parsed is self.whole and len(self.whole.commands) == 1:
-            kind = "file"  # the first file of the directory
+        is_alone = context.parsed is self.whole and len(self.whole.commands) == 1
+        if is_alone and set(written_of(first)) <= {"*", "?"} and not any(word[:1] in "-/~.$" for word in arguments):
+            kind = "file"  # the first file of the directory; most likely a line of a list
         self.cannot_read("a program whose name is computed", kind)
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
         if first == MANY and arguments and arguments[0][:1] not in (MANY, "-"):
