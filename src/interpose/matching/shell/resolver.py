@@ -470,7 +470,11 @@ class Resolver:
         is_sum = context.raw.doubt == "it stands in arithmetic"  # for some shells it is a command
         kind: UnreadKind = "program" if is_outside or is_sum else "computed"
         is_alone = context.parsed is self.whole and len(self.whole.commands) == 1
-        if is_alone and set(written_of(first)) <= {"*", "?"} and not any(word[:1] in "-/~.$" for word in arguments):
+        if (
+            is_alone
+            and set(written_of(first)) <= {"*", "?"}
+            and not any(written_of(word)[:1] in "-/~.\0" for word in arguments)
+        ):
             kind = "file"  # the first file of the directory; most likely a line of a list
         self.cannot_read("a program whose name is computed", kind)
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
