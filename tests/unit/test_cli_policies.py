@@ -10,9 +10,9 @@ import pytest
 
 from interpose import Hooks
 from interpose.cli import main
-from interpose.cli.policies.show import written
 from interpose.cli.run.timeline import print_timeline
 from interpose.policies import POLICIES, find_policy
+from interpose.policies.parameters import written
 
 RECOMMENDED = [name for name in POLICIES if find_policy(name).recommended is not None]
 WIPE = {"command": "wipefs -a /dev/sda"}
