@@ -27,6 +27,7 @@ _PARAMETERS = {
     "file": "files",
     "program": "programs",
     "arguments": "arguments",
+    "arithmetic": "arithmetic",
     "code": "code",
     "variable": "variables",
     "path": "path",
@@ -105,6 +106,9 @@ POLICY = Policy(
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
         action("programs", "ask", "a program that a variable of the environment names, such as $EDITOR"),
         action("arguments", "ask", "computed words that are given to a program which is not known"),
+        action(
+            "arithmetic", "ask", "sums with variables, such as $((n * 2)), of which the line shows no harmful value"
+        ),
         action("code", "ask", "code in another language, such as python -c, that is not read"),
         action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
         action("path", "ask", "a PATH that the line sets"),
@@ -112,7 +116,14 @@ POLICY = Policy(
         action("control", "deny", "control characters in a line"),
         action("hidden", "deny", "invisible characters, and those that change the direction of text"),
     ),
-    recommended={"files": "allow", "programs": "allow", "arguments": "allow", "code": "allow", "path": "allow"},
+    recommended={
+        "files": "allow",
+        "programs": "allow",
+        "arguments": "allow",
+        "arithmetic": "allow",
+        "code": "allow",
+        "path": "allow",
+    },
     notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
     "While this policy is on, the other policies leave lines that cannot be read to it.",
 )
