@@ -48,6 +48,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
     for effect in call.of("computed-options"):
         yield Objection(options["unknownTargets"], say(effect), effect.grade)
+    for effect in call.of("abort-merge"):
+        yield Objection(options["aborts"], say(effect), effect.grade)
     for effect in call.of(*_INSTEAD):
         if not _is_free(effect, call, options):
             yield Objection(options["git"], say(_shown(effect, call), _INSTEAD[effect.kind]), effect.grade)
@@ -80,7 +82,10 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
         is_moved_whole = effect.kind == "move-files" and (
             call.place_of(path) == "root" or _is_kept(effect.target, call, options)
         )
-        return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
+        if _is_system(path, call) or is_moved_whole:
+            return deny, ""
+        is_tree = effect.kind == "change-tree" and call.place_of(path) in ("root", "inside")
+        return (options["trees"], "name the files") if is_tree else ("allow", "")
     if ONE in effect.target and not _is_part_of_a_name(effect.target):
         if _is_one_file(effect, call):
             return "allow", ""
@@ -92,7 +97,13 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
         return "ask", "it is outside the project"
     if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
         return deny, "the user can do it" if effect.kind == "lock-out" else "delete single files in the project instead"
-    return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
+    if place != "inside":
+        return "allow", ""
+    if effect.target.endswith(f"/{SELECTED}") and options["inside"] == "allow":
+        return options["selected"], "look at the list of them first"
+    if os.path.basename(os.path.normpath(effect.target)) == "~":
+        return options["unknownTargets"], "quoted, ~ is a name in this directory and not the home"
+    return _inside(effect, path, call, options), ""
 
 
 def _plain(target: str) -> str:
@@ -173,6 +184,8 @@ def _is_kept(path: str, call: Call, options: Options) -> bool:
     if ".git" in parts and (parts[-2] == "hooks" or any(fnmatch.fnmatchcase(parts[-1], one) for one in _REPLACEABLE)):
         return False
     for at, part in enumerate(parts):
+        if part.endswith(".git") and part != ".git" and parts[at + 1 : at + 2] and parts[at + 1] in _HISTORY:
+            return True  # a bare repository
         if any(_can_be(part, pattern) for pattern in options["keep"]):
             folder = "/".join(parts[:at]) or "/"
             if folder in (call.project, call.cwd) or os.path.lexists(f"{folder}/{part}"):
@@ -229,8 +242,15 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target and not _brings_work(call):
         path = _changed_below(effect, repository, call)
-        return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
+        untracked = effect.kind == "lose-untracked" or _names_a_commit(effect)
+        return repository.changes(path, untracked=untracked) is False
     return False
+
+
+def _names_a_commit(effect: Effect) -> bool:
+    """Return whether files of another commit replace those of the tree: then an untracked one of that name is lost."""
+    words = effect.command.split()
+    return "--" not in words and any(word[:1] != "-" and word != "HEAD" for word in words[2:])
 
 
 def _brings_work(call: Call) -> bool:
@@ -276,7 +296,10 @@ POLICY = Policy(
     parameters=(
         action("files", "deny", "deleting or emptying files outside the project, or the project itself"),
         action("git", "ask", "git commands that lose changes, untracked files, stashes, branches or recovery"),
+        action("aborts", "ask", "git merge --abort, git rebase --abort and the like"),
         action("unknownTargets", "ask", "deleting files that are not known before the command runs"),
+        action("selected", "ask", "deleting files in the project that find selects"),
+        action("trees", "ask", "changing modes or owners of a whole folder in the project"),
         one_of("inside", ("allow", "ask", "ask-tracked", "deny"), "allow", "deleting files in the project"),
         names(
             "temporary", _TEMPORARY, "directories of temporary files and caches: all that is below may be deleted",
@@ -286,7 +309,7 @@ POLICY = Policy(
         one_of("worktrees", ("same", "relax"), "same", "changes in linked worktrees: judged the same, or let go"),
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
-    recommended={"onlyIfChanged": True},
+    recommended={"onlyIfChanged": True, "aborts": "allow", "selected": "allow", "trees": "allow"},
     notes="Deleting one named file outside the project is asked about where more would be denied. "
     "Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
     "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",

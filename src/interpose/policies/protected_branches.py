@@ -64,6 +64,8 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
     if effect.kind == "commit-here" or target == "HEAD":
         yield from _current(effect, call)
     elif not target and effect.kind != "change-branch":
+        # ``git push main``: the word is a remote, and was most likely meant as the branch.
+        yield from (value.removeprefix("alone=") for value in effect.values if value.startswith("alone="))
         yield from _pushed_by_default(effect, call)
     elif ONE in target and _is_computed(effect, call):
         yield "*"
