@@ -262,10 +262,11 @@ class Resolver:
             )
         self.dynamic |= bool(raw.substituted)
         variants = list(_variants(raw, context, state))
-        before = len(self.ran)
+        before, written = len(self.ran), frozenset(self.written)
         role = max(self._read_variant(one, within) for one, within in variants)
-        if own := {one.target for one in raw.redirections if one.operator in (">", ">|")}:  # empty as it starts
-            self.ran[before:] = [entry for entry in self.ran[before:] if entry[1] not in own]
+        if own := {base_name(one.target) for one in raw.redirections if one.operator in (">", ">|")} - written:
+            # A file of this name is empty as the program starts, or it is another that was there already.
+            self.ran[before:] = [entry for entry in self.ran[before:] if base_name(entry[1]) not in own]
         for one, _ in variants:
             for redirection in one.redirections:
                 if redirection.is_output:
@@ -484,7 +485,9 @@ class Resolver:
         is_outside = is_from_outside(first, context.state, context.parsed, is_top=context.parsed is self.whole)
         if is_outside and set(names_in([first])) <= _SHELL_VARIABLES and first in (ONE, MANY):
             return self.resolve(["sh", *arguments], context.inside("$SHELL"))
-        if any(is_text(word) or _CODE_OPTION.fullmatch(word) for word in arguments):
+        base = base_name(first)
+        is_named = bool(base) and is_known(base) and base not in SHELLS and base not in INTERPRETERS
+        if any(is_text(word) or (_CODE_OPTION.fullmatch(word) and not is_named) for word in arguments):
             is_outside = False
             for word in filter(is_text, arguments):
                 self.run_text(word, context, "a computed program", "a program whose name is computed may run it")
