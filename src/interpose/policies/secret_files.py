@@ -99,7 +99,7 @@ def _is_value(effect: Effect, call: Call) -> bool:
     return bool(found) and all(command.via[-1:] and command.via[-1].endswith("=") for command in found)
 
 
-def _is_of_person(held: SecretKind, path: str, call: Call) -> bool:
+def _is_of_person(held: str, path: str, call: Call) -> bool:
     """Return whether a key is of a person or of the machine's logins, not of the project or of a service."""
     if call.place_of(path) == "inside" or held == "stores":
         return held == "stores" and call.place_of(path) != "inside"

@@ -300,7 +300,9 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
         keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
         if keys:
             values = words[keys[0] + 1 :]
-            _git_setting(line, words[keys[0]], values[0] if len(values) == 1 else " ".join(values), context)
+            _git_setting(
+                line, words[keys[0]], values[0] if len(values) == 1 else " ".join(values), context, is_stored=True
+            )
     if words[:2] == ["submodule", "foreach"]:
         rest = [word for word in words[2:] if word not in ("--recursive", "-q", "--quiet")]
         return line.run_text(" ".join(rest), context, "git submodule foreach") if rest else INPUT_SUSPECT
@@ -315,7 +317,9 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     return line.look_into(name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
 
 
-def _git_setting(line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = ()) -> None:
+def _git_setting(
+    line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = (), *, is_stored: bool = False
+) -> None:
     """Look at a setting; ``words`` are those after the options of git, to which it applies."""
     if not is_known(key):
         line.cannot_read("a setting of git is computed")
@@ -324,7 +328,8 @@ def _git_setting(line: Resolver, key: str, value: str, context: Context, words: 
     elif value and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
         line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
-            line.cannot_read(f"{key} makes git run files", "variable")
+            is_there = key.lower() == "core.hookspath" and is_stored and is_known(value) and not line.written
+            line.cannot_read(f"{key} makes git run files", "file" if is_there else "variable")
         elif is_known(value) and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key)):
             line.run_named(value.lstrip("!"), f"git {key}", context)
         if not is_known(value) and (
