@@ -79,17 +79,21 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 def _is_bundled(effect: Effect, call: Call) -> bool:
     """Return whether a key of the project is added to certificates of the project: ``cat a.key >> a.pem``."""
+    if effect.program != "cat":
+        return False
     found = [command for _, command in call.commands_of(effect)]
     targets = [one.target for command in found for one in command.redirections if one.is_output]
     return (
-        effect.program == "cat"
-        and len(targets) == len(found) > 0
+        len(targets) == len(found) > 0
         and all(target.endswith(_BUNDLES) and call.place_of(target) == "inside" for target in targets)
         and call.place_of(effect.target) == "inside"
-        and not any(one.name == "cat" and not one.redirections for line in call.lines for one in line.commands)
+        and len(call.lines) == 1
+        and len(call.lines[0].commands) <= _MOST_BUNDLED
+        and not any(one.name == "cat" and not one.redirections for one in call.lines[0].commands)
     )
 
 
+_MOST_BUNDLED = 20
 _BUNDLES = (".pem", ".crt", ".cer", ".chain", ".bundle")
 
 

@@ -262,9 +262,10 @@ class Resolver:
             )
         self.dynamic |= bool(raw.substituted)
         variants = list(_variants(raw, context, state))
-        before, written = len(self.ran), frozenset(self.written)
+        before = len(self.ran)
+        own = {base_name(one.target) for one in raw.redirections if one.operator in (">", ">|")} - self.written
         role = max(self._read_variant(one, within) for one, within in variants)
-        if own := {base_name(one.target) for one in raw.redirections if one.operator in (">", ">|")} - written:
+        if own:
             # A file of this name is empty as the program starts, or it is another that was there already.
             self.ran[before:] = [entry for entry in self.ran[before:] if base_name(entry[1]) not in own]
         for one, _ in variants:
@@ -511,7 +512,7 @@ class Resolver:
             return False
         is_below = len(parts) > 1 and parts[0] not in ("", "..", "~") and ".." not in parts and "{" not in word
         changes = self.written or self.written_like or self.functions or context.directories != ("",)
-        return is_below and not changes and not any(command.name == "ln" for command in self.commands)
+        return is_below and not changes
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
