@@ -898,6 +898,7 @@ SETTINGS_PRINTERS = tuple(
     tuple(line.split())
     for line in (
         "arkade completion",
+        "rg --generate",
         "asdf completion",
         "atuin init",
         "batpipe",

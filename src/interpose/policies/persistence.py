@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+from ..matching.shell.words import is_known
 from .call import Call
 from .changes import changes_of, label_of
-from .effects import say
+from .effects import Effect, say
 from .effects.rows import written
 from .parameters import action
 from .policy import Objection, Options, Policy
+from .repository import find_repository
 from .start_files import START_FILES
 
 __all__ = ["POLICY"]
@@ -30,6 +33,8 @@ _INSTEAD = {
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of("persist", "persist-service", "persist-command"):
+        if _is_tracked_hooks(effect, call):
+            continue
         parameter = _parameter(effect.kind, effect.values)
         yield Objection(options[parameter], say(effect, _INSTEAD[parameter]), effect.grade)
     added = _added_to(call)
@@ -43,6 +48,18 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             label = "additions"
         if label:
             yield Objection(options[label], say(change.effect, _INSTEAD[label]), change.effect.grade)
+
+
+def _is_tracked_hooks(effect: Effect, call: Call) -> bool:
+    """Return whether git is told to run the hooks of a folder of the project that is in its history."""
+    key, _, value = effect.target.partition(" = ")
+    if key.lower() != "core.hookspath" or os.path.isabs(value) or "--global" in effect.command.split():
+        return False
+    path = os.path.join(call.cwd, value)
+    repository = find_repository(call.cwd) if is_known(value) and call.place_of(path) == "inside" else None
+    return (
+        repository is not None and repository.tracks(path) is True and repository.changes(path, untracked=True) is False
+    )
 
 
 def _parameter(kind: str, values: tuple[str, ...]) -> str:

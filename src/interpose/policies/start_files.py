@@ -15,7 +15,8 @@ START_FILES = FileTable({
     "/etc/ssh/sshd_config /etc/ssh/sshd_config.d/",
     "startFiles": """
         ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv
-        ~/.zprofile ~/.zlogin ~/.zlogout ~/.oh-my-zsh/custom/ ~/.config/fish/config.fish ~/.config/fish/conf.d/
+        ~/.zprofile ~/.zlogin ~/.zlogout ~/.oh-my-zsh/custom/*.zsh ~/.oh-my-zsh/custom/plugins/
+        ~/.oh-my-zsh/custom/themes/ ~/.oh-my-zsh/custom/lib/ ~/.config/fish/config.fish ~/.config/fish/conf.d/
         ~/.kshrc ~/.mkshrc ~/.cshrc ~/.tcshrc ~/.login ~/.logout ~/.config/nushell/ ~/.elvish/ ~/.xonshrc ~/.inputrc
         ~/.xinitrc ~/.xprofile ~/.xsession ~/.xsessionrc ~/.pam_environment ~/.ssh/config /etc/profile /etc/profile.d/
         /etc/bash.bashrc /etc/bashrc /etc/zsh/ /etc/zshrc /etc/zshenv /etc/environment ~/.config/environment.d/

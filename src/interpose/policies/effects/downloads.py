@@ -83,7 +83,7 @@ def is_download_and_run(line: Line) -> tuple[str, ...]:
     return tuple(urls)
 
 
-_EXPLAINED = frozenset(["computed", "input", "written", "file"])
+_EXPLAINED = frozenset(["computed", "input", "written", "file", "code", "arguments"])
 _BESIDE = frozenset("cd chmod command export mkdir pwd rm set true umask unset which".split())
 _WRAPPERS = frozenset(key.partition(" ")[0] for key in WRAPPERS) - {"xargs", "parallel"}
 
@@ -95,6 +95,8 @@ def _is_beside(command: Command) -> bool:
         return is_sourced_safely("".join(words[:1]).replace(ONE, ""))
     if name in SHELLS:
         return any(word.startswith("-") and "c" in word for word in words) and all(map(is_known, words))
+    if name == "go":
+        return words[:1] == ("env",) and not any(word.startswith("-") for word in words)
     return name in _BESIDE or name in _WRAPPERS
 
 

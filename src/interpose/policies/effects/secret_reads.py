@@ -125,6 +125,9 @@ class _Reading:
         before = ""
         for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
+            if "://" in word.partition("?")[0] and not word.startswith("-"):
+                before = word
+                continue  # a URL whose parameters name a file: a program works with it
             if word.startswith("-"):
                 path, used = (value, True) if equals else ("", True)
             else:

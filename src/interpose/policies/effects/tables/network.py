@@ -374,6 +374,8 @@ _OTHER_SOURCES = (
 def is_plain_fetch(command: Command) -> bool:
     """Return whether a command only downloads what its URLs name, with the usual checks."""
     name = program_of(command.name.lower())
+    if name in ("irm", "iwr", "invoke-restmethod", "invoke-webrequest"):
+        return len(command.parts) == 2 and any(True for _ in fetches(command))
     if name not in ("curl", "wget") or any(is_check_off(*one) for one in command.assigned):
         return False
     given = parse(name, map(written, command.parts[1:]), _OPTIONS[name], command)
