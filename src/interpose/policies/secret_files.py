@@ -62,17 +62,12 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
-<<<<<<< HEAD
-                is_use = effect.command in call.consumed or effect.program in ("source", ".")
-                is_script = held == "env" and "script" in effect.values
-                chosen = "use" if is_use else "scripts" if is_script else held
-                yield Objection(options[chosen], say(effect, _INSTEAD[held]), effect.grade)
-=======
                 is_use = (
                     effect.command in call.consumed or effect.program in ("source", ".") or _is_bundled(effect, call)
                 )
-                yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
->>>>>>> alarms
+                is_script = held == "env" and "script" in effect.values
+                chosen = "use" if is_use else "scripts" if is_script else held
+                yield Objection(options[chosen], say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)
             if held == "env":
