@@ -3,11 +3,13 @@
 import fnmatch
 import json
 import os
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -19,6 +21,8 @@ MOST_THROUGH, MOST_NEEDLESS, MOST_ALARMS = 0.05, 0.10, 0.01
 
 DIFFERENCES = Path(__file__).with_name("differences.yaml")
 HOME, CWD = "/home/test", "/home/test/project"
+
+_AUTHOR = ("-c", "user.name=Ana", "-c", "user.email=ana@example.com")
 
 
 @dataclass
@@ -88,11 +92,28 @@ def judged(path: Path, ring: int) -> Tally:
     return tally
 
 
-def alarms(paths: Sequence[Path]) -> tuple[int, list[tuple[str, str]]]:
-    """The number of ordinary lines, and those that the recommended set stops, each with the reason."""
+def alarms(paths: Sequence[Path], *, changed: bool = False) -> tuple[int, list[tuple[str, str]]]:
+    """The number of ordinary lines, and those that the recommended set stops, each with the reason.
+
+    They are judged in a repository as it is after a clone, or with uncommitted changes.
+    """
     lines = dict.fromkeys(row if isinstance(row, str) else row["line"] for path in paths for row in _rows(path))
-    found = [(line, reason(RECOMMENDED, "Bash", {"command": line})) for line in lines]
+    with TemporaryDirectory(prefix="home-") as home:
+        project = repository(Path(home) / "project", changed=changed)
+        found = [(line, reason(RECOMMENDED, "Bash", {"command": line}, project, project, home)) for line in lines]
     return len(lines), [(line, said) for line, said in found if said]
+
+
+def repository(place: Path, *, changed: bool) -> str:
+    """Make a repository with a commit and, if it is changed, with a change and a new file that are not committed."""
+    place.mkdir()
+    (place / "file.txt").write_text("one")
+    for arguments in (["init", "-q"], ["add", "."], [*_AUTHOR, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", *arguments], cwd=place, check=True)
+    if changed:
+        (place / "file.txt").write_text("two")
+        (place / "new.txt").write_text("new")
+    return str(place)
 
 
 def _rows(path: Path) -> Iterator[Any]:

@@ -7,7 +7,7 @@ guess cannot be verified. A secret without a known shape and a telling name is n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .secret_patterns import HINTS, NAMED, TOKENS, is_secret_name, shape
@@ -18,6 +18,12 @@ _SHORTEST = 8
 """The minimum length of a secret from the environment: shorter values occur in texts by accident."""
 
 _DEEPEST = 200
+_FEW = 20
+"""Up to so many secrets are looked for one after the other."""
+_MOST_TRIES = 20
+_LONG_KINDS = ("pem", "putty")
+_MOST_LENGTHS = 32
+"""How many lengths are tried for secrets that begin alike, so that the work stays in proportion to the text."""
 
 
 def is_redacted(text: str) -> bool:
@@ -84,7 +90,7 @@ class Redactor:
 
     def _compile(self) -> None:
         forms = sorted({form for value in self._values for form in _forms(value)}, key=len, reverse=True)
-        shapes = [(kind, shape(kind, pattern)) for kind, pattern, _ in TOKENS]
+        shapes = [(kind, shape(kind, pattern)) for kind, pattern, _ in TOKENS if kind not in _LONG_KINDS]
         hints = HINTS
         if forms:
             shapes.insert(0, ("environment", f"({_any_of(forms)})"))
@@ -92,6 +98,8 @@ class Redactor:
         self._hints = _compiled(hints)
         self._tokens = _compiled("|".join(pattern for _, pattern in shapes))
         self._kinds = [kind for kind, _ in shapes]  # the groups are in this order
+        keys = {kind: shape(kind, pattern) for kind, pattern, _ in TOKENS}
+        self._keys = _compiled("|".join(keys[kind] for kind in _LONG_KINDS))
 
     # Redacting.
 
@@ -111,8 +119,8 @@ class Redactor:
         """
         found: set[str] = set()
         made = self._value(value, found, 0)
-        secrets = sorted((secret for secret in found if len(secret) >= _SHORTEST), key=len, reverse=True)
-        return self._without(made, secrets) if secrets else made
+        secrets = {secret for secret in found if len(secret) >= _SHORTEST}
+        return self._without(made, _Found(secrets)) if secrets else made
 
     def _text(self, text: str, found: set[str]) -> str:
         data = text.encode("utf-8", "surrogatepass")
@@ -150,16 +158,33 @@ class Redactor:
             found.add(value)
         return self.mark("named", str(value).encode("utf-8", "surrogatepass"))
 
-    def _without(self, value: Any, secrets: list[str]) -> Any:
+    def _without(self, value: Any, secrets: _Found) -> Any:
         """Replace secrets that were found in another place of the same value."""
         if isinstance(value, str):
-            for secret in secrets:
-                if secret in value:
-                    value = value.replace(secret, self.mark("repeated", secret.encode("utf-8", "surrogatepass")))
-            return value
+            return self._without_secrets(value, secrets)
         if isinstance(value, dict):
             return {self._without(key, secrets): self._without(item, secrets) for key, item in value.items()}
         return [self._without(item, secrets) for item in value] if isinstance(value, list) else value
+
+    def _without_secrets(self, text: str, secrets: _Found) -> str:
+        """Replace secrets in a text, the longest first; in one pass if they are many."""
+        if len(secrets.texts) <= _FEW:
+            for secret in sorted(secrets.texts, key=len, reverse=True):
+                if secret in text:
+                    text = text.replace(secret, self._repeated(secret))
+            return text
+        parts, done, at, last = list[str](), 0, 0, len(text) - _SHORTEST
+        while at <= last:
+            lengths = secrets.lengths.get(text[at : at + _SHORTEST], ())
+            secret = next((one for size in lengths if (one := text[at : at + size]) in secrets.texts), "")
+            if secret:
+                parts += [text[done:at], self._repeated(secret)]
+                done = at + len(secret)
+            at += len(secret) or 1
+        return "".join([*parts, text[done:]]) if parts else text
+
+    def _repeated(self, secret: str) -> str:
+        return self.mark("repeated", secret.encode("utf-8", "surrogatepass"))
 
     def _leaves(self, kind: str, before: bytes, secret: bytes) -> bool:
         """Return whether a secret is left as it is."""
@@ -176,14 +201,24 @@ class Redactor:
     # One pass per kind of rule.
 
     def _shaped(self, data: bytes) -> bytes:
-        """Replace secrets that are known by their shape."""
-        parts, done, at = list[bytes](), 0, 0
-        while (found := self._tokens.search(data, at)) is not None:
+        """Replace secrets that are known by their shape; private keys first, since they may reach to the end."""
+        if b"PRIVATE KEY-----" in data or b"PRIVATE KEY BLOCK-----" in data or b"Private-Lines: " in data:
+            data = self._replaced(data, self._keys, _LONG_KINDS)
+        return self._replaced(data, self._tokens, self._kinds)
+
+    def _replaced(self, data: bytes, pattern: Any, kinds: Sequence[str]) -> bytes:
+        """Replace what a pattern finds; its groups are these kinds."""
+        parts, done, at, tries = list[bytes](), 0, 0, _Tries()
+        while (found := pattern.search(data, at)) is not None:
             kind, begin, end = next(
-                (kind, *found.span(group)) for group, kind in enumerate(self._kinds, 1) if found.span(group)[0] >= 0
+                (kind, *span) for group, kind in enumerate(kinds, 1) if (span := found.span(group))[0] >= 0
             )
             if self._leaves(kind, b"", data[begin:end]):
                 at = min(end, begin + _SHORTEST)  # another secret may begin inside the text that is left
+                if tries.are_enough(end):
+                    # A key goes from the last line that begins one to its end.
+                    last = data.rfind(b"-----BEGIN ", at, end) if kind == "pem" else -1
+                    at = last if last >= 0 else end
                 continue
             parts += [data[done:begin], self.mark(kind, data[begin:end]).encode()]
             done = at = end
@@ -207,23 +242,61 @@ class Redactor:
 
     def _named(self, data: bytes, seen: set[str]) -> bytes:
         """Replace secrets that are known by the text before them."""
-        for kind, pattern, check in _named():
-            parts, done, at = list[bytes](), 0, 0
+        marks: dict[tuple[int, bytes, bytes], bytes] = {}  # a text may have the same line very often
+        for rule, (kind, pattern, groups, check) in enumerate(_named()):
+            parts, done, at, tries = list[bytes](), 0, 0, _Tries()
             while (found := pattern.search(data, at)) is not None:
-                begin, end = _first_group(found, pattern.groups)
-                before, secret = data[found.start() : begin], data[begin:end]
+                begin, end = _first_group(found, groups)
+                start = found.start()
+                before, secret = data[start:begin], data[begin:end]
                 if _is_marked(data, begin):
-                    at = max(end, found.start() + 1)
-                elif not self._leaves(kind, before, secret) and check(
-                    before.decode("utf-8", "replace"), secret.decode("utf-8", "replace")
-                ):
-                    parts += [data[done:begin], self.mark(kind, secret).encode()]
+                    at = max(end, start + 1)
+                    continue
+                key = (rule, before, secret)
+                if key not in marks:
+                    is_one = self._is_secret(kind, check, before, secret)
+                    marks[key] = self.mark(kind, secret).encode() if is_one else b""
+                if marks[key]:
+                    parts += [data[done:begin], marks[key]]
                     seen.add(secret.decode("utf-8", "surrogatepass"))
                     done = at = end
                 else:
-                    at = max(begin, found.start() + 1)  # another secret may begin inside the text that was not one
+                    # Another secret may begin inside the text that was not one.
+                    at = end if tries.are_enough(end) else max(begin, start + 1)
             data = b"".join([*parts, data[done:]]) if parts else data
         return data
+
+    def _is_secret(self, kind: str, check: Callable[[str, str], bool], before: bytes, secret: bytes) -> bool:
+        is_one = check(before.decode("utf-8", "replace"), secret.decode("utf-8", "replace"))
+        return is_one and not self._leaves(kind, before, secret)
+
+
+class _Tries:
+    """Counts how often a search went on inside the same text: many names in one word would take very long."""
+
+    def __init__(self) -> None:
+        self._end = -1
+        self._number = 0
+
+    def are_enough(self, end: int) -> bool:
+        """Note one more search in the text that ends at a place; say whether there were enough."""
+        self._number = self._number + 1 if end == self._end else 1
+        self._end = end
+        return self._number > _MOST_TRIES
+
+
+class _Found:
+    """The secrets that were found in a value, to be looked for in all of it."""
+
+    def __init__(self, secrets: set[str]) -> None:
+        self.texts = secrets
+        self.lengths: dict[str, list[int]] = {}
+        """How long the secrets are that begin with the same characters, the longest first."""
+        sizes: dict[str, set[int]] = {}
+        for secret in secrets:
+            sizes.setdefault(secret[:_SHORTEST], set()).add(len(secret))
+        for beginning, found in sizes.items():
+            self.lengths[beginning] = sorted(found, reverse=True)[:_MOST_LENGTHS]
 
 
 def _forms(value: str) -> set[str]:
@@ -250,18 +323,22 @@ def _is_marked(data: bytes, at: int) -> bool:
 
 def _first_group(found: Any, groups: int) -> tuple[int, int]:
     """Return the span of the first group that matched; the whole span if none did."""
-    span: tuple[int, int] = next(
-        (found.span(at) for at in range(1, groups + 1) if found.span(at)[0] >= 0), found.span()
-    )
-    return span
+    for at in range(1, groups + 1):
+        span: tuple[int, int] = found.span(at)
+        if span[0] >= 0:
+            return span
+    whole: tuple[int, int] = found.span()
+    return whole
 
 
-_patterns: list[tuple[str, Any, Callable[[str, str], bool]]] = []
+_patterns: list[tuple[str, Any, int, Callable[[str, str], bool]]] = []
+"""Of each rule: its kind, its pattern, how many groups that has, and its check."""
 
 
-def _named() -> list[tuple[str, Any, Callable[[str, str], bool]]]:
+def _named() -> list[tuple[str, Any, int, Callable[[str, str], bool]]]:
     if not _patterns:
-        _patterns[:] = [(rule.kind, _compiled(rule.pattern), rule.check) for rule in NAMED]
+        compiled = [(rule, _compiled(rule.pattern)) for rule in NAMED]
+        _patterns[:] = [(rule.kind, pattern, pattern.groups, rule.check) for rule, pattern in compiled]
     return _patterns
 
 

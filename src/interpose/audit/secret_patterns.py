@@ -82,7 +82,14 @@ _STRONG = (
 _WEAK = r"key|auth|pass|creds?|signature"
 _TO = r"""["'\\]{0,4}\s{0,4}(?::=|=>|:|=)\s{0,4}"""
 _QUOTED = r"""\\{0,3}"([^"\\]+)|\\{0,3}'([^'\\]+)"""
-_BARE = r"""([^\s"'`,;&|<>\\]+)"""
+
+
+def _value(shortest: int) -> str:
+    """Return the pattern of a quoted or bare value. One that is too short for its check is not even matched."""
+    size = f"{{{shortest},}}"
+    return rf"""(?:\\{{0,3}}"([^"\\]{size})|\\{{0,3}}'([^'\\]{size})|([^\s"'`,;&|<>\\]{size}))"""
+
+
 _ARGUMENT = r"""([^\s"'`;&|<>\-][^\s"'`;&|<>]*)"""
 
 
@@ -144,8 +151,8 @@ NAMED: tuple[NamedSecret, ...] = (
     NamedSecret("flag", r"""\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]*?\s-p["']?([^\s"']{3,})""", _always),
     NamedSecret("flag", r"""\bsshpass\s+-p\s*["']?([^\s"']+)""", _always),
     NamedSecret("assignment", rf"(?m:^)\s*(?:export\s+)?\w*(?i:{_STRONG})\w*=([^\s\"'`\\]+)", _is_value),
-    NamedSecret("assignment", rf"(?i:(?:{_STRONG})[A-Za-z0-9_.\-]{{0,30}}?){_TO}(?:{_QUOTED}|{_BARE})", _is_value),
-    NamedSecret("assignment", rf"(?i:(?:{_WEAK})[A-Za-z0-9_.\-]{{0,30}}?){_TO}(?:{_QUOTED}|{_BARE})", looks_random),
+    NamedSecret("assignment", rf"(?i:(?:{_STRONG})[A-Za-z0-9_.\-]{{0,30}}?){_TO}{_value(3)}", _is_value),
+    NamedSecret("assignment", rf"(?i:(?:{_WEAK})[A-Za-z0-9_.\-]{{0,30}}?){_TO}{_value(8)}", looks_random),
 )
 """Secrets by the text before them; searched in this order after those by their shape are replaced."""
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..matching.globs import has_wildcards
-from ..matching.paths import names_of
 from ..matching.shell.words import MANY, is_known
 from .call import Call
 from .effects import Effect
@@ -43,7 +42,7 @@ def changes_of(call: Call, *kinds: str) -> Iterator[Change]:
         path = effect.target
         if not path or path.startswith(_HARMLESS):
             continue
-        names = names_of(path, call.cwd) if is_known(path) else ()
+        names = call.names_of(path) if is_known(path) else ()
         yield Change(effect, path, names, effect.kind in WHOLE)
 
 

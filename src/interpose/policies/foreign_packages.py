@@ -113,5 +113,12 @@ POLICY = Policy(
         action("images", "ask", "pulling an image from another registry"),
         action("installScripts", "allow", "installs that run the packages' scripts"),
     ),
-    recommended={"index": "allow", "git": "allow", "urls": "allow", "repositories": "allow", "images": "allow"},
+    recommended={
+        "index": "allow",
+        "git": "allow",
+        "urls": "allow",
+        "repositories": "allow",
+        "images": "allow",
+        "system": "allow",
+    },
 )

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 
-from ..matching.paths import is_hard_link, names_of
+from ..matching.paths import is_hard_link
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values, plain_key
 from .agent_files import AGENT_FILES, INSTRUCTIONS, MOVED_HOMES, OWN_FILES, own_folders
 from .call import Call
@@ -72,12 +72,8 @@ def _is_filled(change: Change, call: Call) -> bool:
 
 def _words_of(change: Change, call: Call) -> list[str]:
     """Return the words of the command that changes a file."""
-    for line in call.lines:
-        for command in line.commands:
-            words = [written(word) for word in command.parts]
-            if " ".join(words) == change.effect.command:
-                return words[1:]
-    return []
+    found = call.commands_of(change.effect)
+    return [written(word) for word in found[0][1].parts[1:]] if found else []
 
 
 def hidden_changes(call: Call) -> Iterator[Change]:
@@ -95,7 +91,7 @@ def _by_other_keys(call: Call) -> Iterator[Change]:
             if kind_of_key(key) is None and plain_key(key) not in _PLACES and _may_be_path(value):
                 path = os.path.join(call.cwd, os.path.expanduser(value))
                 effect = Effect("write-files", path, call.tool, call.tool, "possible")
-                yield Change(effect, path, names_of(path, call.cwd), False)
+                yield Change(effect, path, call.names_of(path), False)
     except TooMuch:
         return
 
@@ -116,7 +112,7 @@ def _by_patch_files(call: Call) -> Iterator[Change]:
             for word in words:
                 for kind, name in files_of_patch(_content(os.path.join(folder, os.path.expanduser(word)))):
                     effect = Effect(kind, os.path.join(folder, name), " ".join(words[:3]), command.name)
-                    yield Change(effect, effect.target, names_of(effect.target, call.cwd), False)
+                    yield Change(effect, effect.target, call.names_of(effect.target), False)
 
 
 def _content(path: str) -> str:

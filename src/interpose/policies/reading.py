@@ -225,8 +225,7 @@ def _uses(entry: _Entry, wrong: Wrong, project: str) -> list[PolicyUse]:
                 allowed=common.get("allow", ()), on_match=common.get("onMatch"), hint=common.get("hint", ""),
                 unreadable=common.get("unreadable", "ask"), project=project,
             ),
-            # A judge takes well under a millisecond and waits for nothing: a thread of its own would cost more.
-            {**options, **({"inline": True} if function is None else {}), **hook},
+            {**options, **hook},
         )
         for event, function in functions.items()
     ]  # fmt: skip

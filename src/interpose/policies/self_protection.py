@@ -167,13 +167,18 @@ def _own_words(command: Command, call: Call) -> Iterator[str]:
 
 def _passed_on(line: Line, call: Call, options: Options) -> Iterator[Objection]:
     """Yield an objection to a command that changes the files whose names another prints, as with xargs."""
-    takers = [one for one in line.commands if {"xargs", "parallel"} & set(" ".join(one.via).split())]
+    takers = [one for one in line.commands if _is_given(one)]
     texts = {" ".join(map(written, one.parts)) for one in takers}
     if any(effect.command in texts for effect in call.of(*CHANGES)) or any(one.name in _BLIND for one in takers):
         for command in line.commands:
-            if command not in takers and command.name in _PRINTERS and any(_own_words(command, call)):
+            if command.name in _PRINTERS and not _is_given(command) and any(_own_words(command, call)):
                 reason = f"`{' '.join(command.parts)}` names files of Interpose for another command to change"
                 yield Objection(options["own"], reason, "possible")
+
+
+def _is_given(command: Command) -> bool:
+    """Return whether a command is given words by xargs or parallel."""
+    return not {"xargs", "parallel"}.isdisjoint(" ".join(command.via).split())
 
 
 def _is_own_process(number: str) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..errors import BadHook
 from ..matching.hosts import HostPattern
-from ..matching.paths import names_of
 from ..matching.shell.words import MANY, ONE, is_known
 from .call import Call
 from .effects import Effect, say
@@ -90,7 +89,7 @@ def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options
 def _secret_in(path: str, call: Call) -> str | None:
     """Return a secret file that a path leads to or holds; empty if that cannot be said, None if there is none."""
     if os.path.isfile(path):
-        spellings = names_of(path, call.cwd)
+        spellings = call.names_of(path)
         return next((name for name in spellings if secret_kind(name, call.home) in ("env", "keys", "stores")), None)
     if not os.path.isdir(path):
         return ""

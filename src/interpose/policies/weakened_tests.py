@@ -7,7 +7,6 @@ import re
 import stat
 from collections.abc import Iterator
 
-from ..matching.paths import names_of
 from .call import Call
 from .changes import Change, changes_of, in_project, label_of
 from .effects import Edit, say
@@ -66,7 +65,7 @@ def weakened_tests(call: Call) -> Iterator[str]:
     """Yield a reason for each test that does not run any more after a call, and whose file stays."""
     yield from _renamed(call)
     for edit in (*call.edits, *_here_documents(call)):
-        path = names_of(os.path.expanduser(edit.path), call.cwd)[-1] if edit.path else ""
+        path = call.names_of(os.path.expanduser(edit.path))[-1] if edit.path else ""
         if not path or not _TESTS.label_of(in_project(path, call), call.home):
             continue
         before = _before(edit, path)

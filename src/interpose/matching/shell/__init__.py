@@ -1,7 +1,7 @@
 """Shell command lines: which commands a line runs, and whether one of them matches a rule.
 
-``reader`` parses the text, ``resolver`` and ``runners`` find the commands that other commands run, ``pattern`` compares
-them with a rule.
+``reader`` parses the text, ``flow`` follows it for directories and values of variables, ``resolver``, ``interpreters``
+and ``runners`` find the commands that other commands run, ``pattern`` compares them with a rule.
 What is known about programs is in ``matching.programs``.
 """
 

@@ -27,7 +27,7 @@ _MOST_ASSIGNMENTS = 200
 _TEMPORARY = "/tmp/tmp.0000000000"  # noqa: S108 - it is compared, not used
 
 _SAFE_VALUE = re.compile(r"[\w./:@%+,=^-]+", re.ASCII)
-_WORDS_VALUE = re.compile(r"[\w./:@%+,=^ -]*", re.ASCII)
+_WORDS_VALUE = re.compile(r"[\w./:@%+,=^~ -]*", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _STORES = frozenset(
     ["read", "mapfile", "readarray", "getopts", "unset", "let", "wait", "printf", "vared", "zparseopts"]
@@ -388,6 +388,8 @@ def _is_from_outside(one: Expansion, state: State, parsed: Parsed, is_top: bool)
         commands = parsed.commands[slice(*one.commands)]
         names = [raw.words[0] if raw.words else "" for raw in commands]
         return len(names) == 1 and names[0] in KNOWN and names[0] not in _CHOOSERS
+    if not one.is_plain:  # it has text of the line
+        return False
     is_name = _ENVIRONMENT_NAME.fullmatch(one.name) is not None and not one.name.startswith(_OF_THE_SHELL)
     return (
         is_name
@@ -461,13 +463,18 @@ def _union(one: State, other: State) -> State:
     return State(_shortened((*one.directories, *other.directories)), values, pushed)
 
 
+def _key(one: Expansion) -> str:
+    """Return the name under which the value of an expansion is chosen."""
+    return f"{one.name}-{one.default}" if one.default else one.name
+
+
 def choices_of(words: Iterable[str], state: State) -> list[dict[str, Value]]:
     """Return the combinations of values that the variables in words may have; the first has the unknown ones."""
     names: dict[str, tuple[Value, ...]] = {}
     for word in words:
         for one in pieces_of(word):
             if isinstance(one, Expansion) and one.default:
-                names[f"{one.name}-{one.default}"] = (None, one.default)
+                names[_key(one)] = (None, one.default)
             elif isinstance(one, Expansion) and one.is_plain and one.name in state.values:
                 names[one.name] = state.values[one.name]
     if not names:
@@ -516,13 +523,23 @@ def split_words(words: Sequence[str], chosen: Mapping[str, Value]) -> list[str] 
     made, is_split = list[str](), False
     for word in words:
         pieces = pieces_of(word)
-        value = chosen.get(pieces[0].name) if len(pieces) == 1 and isinstance(pieces[0], Expansion) else None
+        if len(pieces) != 1 or not isinstance(pieces[0], Expansion):
+            made.append(word)
+            continue
+        value = chosen.get(_key(pieces[0]))
         if word == MANY and value is not None and _WORDS_VALUE.fullmatch(value):
-            made += value.split()
+            made += map(_with_tilde, value.split()) if pieces[0].default else value.split()
             is_split = True
         else:
             made.append(word)
     return made if is_split else None
+
+
+def _with_tilde(word: str) -> str:
+    """Return a word of a default, in which the shell replaces a tilde."""
+    if word != "~" and not word.startswith("~/"):
+        return word
+    return MarkedWord(ONE + word[1:], (Expansion(ONE, "~", "~"), word[1:]))
 
 
 def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves: bool) -> Value:
@@ -530,9 +547,9 @@ def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves
         return None
     if one.commands is not None:
         return _printed(parsed.commands[slice(*one.commands)], moves)
-    if one.default:
-        return chosen.get(f"{one.name}-{one.default}")
-    if not one.is_plain or not one.name or one.name == "~":
+    if one.default and chosen.get(_key(one)) is not None:
+        return chosen[_key(one)]
+    if not (one.is_plain or (one.default and one.name in _PLACES)) or not one.name or one.name == "~":
         return None
     if one.name in chosen:
         return chosen[one.name]

@@ -9,7 +9,10 @@ from typing import NamedTuple
 from .reader import Parsed
 from .words import RawCommand, is_known
 
-__all__ = ["is_fork_bomb", "is_mentioned", "uncalled"]
+__all__ = ["ANYTHING", "is_fork_bomb", "text_of", "uncalled"]
+
+ANYTHING = "\0"
+"""Stands for a text in which every name occurs."""
 
 _OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
 _CLOSERS = frozenset(_OPENERS.values())
@@ -72,11 +75,12 @@ def _starts_itself(body: _Body, bodies: Mapping[str, _Body], parsed: Parsed) -> 
     return False
 
 
-def is_mentioned(name: str, commands: Iterable[RawCommand]) -> bool:
-    """Return whether a name may be called by commands: it occurs in one, or one is computed."""
+def text_of(commands: Iterable[RawCommand]) -> str:
+    """Return the text of commands, in which a name that they may use occurs; ``ANYTHING`` if a program is computed."""
     running = list(commands)
-    anything = any(raw.words and not is_known(raw.words[0]) for raw in running)
-    return anything or _is_mentioned(name, [_text(raw) for raw in running])
+    if any(raw.words and not is_known(raw.words[0]) for raw in running):
+        return ANYTHING
+    return "\n".join(map(_text, running))
 
 
 def _is_mentioned(name: str, texts: Sequence[str]) -> bool:
@@ -127,7 +131,7 @@ def _loops(parsed: Parsed) -> Iterator[int]:
 
 
 def _has_endless_jobs(parsed: Parsed, at: int) -> bool:
-    """Return whether a loop without a condition starts jobs and waits for nothing."""
+    """Return whether a loop without a condition starts jobs and waits for nothing, or not for these jobs."""
     steps = parsed.steps
     end = _end_of_body(steps, at)
     if "do" not in steps[at:end] or "&" not in steps[at:end]:
@@ -136,11 +140,16 @@ def _has_endless_jobs(parsed: Parsed, at: int) -> bool:
     conditions = [parsed.commands[one] for one in head if isinstance(one, int)]
     if any(raw.loops or raw.words not in _ENDLESS for raw in conditions if not raw.doubt):
         return False
-    depth, waits = 0, False
+    depth, waits, slows, forgets = 0, False, False, False
     for place in range(steps.index("do", at) + 1, end):
         step = steps[place]
         if isinstance(step, str):
             depth += (step in _OPENERS) - (step in _CLOSERS)
+            forgets |= step == "&" and depth > 0
+        elif parsed.commands[step].words[:1] == ["disown"]:
+            forgets = True
         elif depth == 0 and steps[place + 1 : place + 2] != ["&"]:
-            waits |= parsed.commands[step].words[:1] in _WAITS
-    return not waits
+            first = parsed.commands[step].words[:1]
+            waits |= first == ["wait"]
+            slows |= first in _WAITS and first != ["wait"]
+    return not slows and (forgets or not waits)

@@ -16,6 +16,8 @@ _MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
 
 __all__ = ["run_interpreter", "run_shell"]
 
+_LOADS = frozenset(["-r", "--require", "--import", "--loader", "--experimental-loader", "-M", "-I"])
+
 
 def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Read the text after -c; a shell without a text and without a file runs what it reads."""
@@ -32,6 +34,12 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         if option.startswith("--"):
             at += _long_option(line, name, option, arguments[at] if at < len(arguments) else "", context)
             continue
+        if name in ("zsh", "ksh", "mksh") and option[1:2] == "o" and len(option) > 2:
+            continue  # the name of the option follows at once
+        if re.match(r"[-+][a-zA-Z]*?[oO][a-z]{4,}", option):
+            line.cannot_read(f"the options of {name} are written in a way that shells read differently")
+            line.suspect_texts(name, arguments, runs=True)
+            return INPUT_RUN
         has_text |= "c" in option[1:] and option[0] == "-"
         reads |= "s" in option[1:]
         only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option
@@ -75,6 +83,9 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
     while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
         option = arguments[at]
         at += 1
+        if _loads_computed(option, arguments[at : at + 1]):
+            line.cannot_read(f"{name} loads what is computed")
+            return INPUT_SUSPECT
         if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
             return _code(line, name, option)
         module = _MODULE.fullmatch(option) if name.startswith(("py", "ipython")) else None
@@ -90,6 +101,18 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
     if arguments[at] in ("run", "test", "task", "install", "add", "x") and name in ("bun", "deno"):
         return line.look_into(name, arguments[at:], context)
     return line.run_file(name, arguments[at], context, arguments[at + 1 :])
+
+
+def _loads_computed(option: str, following: Sequence[str]) -> bool:
+    """Return whether the name of an option is computed, or the file or module that it loads."""
+    name, equals, value = option.partition("=")
+    if name in _LOADS:
+        value = value if equals else "".join(following)
+    elif option[:2] in ("-r", "-M", "-m", "-I") and len(option) > 2 and not option.startswith("--"):
+        name, value = option[:2], option[2:]
+    else:
+        value = ""
+    return not is_known(name) or not is_known(value)
 
 
 def _code_of(name: str, letters: str, option: str, arguments: Sequence[str], at: int) -> str | None:

@@ -35,6 +35,7 @@ _IN_TEST = "it stands in [[ ]]"
 
 _DEEPEST = 40
 _MOST_COMMANDS = 3_000
+_MOST_BRACES = 2_000
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PLAIN = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
@@ -58,7 +59,7 @@ _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
-_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([\w./~:@%+-]+)", re.ASCII)
+_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]((?:[^${}`'\"\\*?\[]|\"[\w./:@%+-]*\"|'[\w./:@%+-]*')+)", re.ASCII)
 _REST = re.compile(r"[^\s;&|<>()]+")
 _LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
@@ -101,6 +102,8 @@ class Parsed:
         """The variables that arithmetic evaluates."""
         self.changed: set[str] = set()
         """The variables that are changed otherwise than by a plain assignment."""
+        self.braces_left = _MOST_BRACES
+        """How many words braces may still make."""
         self.splits = False
         """Whether words may be split at other characters than blanks."""
         self.steps: list[int | str] = []
@@ -509,7 +512,9 @@ class _Reader:
             self._define(line, word)
             return False
         line.timed = False
-        command.words += brace_words(word)
+        made = brace_words(word, self.parsed.braces_left)
+        self.parsed.braces_left -= len(made) - 1
+        command.words += made
         if line.kind in ("for", "select") and len(command.words) == 2 and source == "do":
             command.words.pop()
             line.separate()
@@ -781,7 +786,9 @@ class _Reader:
         names = [one for piece in inner for one in pieces_of(piece) if not isinstance(one, str) and one.name]
         default = _DEFAULT.fullmatch(text, began, self.at - 1)
         if default and len(names) == 1:
-            return expanded(Expansion(value, names[0].name, is_plain=False, default=default.group(1)))
+            return expanded(
+                Expansion(value, names[0].name, is_plain=False, default=re.sub("['\"]", "", default.group(1)))
+            )
         pieces = tuple(one._replace(is_plain=False, mark=value if one is names[0] else "") for one in names)
         return MarkedWord(value, pieces, value) if names else value
 

@@ -1,7 +1,7 @@
 """Find the commands that a line runs: those in it, and those that they run in turn.
 
-Programs of one kind are here: shells, interpreters, wrappers such as ``sudo``, known and unknown programs. Programs
-that are read in their own way are in ``runners``.
+Wrappers such as ``sudo``, known and unknown programs are here. Shells and interpreters are in ``interpreters``, and
+programs that are read in their own way in ``runners``.
 """
 
 from __future__ import annotations
@@ -101,8 +101,10 @@ _PLAIN_XARGS = frozenset(["I", "i", "replace", "r", "t", "P", "no-run-if-empty",
 _PLAIN_INPUT = re.compile(r"[\w./:@%+,=\s-]{1,4000}", re.ASCII)
 _LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"])
 _MARKS = re.compile("[\0\1]+")
-_CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet"])
-_CONNECTS_TO = re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-)?exec|--lua-exec")
+_SHELL_VARIABLES = frozenset(["SHELL"])
+_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)(?:=.*)?", re.DOTALL)
+_CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet", "socat"])
+_CONNECTS_TO = re.compile(r"^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]", re.IGNORECASE)
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
 _CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat", "git rebase", "git difftool"])
 _CLUSTER = re.compile(r"-[a-zA-Z0-9]*([a-zA-Z0-9])")
@@ -171,6 +173,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
+        self.beside_aliases: dict[Parsed, str] = {}  # the text of the other commands, by what was parsed
         self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.counts = False  # arithmetic evaluates variables
@@ -428,7 +431,13 @@ class Resolver:
         if name in self.functions:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
-        return self._dispatch(program_of(name), arguments, context)
+        return self._dispatch(self._plain_name(program_of(name)), arguments, context)
+
+    def _plain_name(self, name: str) -> str:
+        """Return the name of a program that runs others as the tables have it: some file systems fold its case."""
+        lower = name.lower()
+        is_another = name != lower and name not in KNOWN and name not in self.readers
+        return lower if is_another and (lower in self.readers or lower in WRAPPERS) else name
 
     def _note(self, words: Sequence[str], context: Context) -> None:
         """Add a command to those of the line."""
@@ -452,9 +461,16 @@ class Resolver:
     def _run_computed(self, first: str, arguments: Sequence[str], context: Context) -> int:
         """Read a command whose program is computed: it may be empty, or its last part may be known."""
         is_outside = is_from_outside(first, context.state, context.parsed, is_top=context.parsed is self.whole)
-        self.cannot_read("a program whose name is computed", "program" if is_outside else "computed")
+        if is_outside and set(names_in([first])) <= _SHELL_VARIABLES and first in (ONE, MANY):
+            return self.resolve(["sh", *arguments], context.inside("$SHELL"))
+        if any(is_text(word) or _CODE_OPTION.fullmatch(word) for word in arguments):
+            is_outside = False
+            for word in filter(is_text, arguments):
+                self.run_text(word, context, "a computed program", "a program whose name is computed may run it")
+        is_sum = context.raw.doubt == "it stands in arithmetic"  # for some shells it is a command
+        self.cannot_read("a program whose name is computed", "program" if is_outside or is_sum else "computed")
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
-        if first == MANY and arguments and arguments[0] != MANY:
+        if first == MANY and arguments and arguments[0][:1] not in (MANY, "-"):
             self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
         name = base_name(first)
         if is_outside and name and is_known(name):
@@ -587,7 +603,7 @@ class Resolver:
             sets = self._sets(first, context)
             if (first.startswith((ONE, MANY)) and sets) or self._is_composed(arguments, context):
                 self.cannot_read(f"{name}, which is not known, is given words that the line computes", "arguments")
-        reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.match, arguments)))
+        reads = name in programs.READS_COMMANDS and (name not in _CONNECTS or any(map(_CONNECTS_TO.search, arguments)))
         return INPUT_RUN if reads else INPUT_SUSPECT
 
     def _sets(self, word: str, context: Context) -> bool:
@@ -714,7 +730,7 @@ class Resolver:
         """Note a file that the line writes."""
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
-        base = base_name(target)
+        base = _file_name(target)
         if is_known(base):
             self.written |= {base} if base else set()
         else:
@@ -722,7 +738,7 @@ class Resolver:
 
     def wrote(self, path: str) -> bool:
         """Return whether the line writes, or may write, a file of this name."""
-        base = base_name(path)
+        base = _file_name(path)
         return bool(base) and (base in self.written or any(fnmatch(base, one) for one in self.written_like))
 
     def _write_operands(self, name: str, arguments: Sequence[str]) -> None:
@@ -801,6 +817,12 @@ class Resolver:
             for word in arguments:
                 if setting := _ASSIGNMENT.match(word):
                     self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
+
+
+def _file_name(path: str) -> str:
+    """Return the name of a file: as the line shows it where it is a variable, such as one that mktemp has made."""
+    base, shown = base_name(path), base_name(written_of(path))
+    return shown if not is_known(base) and is_known(shown) and not set(shown) & set("*?[{~") else base
 
 
 def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple[RawCommand, Context]]:

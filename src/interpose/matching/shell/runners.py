@@ -11,7 +11,7 @@ from itertools import pairwise
 from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
 from .flow import is_from_outside
-from .functions import is_mentioned
+from .functions import ANYTHING, text_of
 from .interpreters import run_interpreter, run_shell
 from .line import Suspect
 from .options import operands_of, parse_options
@@ -88,11 +88,14 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    others = [raw for raw in context.parsed.commands if raw.words[:1] != ["alias"]]
+    others = line.beside_aliases.get(context.parsed)
+    if others is None:
+        others = text_of(raw for raw in context.parsed.commands if raw.words[:1] != ["alias"])
+        line.beside_aliases[context.parsed] = others
     for word in arguments:
         alias, _, text = word.partition("=")
         read = partial(line.run_text, text, context, "alias", "an alias stands for it", more=True)
-        if text and is_mentioned(alias, others):
+        if text and (others is ANYTHING or alias in others):
             read()
         elif text:
             line.suspect("an alias", read)

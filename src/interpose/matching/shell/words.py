@@ -38,7 +38,6 @@ ONE = "\0"
 MANY = "\1"
 """Any number of words, or none: ``$x``, ``*``, ``{a,b}``."""
 
-_MOST_BRACES = 64
 _MARK = re.compile("[\0\1]")
 
 
@@ -172,8 +171,8 @@ def written_of(word: str) -> str:
     return word.written if isinstance(word, MarkedWord) else word
 
 
-def brace_words(word: str) -> Sequence[str]:
-    """Return the words that plain braces stand for: ``a{b,c}`` is ``ab`` and ``ac``."""
+def brace_words(word: str, most: int) -> Sequence[str]:
+    """Return the words that plain braces stand for: ``a{b,c}`` is ``ab`` and ``ac``; if they are too many, the word."""
     if not isinstance(word, MarkedWord) or not any(map(_is_braces, word.pieces)):
         return (word,)
     made: list[list[str]] = [[]]
@@ -181,8 +180,8 @@ def brace_words(word: str) -> Sequence[str]:
         choices = [expanded(piece)] if isinstance(piece, Expansion) else [piece]
         if isinstance(piece, Expansion) and _is_braces(piece):
             choices = piece.written[1:-1].split(",")
-        if len(made) * len(choices) > _MOST_BRACES:
-            return (word,)
+        if len(made) * len(choices) > most:
+            return (MarkedWord(word, word.pieces, str(word)),)
         made = [[*one, choice] for one in made for choice in choices]
     return [text for text in map(join, made) if text]
 

@@ -176,6 +176,8 @@ class _Walk:
         self.files = files
         self.depth = depth
         self.outputs: dict[int, Origins] = {}
+        self.in_outputs: set[Origin] = set()
+        """The origins of all outputs."""
         self.at_place: dict[int, list[Command]] = {}
         for command in line.commands:
             self.at_place.setdefault(command.place, []).append(command)
@@ -198,6 +200,7 @@ class _Walk:
                     yield from self._nested(step)
                 output |= self._written(step)
             self.outputs[place] = output
+            self.in_outputs |= output
             for redirection in first.redirections:
                 if redirection.is_output:
                     self.files.write(redirection.target, output, first)
@@ -243,7 +246,7 @@ class _Walk:
         own = frozenset(one.origin for one in brought if not one.file)
         name, words = command.name, list(command.parts[1:])
         if not self.line.is_simple and name and not is_known_program(name):  # it may be a function of the line
-            own |= _union(self.outputs.values())
+            own |= self.in_outputs
         read = step.input | step.of_words
         held = read | own
         if held:

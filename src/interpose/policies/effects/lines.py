@@ -8,6 +8,7 @@ from functools import lru_cache
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE, is_known
+from .computed_words import computed_words
 from .downloads import downloads_that_run
 from .effect import Effect
 from .git_contents import git_contents
@@ -17,13 +18,15 @@ from .network_code import network_in_code
 from .paths import absolute
 from .renames import Names
 from .rows import RUNS, Found, apply_rows, written
+from .scripts import effects_of_script, scripts_read
 from .secret_reads import read_secrets
 from .sizes import size_effects
 from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
-from .xargs import with_input
+from .variables import loading_variables
+from .xargs import Inputs
 
 __all__ = ["effects_of_line", "unread"]
 
@@ -58,12 +61,12 @@ _DEEPEST = 4
 @lru_cache(maxsize=256)  # every policy at an event asks for the same line
 def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Effect, ...]:
     """Return what a line does in a directory. Looks at no file."""
-    texts = Texts(line)
+    texts, inputs = Texts(line), Inputs(line)
     found = list[Effect]()
     names = Names(home)
     for command in line.commands:
         places = _directories(command, cwd, home)
-        found += names.follow(command, list(_effects(line, texts, command, places, home, depth)))
+        found += names.follow(command, list(_effects(inputs, texts, command, places, home, depth)))
         names.note(command, places)
     for read in LINE_READERS:
         found += read(line, cwd, home)
@@ -71,15 +74,15 @@ def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Ef
 
 
 def _effects(
-    line: Line, texts: Texts, command: Command, places: tuple[str | None, ...], home: str, depth: int
+    inputs: Inputs, texts: Texts, command: Command, places: tuple[str | None, ...], home: str, depth: int
 ) -> Iterator[Effect]:
     text = " ".join(map(written, command.parts)) or " ".join(
         f"{one.operator} {written(one.target)}" for one in command.redirections
     )
-    found = tuple(_found(texts, with_input(line, command)))
+    found = tuple(_found(texts, inputs.with_input(command)))
     if not found:
         return
-    hosts = tuple(_hosts(line, command)) if "ssh" in command.via else ()
+    hosts = inputs.hosts(command)
     for directory in places:
         for one in found:
             if one.kind == RUNS:
@@ -117,21 +120,28 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for name, value in command.assigned:
         if is_check_off(name, value):
             yield Found("tls-off")
+    yield from loading_variables(command)
+    yield from computed_words(command)
     given = texts.read_by(command)
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command, given)
     language, code = code_of(command, given)
     for one in code:
-        yield from read_code(language, one)
+        for found in read_code(language, one):
+            yield found
+            if found.kind == RUNS:
+                yield Found("code-command", found.target)
     yield from network_in_code(command, code)
+    if not code:
+        yield from effects_of_script(texts, command)
 
 
 def unread(line: Line) -> tuple[Unread, ...]:
     """Return what a line runs that cannot be read, without the code and the statements that are read here."""
-    if not any(reason.kind in ("code", "input", "file") for reason in line.opaque):
+    if not any(reason.kind in ("code", "input", "file", "written") for reason in line.opaque):
         return line.opaque
     texts = Texts(line)
-    read = set[str]()
+    read = set(scripts_read(line, texts))
     for command in line.commands:
         given = texts.read_by(command)
         names = (command.name, program_of(command.name))
@@ -144,20 +154,21 @@ def unread(line: Line) -> tuple[Unread, ...]:
     return tuple(reason for reason in line.opaque if str(reason) not in read)
 
 
-def _hosts(line: Line, command: Command) -> Iterator[str]:
-    """Yield the words of the ssh commands that run a command: one of them is the host."""
-    for one in line.commands:
-        if one.name == "ssh" and one.place == command.place:
-            yield from (word for word in one.parts[1:-1] if not word.startswith("-"))
-
-
 def _writes_nothing(command: Command) -> bool:
     """Return whether a command has no output, so that a redirection empties its file."""
     return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
 
+_DEEPEST_DIRECTORY = 40
+"""How many parts the path of a directory may have: a line that goes deeper is in an unknown one."""
+
+
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
-    places = [absolute(place, cwd, home) if is_known(place) else None for place in command.directories]
+    known = (is_known(place) and place.count("/") < _DEEPEST_DIRECTORY for place in command.directories)
+    places = [
+        absolute(place, cwd, home) if is_near else None
+        for place, is_near in zip(command.directories, known, strict=True)
+    ]
     return tuple(dict.fromkeys(places)) or (None,)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 from ...matching.shell import Command, Line
@@ -19,6 +20,9 @@ from .tables.readers import PROGRAMS as READERS
 
 __all__ = ["SENT", "printed_variables", "read_secrets"]
 
+_LONGEST = 4_096
+"""Longer paths are none: the system refuses them."""
+
 _NAMES = frozenset(name for entry, program in READERS.items() for name in (entry, *program.aka.split()))
 
 # Programs that neither show nor copy a file that they are given.
@@ -33,9 +37,9 @@ _NOTHING = frozenset({
 })  # fmt: skip
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
-    "ansible-playbook", "kubectl", "helm", "node", "deno", "bun", "npm", "npx", "yarn", "pnpm", "make", "cosign",
-    "codesign", "jarsigner", "apksigner", "signtool", "gpg", "sops", "age", "kubeseal", "flask", "uvicorn", "python",
-    "ruby", "java", "nginx", "caddy", "openvpn", "wg-quick", "fastlane", "flutter", "xcrun", "keepassxc", "minisign",
+    "ansible-playbook", "kubectl", "helm", "deno", "npm", "npx", "yarn", "pnpm", "make", "cosign",
+    "codesign", "jarsigner", "apksigner", "signtool", "gpg", "sops", "age", "kubeseal", "flask", "uvicorn",
+    "java", "nginx", "caddy", "openvpn", "wg-quick", "fastlane", "flutter", "xcrun", "keepassxc", "minisign",
     "vault", "set-env", "env-cmd", "doppler", "infisical", "step", "certutil", "pk12util", "update-ca-certificates",
 })  # fmt: skip
 """Programs that work with a secret file that they are given."""
@@ -43,7 +47,7 @@ _USERS = frozenset({
 
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the files of secrets that programs are given, and the secrets that are printed or sent."""
-    reading = _Reading(line, cwd, home)
+    reading, tested = _Reading(line, cwd, home), _tested(line.text)
     deepest: dict[int, int] = {}
     for command in line.commands:
         deepest[command.place] = max(deepest.get(command.place, 0), len(command.via))
@@ -52,7 +56,7 @@ def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
         if len(command.via) == deepest[command.place]:
             yield from reading.given(command)
             for name in printed_variables(command):
-                if not _is_tested(name, line.text):
+                if name not in tested:
                     yield _effect("print-variable", name, command)
     yield from reading.listed(line)
     for step in follow(line, reading.sources):
@@ -66,10 +70,15 @@ def printed_variables(command: Command) -> Iterator[str]:
         yield from command.variables
 
 
-def _is_tested(name: str, text: str) -> bool:
-    """Return whether a line only says whether a variable is set: ``${NAME:+yes}``."""
-    uses = text.split("${" + name)[1:]
-    return f"${name}" not in text and bool(uses) and all(use.startswith((":+", "+")) for use in uses)
+_USE = re.compile(r"\$(?:\{(\w+)(:?\+)?|(\w+))")
+
+
+def _tested(text: str) -> set[str]:
+    """Return the variables of which a line only says whether they are set: ``${NAME:+yes}``."""
+    tested, used = set[str](), set[str]()
+    for braced, test, bare in _USE.findall(text):
+        (tested if test else used).add(braced or bare)
+    return tested - used
 
 
 def _of_home(path: str, home: str) -> str:
@@ -94,11 +103,12 @@ class _Reading:
         path = _of_home(path, self.home)
         if path.startswith(("/", "~", ONE, MANY)):
             return [path]
-        places = [ONE if not is_known(place) else place for place in command.directories] or [""]
+        places = [ONE if not is_known(place) or len(place) > _LONGEST else place for place in command.directories]
+        places = places or [""]
         return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
     def is_secret(self, path: str, command: Command) -> bool:
-        if not path or "://" in path or len(path) > 4_096:
+        if not path or "://" in path or len(path) > _LONGEST:
             return False
         return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...matching.paths import readings_of
+from ...matching.shell.words import ONE
 from ...matching.tool_inputs import COMMANDS, PATHS, TooMuch, kind_of_key, limited_values, plain_key
 from .effect import Effect
 
@@ -22,6 +23,8 @@ __all__ = [
 ]
 
 _PATCH_TOOLS = frozenset({"apply_patch", "applypatch", "functions.apply_patch"})
+_PATCHES = frozenset({"patch", "diff", "patchtext", "input", "unifieddiff"})
+"""Keys under which any tool may be given a patch."""
 _READS = frozenset({
     "read", "get", "list", "search", "find", "view", "show", "stat", "describe", "glob", "grep", "ls", "cat", "head",
     "tail", "tree", "info", "check", "count", "query", "lookup", "exists", "diff", "status", "codebase", "file",
@@ -38,6 +41,9 @@ _TARGETS = frozenset({"destination", "dest", "target", "targetpath", "targetfile
 _SOURCES = frozenset({"source", "sourcepath", "oldpath", "from", "src"})
 _FOLDERS = frozenset({"directory", "dir", "folder", "cwd", "workdir", "workingdirectory"})
 _EDITOR_COMMANDS = {"view": "read-files", "create": "write-files", "strreplace": "write-files", "insert": "write-files"}
+
+_LONGEST = 4_096
+"""A longer path is refused by the system unless a tool shortens it."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
@@ -77,6 +83,10 @@ def _effects(tool: str, given: Mapping[str, Any], cwd: str) -> Iterator[Effect]:
             for kind, path in files_of_patch(text):
                 yield from _of_path(kind, path, tool, cwd)
         return
+    for key, value in given.items():
+        if plain_key(key) in _PATCHES and isinstance(value, str):
+            for what, path in files_of_patch(value):
+                yield from (one._replace(program="patch") for one in _of_path(what, path, tool, cwd))
     kind = kind_of_tool(tool, given)
     has_command = any(plain_key(key) in COMMANDS for key in given)
     try:
@@ -94,6 +104,11 @@ def _effects(tool: str, given: Mapping[str, Any], cwd: str) -> Iterator[Effect]:
 
 def _of_path(kind: str, path: str, tool: str, cwd: str) -> Iterator[Effect]:
     """Yield an effect for each reading of a path: a tool may resolve ``~``, ``$HOME`` and ``file:`` or not."""
+    if len(path) > _LONGEST:
+        path = os.path.normpath(path)
+        if len(path) > _LONGEST:
+            yield Effect(kind, ONE, tool, tool)
+            return
     first, *others = readings_of(path)
     expanded = os.path.expanduser(first)
     yield Effect(kind, os.path.join(cwd, expanded), tool, tool)
@@ -135,11 +150,15 @@ _HEADERS = {
 
 def files_of_patch(text: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of effect and the path of each file that a patch changes, deletes or creates."""
-    before = ""
+    before = binary = ""
     for line in text.splitlines():
         header = next((one for one in _HEADERS if line.strip().startswith(one.strip())), None)
         if header is not None:
             yield _HEADERS[header], line.strip().removeprefix(header.strip()).strip()
+        elif line.startswith("diff --git "):
+            binary = line.rpartition(" ")[2]
+        elif line.startswith(("GIT binary patch", "Binary files ")) and binary:
+            yield "write-files", _name_in_diff(binary)
         elif line.startswith("--- "):
             before = _name_in_diff(line[4:])
         elif line.startswith("+++ "):

@@ -10,36 +10,57 @@ from ...matching.shell.words import MANY, ONE, Expansion, MarkedWord, is_known
 from .find import effects_of_find
 from .rows import parse, written
 
-__all__ = ["with_input"]
+__all__ = ["Inputs"]
+
+_MOST_SOURCES = 50
+"""How many commands before a pipe are looked at."""
 
 _FILTERS = frozenset(["grep", "egrep", "fgrep", "head", "sort", "tail", "uniq"])
 """Programs that pass some of the lines that they read on."""
 _PRINTS = frozenset(["-print", "-print0"])
 
 
-def with_input(line: Line, command: Command) -> Command:
-    """Return a command that xargs runs with the words that it is given; the command itself if they are unknown."""
-    if command.via[-1:] != ("xargs",) or command.parts[-1:] not in ((ONE,), (MANY,)):
-        return command
-    words = list(_words(line, command))
-    if not words:
-        return command
-    known = [part for part in command.parts if part not in (ONE, MANY)]
-    return command._replace(parts=(*known, *words))
+class Inputs:
+    """The commands of a line and the pipes before them, by their places."""
 
+    def __init__(self, line: Line) -> None:
+        self.at: dict[int, list[Command]] = {}
+        for command in line.commands:
+            self.at.setdefault(command.place, []).append(command)
+        self._sources: dict[int, tuple[int, int]] = {}
+        for first, middle, last in line.pipes:
+            for place in range(middle, last):
+                self._sources.setdefault(place, (first, middle))
 
-def _words(line: Line, command: Command) -> Iterator[str]:
-    """Yield the words that are piped to a command, also through programs that select some of them."""
-    pipe = next((one for one in line.pipes if one.middle <= command.place < one.last), None)
-    if pipe is None:
-        return
-    sources = [one for one in line.commands if pipe.first <= one.place < pipe.middle]
-    makers = [one for one in sources if one.name not in _FILTERS]
-    if len(makers) != 1 or makers[0].directories != command.directories:
-        return
-    is_selected = any(one.name in _FILTERS and one.name not in ("sort", "uniq") for one in sources)
-    for word in _printed(makers[0]):
-        yield _pattern(f"{word.rstrip('/')}/selected") if is_selected and is_known(word) else word
+    def with_input(self, command: Command) -> Command:
+        """Return a command that xargs runs with the words that it is given; the command itself if they are unknown."""
+        if command.via[-1:] != ("xargs",) or command.parts[-1:] not in ((ONE,), (MANY,)):
+            return command
+        words = list(self._words(command))
+        if not words:
+            return command
+        known = [part for part in command.parts if part not in (ONE, MANY)]
+        return command._replace(parts=(*known, *words))
+
+    def hosts(self, command: Command) -> tuple[str, ...]:
+        """Return the words of the ssh commands that run a command: one of them is the host."""
+        if "ssh" not in command.via:
+            return ()
+        runners = (one for one in self.at[command.place] if one.name == "ssh")
+        return tuple(word for one in runners for word in one.parts[1:-1] if not word.startswith("-"))
+
+    def _words(self, command: Command) -> Iterator[str]:
+        """Yield the words that are piped to a command, also through programs that select some of them."""
+        first, middle = self._sources.get(command.place, (0, 0))
+        if not 0 < middle - first <= _MOST_SOURCES:
+            return
+        sources = [one for place in range(first, middle) for one in self.at.get(place, ())]
+        makers = [one for one in sources if one.name not in _FILTERS]
+        if len(makers) != 1 or makers[0].directories != command.directories:
+            return
+        is_selected = any(one.name in _FILTERS and one.name not in ("sort", "uniq") for one in sources)
+        for word in _printed(makers[0]):
+            yield _pattern(f"{word.rstrip('/')}/selected") if is_selected and is_known(word) else word
 
 
 def _printed(source: Command) -> Iterator[str]:

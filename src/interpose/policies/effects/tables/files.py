@@ -284,6 +284,9 @@ PROGRAMS = {
     "sort": Program(
         (Row("read-files:all write-files:value:o"),), options="o=,output= k=,key= t= S= T= n r u f b h V c m"
     ),
+    "dump": Program(
+        (Row("write-files:value:f", "-f"),), options="f= b= B= d= s= T= h= I= L= Q= j=? z=?", aka="xfsdump"
+    ),
     "patch": Program(
         (Row("", "--dry-run"), Row("write-files:value:o", "-o"), Row("write-files:first", "#>=1")),
         options="p= i=,input= o=,output= d=,directory= R N b B= dry-run s f t E l F= r=",
@@ -297,9 +300,6 @@ PROGRAMS = {
         "bzcat xzcat view source . highlight pygmentize glow",
     ),
     "head": Program((Row("read-files:all"),), options=f"{_SHOW} n=,lines=", aka="tail gtail ghead"),
-    "cut": Program(
-        (Row("read-files:all"),), options="d=,delimiter= f=,fields= c=,characters= b=,bytes= s output-delimiter="
-    ),
     "grep": Program(
         effects=_grep,
         options="e=,regexp= f=,file= l,files-with-matches L,files-without-match q,quiet c,count r,recursive "
@@ -348,9 +348,18 @@ PROGRAMS = {
         options="r,recurse-paths m,move q e x= i= 0 1 9 j u f d P= n=",
     ),
     "gzip": Program(
-        (Row("", ("-l", "-t")), Row("read-files:all")),
-        options="c,stdout d,decompress k,keep f,force r,recursive l,list t,test S= v q 1 9",
-        aka="gunzip bzip2 bunzip2 xz unxz zstd lz4 pigz brotli compress",
+        (
+            Row("", ("-l", "-t")),
+            Row("read-files:all", ("-c", "-k")),
+            Row("read-files:all move-files:all"),  # only the packed file is left
+        ),
+        options="c,stdout,to-stdout d,decompress k,keep f,force r,recursive l,list t,test S= v q 1 9",
+        aka="gunzip bzip2 bunzip2 xz unxz lzma pigz compress",
+    ),
+    "zstd": Program(
+        (Row("", ("-l", "-t")), Row("read-files:all move-files:all", "--rm"), Row("read-files:all")),
+        options="c,stdout d,decompress k,keep f,force r l,list t,test rm o= q v",
+        aka="lz4 brotli",
     ),
     "rsync": Program(
         (Row("", ("-n", "--list-only")), Row(_rsync)),
