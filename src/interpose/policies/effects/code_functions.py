@@ -32,6 +32,7 @@ __all__ = [
     "REQUESTS",
     "RUNNERS",
     "SAME_TEXT",
+    "SAVES",
     "SENDS",
     "SHELL",
     "SINGLE",
@@ -158,6 +159,8 @@ REQUESTS = frozenset(
         "send",
     ]
 )
+SAVES = frozenset({"urlretrieve", "getstore", "download"})
+"""Those of them that write what they get to the file that is given after the URL."""
 SENDS = frozenset({"post", "put", "patch", "post_form", "send", "delete"})
 STATEMENTS = frozenset(
     """

@@ -12,8 +12,9 @@ from .computed_words import computed_words
 from .downloads import downloads_that_run
 from .effect import Effect
 from .git_contents import git_contents
+from .given_code import code_of
 from .guards import guard_effects
-from .inline_code import code_of, read_code
+from .inline_code import read_code
 from .network_code import network_in_code
 from .paths import absolute
 from .renames import Names
