@@ -586,6 +586,7 @@ class Resolver:
                 if arguments[at + 1 :]:
                     self.resolve(arguments[at + 1 :], context.inside(f"{name} {option}"))
                 return
+            value = value.replace(",", " ") if option == "-wrapper" else value
             if not is_known(value) and (self.dynamic or MANY in value):
                 self.cannot_read(f"{name} {option} runs a text that is computed")
             elif option in programs.COMMAND_OPTIONS.get(name, ()) or word[:2] in programs.COMMAND_OPTIONS.get(name, ()):

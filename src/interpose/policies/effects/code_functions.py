@@ -172,7 +172,9 @@ STATEMENTS = frozenset(
 EMPTIES = frozenset({"deleteMany", "updateMany", "delete_all", "destroy_all"})
 """Methods of models that change all rows unless they are given a condition."""
 EVALUATES: dict[str, str] = {
-    "python": "exec eval compile",
+    "python": (
+        "exec eval compile runcode runsource timeit.timeit timeit.repeat timeit.Timer cProfile.run profile.run pdb.run"
+    ),
     "node": "eval Function runInNewContext runInThisContext vm.runInContext",
     "ruby": "eval instance_eval class_eval module_eval",
     "perl": "eval",

@@ -6,6 +6,7 @@ literals, names that were given a literal, and joins of these. Everything else i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
@@ -59,6 +60,8 @@ _MOST_EFFECTS = 200
 _BARE_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c|a)?sh(?:\s+-[abd-z]+)*\s*")
 
 
+_WITHOUT_BRACKETS = frozenset({"perl", "ruby", "php", "lua", "elixir", "awk"})
+"""Languages in which the values of a call may stand without brackets."""
 _ALIASED = frozenset(name for name in FUNCTIONS | READS | WRITES | DELETES if "." in name)
 
 
@@ -90,6 +93,8 @@ class _Scan:
         self.evaluates = frozenset(EVALUATES.get(language, "").split())
         self.others: dict[str, str] = {}
         """Other names of modules and functions."""
+        self.moves: list[tuple[int, str]] = []
+        """Where the code changes its directory: how much was found before, and the directory."""
         self.listed = set[str]()
         """The patterns of files that the code lists."""
         self.imports = set[int]()
@@ -102,11 +107,20 @@ class _Scan:
             known = (len(self.runs), dict(self.code.loops))
             self.found, self.code.steps = [], 0
             self.code.values, self.code.earlier = dict(self.code.loops), {}
+            self.moves = []
             self._look()
             if (len(self.runs), self.code.loops) == known:
                 break
+        self._place()
         if self.parts & SOCKETS and (self.parts & {"dup2", "pty.spawn"} or self._runs_shell()):
             self.found.append(Found("network-shell"))
+
+    def _place(self) -> None:
+        """Say of what the code does after ``os.chdir`` where it happens."""
+        for number, (begin, _) in enumerate(self.moves):
+            place = os.path.join("", *(folder for _, folder in self.moves[: number + 1]))
+            end = self.moves[number + 1][0] if number + 1 < len(self.moves) else None
+            self.found[begin:end] = [one._replace(directory=place) for one in self.found[begin:end]]
 
     def _look(self) -> None:
         for at, token in enumerate(self.code.tokens):
@@ -212,9 +226,9 @@ class _Scan:
         if following == "(":
             values, end = self.code.arguments(at + 1, at + MOST_TOKENS)
             self._call(at, known, values, end)
-        elif self.language in ("perl", "ruby", "php", "lua", "elixir", "awk") and self.code.starts_value(at + 1):
-            values, end = self.code.items(at + 1, at + MOST_TOKENS)
-            if last_part(name) in self.runs or name in self.runs or name in DELETES or name in ("require", "open"):
+        elif self.language in _WITHOUT_BRACKETS and (begin := self._begin_of_values(at, name)):
+            values, end = self.code.items(begin, at + MOST_TOKENS)
+            if {last_part(name), name} & (self.runs | DELETES | MOVES | {"require", "open"}):
                 self._call(at, known, values, end)
         elif self.language == "osascript" and name == "script" and self.code.text(at - 1) == "shell":
             self._run_values([self.code.term(at + 1, at + MOST_TOKENS)[0]])
@@ -227,6 +241,13 @@ class _Scan:
             and following != "="
         ):
             self.found.append(Found("computed-code"))  # the function is handed on
+
+    def _begin_of_values(self, at: int, name: str) -> int:
+        """Return where the values of a call without brackets begin; 0 if it is none."""
+        if self.language == "perl" and name == "open":  # open HANDLE, "file"
+            return at + 1
+        is_loop = self.code.text(at + 1) in ("for", "foreach") and name in DELETES  # unlink for @files
+        return at + 1 + is_loop if self.code.starts_value(at + 1 + is_loop) else 0
 
     def _call(self, at: int, name: str, values: list[Value], end: int) -> None:
         last = last_part(name)
@@ -361,6 +382,8 @@ class _Scan:
     # Files, modes, variables.
 
     def _files(self, name: str, last: str, values: list[Value], before: str) -> None:
+        if last == "chdir" and values and isinstance(values[0], str):
+            self.moves.append((len(self.found), values[0]))
         if last in LISTS:
             self.listed |= {one for one in flat([self.code.result_of(name, values)]) if one.strip(ONE)}
         texts = [one for one in values if isinstance(one, str)]
@@ -370,7 +393,7 @@ class _Scan:
         if base in self.code.values and method in PATH_METHODS:
             path = self.code.values[base]
             self.found += [Found(PATH_METHODS[method], path)] if isinstance(path, str) and path.strip(ONE) else []
-        elif self._deletes(name) or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
+        elif self._deletes(name, before) or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
             if known or last in TREES or any(isinstance(one, list) for one in values):
                 self.found += [Found("delete-files", one) for one in flat(values[: 1 if last in TREES else None])]
             elif texts:  # what a loop or a block takes from a list of files
@@ -388,7 +411,10 @@ class _Scan:
         elif (name in READS or last in READS - OPENS) and known and "://" not in known[0]:
             self.found.append(Found("read-files", known[0]))
 
-    def _deletes(self, name: str) -> bool:
+    def _deletes(self, name: str, before: str) -> bool:
+        if self.language == "node" and before == "." and name in ("rm", "rmdir", "unlink"):
+            texts = (token.text for token in self.code.tokens if token.kind == "text")
+            return any(text.removeprefix("node:") in ("fs", "fs/promises", "fs-extra") for text in texts)
         return name in DELETES or name in DELETES_OF.get(self.language, ())
 
     def _open(self, texts: list[str]) -> None:

@@ -86,10 +86,10 @@ def _effects(
     hosts = inputs.hosts(command)
     for directory in places:
         for one in found:
-            if one.kind == RUNS:
-                yield from _run(one.target, directory, home, command, depth)
-                continue
             place = _known(absolute(one.directory, directory, home)) if one.directory else directory
+            if one.kind == RUNS:
+                yield from _run(one.target, place, home, command, depth)
+                continue
             is_file = one.kind in FILE_KINDS and one.target
             target = absolute(one.target, place, home) if is_file else one.target
             yield Effect(one.kind, target, text, command.name, command.grade, (*one.values, *hosts), place)

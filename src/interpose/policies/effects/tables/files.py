@@ -231,7 +231,7 @@ PROGRAMS = {
         options="r,R,recursive f,force i I interactive=? v,verbose d,dir one-file-system no-preserve-root "
         "preserve-root=? P W x",
         effects=_rm,
-        aka="grm",
+        aka="grm rimraf del-cli",
     ),
     "remove-item": Program(
         effects=_remove_item,
