@@ -351,3 +351,21 @@ def test_work_that_the_line_itself_brings_into_the_tree_can_be_lost(committed: P
         "git reset --hard; git stash pop",
     ):
         assert verdict("destructive-commands", line, committed, onlyIfChanged=True) == "ask"
+
+
+def test_a_filter_of_the_repository_is_not_run_to_find_changes(committed: Path) -> None:
+    mark = committed.parent / "ran"
+    (committed / ".gitattributes").write_text("*.txt filter=x\n")
+    subprocess.run(["git", "config", "filter.x.clean", f"touch {mark}; cat"], cwd=committed, check=True)
+    (committed / "a.txt").write_text("a")  # as it was: git compares it by its content
+
+    assert verdict("destructive-commands", "git reset --hard", committed, onlyIfChanged=True) == "ask"
+    assert not mark.exists()
+
+
+def test_an_untracked_file_can_be_lost_to_another_commit(committed: Path) -> None:
+    (committed / "new.txt").write_text("only here")
+
+    assert verdict("destructive-commands", "git reset --hard", committed, onlyIfChanged=True) == "pass"
+    assert verdict("destructive-commands", "git checkout -f other", committed, onlyIfChanged=True) == "ask"
+    assert verdict("destructive-commands", "git reset --hard origin/main", committed, onlyIfChanged=True) == "ask"

@@ -242,8 +242,15 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target and not _brings_work(call):
         path = _changed_below(effect, repository, call)
-        return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
+        untracked = effect.kind == "lose-untracked" or _names_a_commit(effect)
+        return repository.changes(path, untracked=untracked) is False
     return False
+
+
+def _names_a_commit(effect: Effect) -> bool:
+    """Return whether files of another commit replace those of the tree: then an untracked one of that name is lost."""
+    words = effect.command.split()
+    return "--" not in words and any(word[:1] != "-" and word != "HEAD" for word in words[2:])
 
 
 def _brings_work(call: Call) -> bool:

@@ -245,7 +245,7 @@ POLICY = Policy(
         patterns("patterns", "further secrets; the first group of an expression is the secret if it has one"),
         names("ignore", (), "secrets that are none", "a list of texts; * stands for any text"),
     ),
-    recommended={"exports": "allow"},
+    recommended={"exports": "allow", "where": ["prompts", "results", "failures", "writes", "commits", "requests"]},
     notes=(
         "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
         "password in an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env "

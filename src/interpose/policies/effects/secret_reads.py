@@ -33,7 +33,7 @@ _NOTHING = frozenset({
     "false", "which", "type", "alias", "exa", "eza", "tree", "trash", "rg", "expect", "man", "help", "return", "exit",
     "for", "read", "getfacl", "setfacl", "lsattr", "namei", "truncate", "tee", "ssh-keygen", "mkcert", "openssl",
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
-    "shellcheck", "prettier", "rename", "case", "git-crypt", "ssh-copy-id",
+    "shellcheck", "prettier", "venv", "virtualenv", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
