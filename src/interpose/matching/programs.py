@@ -353,10 +353,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "bundle exec": Wrapper(" keep-file-descriptors gemfile="),
     "bunx": Wrapper(" bun"),
     "busybox": Wrapper(),
-    "bwrap": Wrapper(
-        " bind= ro-bind= dev= proc= tmpfs= unshare-all unshare-user unshare-pid unshare-net "
-        "die-with-parent new-session chdir= setenv= hostname="
-    ),
+    "bwrap": Wrapper(" unshare-all unshare-net unshare-pid die-with-parent new-session chdir= dev= proc= tmpfs="),
     "caffeinate": Wrapper("disut:w:"),
     "catatonit": Wrapper(),
     "catchsegv": Wrapper(),

@@ -601,7 +601,7 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _capsh: "capsh",
     _exec: "exec",
     _start_stop_daemon: "start-stop-daemon",
-    _guessed: "bwrap systemd-nspawn",
+    _guessed: "systemd-nspawn",
     _coreutils: "coreutils",
     _parallel: "parallel",
     _setarch: "setarch linux32 linux64 i386 x86_64",
