@@ -99,7 +99,8 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
     if at >= len(arguments) or arguments[at] == "-":
         return INPUT_RUN
     if arguments[at] in ("run", "test", "task", "install", "add", "x") and name in ("bun", "deno"):
-        return line.look_into(name, arguments[at:], context)
+        role = line.look_into(name, arguments[at:], context)
+        return INPUT_RUN if arguments[at] == "run" and "-" in arguments[at:] else role
     return line.run_file(name, arguments[at], context, arguments[at + 1 :])
 
 

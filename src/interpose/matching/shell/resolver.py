@@ -113,6 +113,7 @@ _LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBA
 _MARKS = re.compile("[\0\1]+")
 _SHELL_VARIABLES = frozenset(["SHELL"])
 _CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)(?:=.*)?", re.DOTALL)
+_STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet", "socat"])
 _CONNECTS_TO = re.compile(r"^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]", re.IGNORECASE)
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
@@ -577,6 +578,7 @@ class Resolver:
             if at is not None and not is_known("".join(arguments[at + 1 : at + 2])):
                 self.cannot_read(f"{name} runs a file that is computed")
         reads = name in ("make", "gmake") and any(one in ("-f-", "-") for one in arguments)
+        reads |= name in programs.BUILD_TOOLS and any(one in _STANDARD_INPUT for one in arguments)
         if name in _CONNECTS and not set(arguments) & programs.RUN_OPTIONS.get(name, frozenset()):
             return INPUT_SUSPECT
         return INPUT_RUN if reads or name in programs.READS_COMMANDS else INPUT_SUSPECT
@@ -629,6 +631,7 @@ class Resolver:
                 if arguments[at + 1 :]:
                     self.resolve(arguments[at + 1 :], context.inside(f"{name} {option}"))
                 return
+            value = value.replace(",", " ") if option == "-wrapper" else value
             if not is_known(value) and (self.dynamic or MANY in value):
                 self.cannot_read(f"{name} {option} runs a text that is computed")
             elif option in programs.COMMAND_OPTIONS.get(name, ()) or word[:2] in programs.COMMAND_OPTIONS.get(name, ()):

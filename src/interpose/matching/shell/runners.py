@@ -41,7 +41,7 @@ _ARCHITECTURE = re.compile(
 _GIT_COMMAND_KEYS = re.compile(
     r"(?i)core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|gpg\.(?:\w+\.)?program"
     r"|diff\.external|diff\..*\.(?:command|textconv)|(?:diff|merge)tool\..*\.(?:cmd|path)|merge\..*\.driver|pager\..*"
-    r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
+    r"|.*\.(?:cmd|command|program)|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
@@ -448,6 +448,16 @@ def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], cont
     return line.resolve([program, *rest], context.inside(name))
 
 
+def _guessed(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Take the first words with a program's name for the command: the options take any number of words."""
+    return line.suspect_wrapper(name, arguments, context)
+
+
+def _coreutils(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    program = next((word.partition("=")[2] for word in arguments[:1] if word.startswith("--coreutils-prog")), "")
+    return line.resolve([program, *arguments[1:]], context.inside(name)) if program else INPUT_IGNORED
+
+
 def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Read the words before ``:::`` as a command with more words; without a command the other words are commands."""
     end = next((at for at, word in enumerate(arguments) if word.startswith(":::")), None)
@@ -630,6 +640,8 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _capsh: "capsh",
     _exec: "exec",
     _start_stop_daemon: "start-stop-daemon",
+    _guessed: "systemd-nspawn",
+    _coreutils: "coreutils",
     _parallel: "parallel",
     _setarch: "setarch linux32 linux64 i386 x86_64",
     _run_parts: "run-parts",
