@@ -258,7 +258,9 @@ class _Scan:
         if following == "(":
             values, end = self.code.arguments(at + 1, at + MOST_TOKENS)
             self._call(at, known, values, end)
-        elif self.language in ("perl", "ruby", "php", "lua", "elixir", "awk") and self.code.starts_value(at + 1):
+        elif self.language in ("perl", "ruby", "php", "lua", "elixir", "awk") and (
+            self.code.starts_value(at + 1) or (name == "open" and self.language == "perl")
+        ):
             values, end = self.code.items(at + 1, at + MOST_TOKENS)
             if last_part(name) in self.runs or name in self.runs or name in DELETES or name in ("require", "open"):
                 self._call(at, known, values, end)

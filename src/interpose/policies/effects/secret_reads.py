@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from ...matching.programs import SHELLS
 from ...matching.shell import Command, Line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
@@ -35,6 +36,16 @@ _NOTHING = frozenset({
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
     "shellcheck", "prettier", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
+_TRACE = re.compile(r"-[a-zA-Z]*[xv][a-zA-Z]*|xtrace|verbose")
+"""Options of shells that print what they run."""
+_SHOWS = _NAMES - frozenset(
+    """
+    grep egrep fgrep rg ag ack zgrep ripgrep git-grep ugrep pcregrep git find gfind fd fdfind xargs docker podman
+    nerdctl kubectl oc curl wget date ln link mv
+    """.split()
+)
+"""Programs that show or copy the files whose names they are given; a search in many files is no aim at secrets."""
+
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
     "ansible-playbook", "kubectl", "helm", "node", "deno", "bun", "npm", "npx", "yarn", "pnpm", "make", "cosign",
@@ -97,6 +108,8 @@ class _Reading:
         self.home = home
         self.socket = next(filter(None, map(_socket, line.commands)), "")
         """The host to which a redirection of the line leads; a descriptor of the line may lead there too."""
+        self.traces = any(one.name == "set" and any(map(_TRACE.fullmatch, one.parts[1:])) for one in line.commands)
+        """Whether the shell prints the commands that it runs."""
 
     def paths(self, path: str, command: Command) -> list[str]:
         """Return the absolute paths that a path may be in the directories of a command, the likeliest last."""
@@ -117,6 +130,8 @@ class _Reading:
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
             return
+        shows = self.traces and program in ("source", ".", "bash", "sh", "zsh", "dash", "ksh")
+        shows |= program in SHELLS and any(_TRACE.fullmatch(word) for word in command.parts[1:])
         works = program in _USERS and not (program == "python" and "-m" in command.parts)
         before = ""
         for word in map(written_of, command.parts[1:]):
@@ -131,21 +146,29 @@ class _Reading:
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
-                kind = "use-secret-file" if used or works else "give-secret-file"
-                yield _effect(kind, path, command)
+                kind = "give-secret-file" if shows or not (used or works) else "use-secret-file"
+                effect = _effect(kind, path, command)
+                yield effect._replace(program="set -x") if shows else effect
 
     def listed(self, line: Line) -> Iterator[Effect]:
-        """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
-        given = [one for one in line.commands if {"xargs", "parallel"} & set(one.via)]
-        readers = {one.place for one in given if program_of(one.name.lower()) in _NAMES}
+        """Yield the secret files whose names a command prints for another that reads them: ``ls -A | xargs cat``."""
+        readers = [one for one in line.commands if program_of(one.name.lower()) in _SHOWS]
+        piped = {one.place for one in readers if {"xargs", "parallel"} & set(one.via)}
         places: set[int] = set()
-        for first, middle, last in line.pipes if readers else ():
-            if not readers.isdisjoint(range(middle, last)):
+        for first, middle, last in line.pipes if piped else ():
+            if not piped.isdisjoint(range(middle, last)):
                 places.update(range(first, middle))
+        for one in readers:
+            for first, last in one.substituted:
+                places.update(range(first, last))
         for command in line.commands if places else ():
-            for word in map(written_of, command.parts[1:] if command.place in places else ()):
+            if command.place not in places:
+                continue
+            for word in map(written_of, command.parts[1:]):
                 if self.is_secret(word, command):
                     yield _effect("give-secret-file", word, command)
+            if _lists_hidden(command):
+                yield _effect("give-secret-file", self.paths(f".{MANY}", command)[-1], command)
 
     def sources(self, command: Command) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
@@ -237,6 +260,19 @@ _RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "ma
 
 _FTP = frozenset({"sftp", "ftp", "lftp", "smbclient", "ncftp"})
 _PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
+
+
+def _lists_hidden(command: Command) -> bool:
+    """Return whether a command prints the names of hidden or ignored files, whichever there are."""
+    words = command.parts[1:]
+    letters = {letter for word in words if word[:1] == "-" and word[:2] != "--" for letter in word[1:]}
+    if command.name == "ls":
+        operands = [word for word in words if not word.startswith("-")]
+        return bool(letters & {"a", "A"} or {"--all", "--almost-all"} & set(words)) and operands in ([], ["."])
+    if command.name == "git" and words[:1] == ("ls-files",):
+        others = "o" in letters or "--others" in words
+        return others and ("i" in letters or "--ignored" in words or "--exclude-standard" not in words)
+    return False
 
 
 def _may_be_folder(command: Command, path: str) -> bool:
