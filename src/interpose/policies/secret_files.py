@@ -31,6 +31,7 @@ _WRITES = frozenset({"write-files", "empty-files"})
 
 _WRITERS = ("write", "edit", "create", "patch", "delete", "remove", "move", "rename", "insert", "replace", "mkdir")
 _LISTERS = frozenset({"glob", "ls", "list_directory", "listdirectory", "listfiles", "list_files"})
+_LONGEST = 4_096
 _GLOB_KEYS = ("glob", "include", "includes", "file_pattern", "include_pattern")
 
 
@@ -95,7 +96,7 @@ def _of_input(call: Call, options: Options, own: tuple[PathPattern, ...]) -> Ite
     """Yield objections to a tool that reads files, and to one of which it is unknown what it does with them."""
     if _is_writer(call.tool) or call.tool.lower() in _LISTERS:
         return
-    for path in _paths(call.input):
+    for path in _paths(call.input, call.home):
         held = _kind(path, call, options, own)
         if held is not None:
             reason = say(Effect("read-files", path, call.tool), _INSTEAD[held])
@@ -109,14 +110,25 @@ def _of_input(call: Call, options: Options, own: tuple[PathPattern, ...]) -> Ite
                     yield Objection(options[held], say(Effect("read-files", glob, call.tool), _INSTEAD[held]))
 
 
-def _paths(given: Any) -> Iterator[str]:
+def _paths(given: Any, home: str) -> Iterator[str]:
+    """Yield the paths in an input; under a key that says nothing, those that lead into a store of keys."""
     try:
         for key, value, _ in limited_values(given):
-            what = kind_of_key(key) if isinstance(value, str) and value else None
-            if what == "path" or (what == "url" and value.lower().startswith("file:")):
+            if not isinstance(value, str) or not value:
+                continue
+            what = kind_of_key(key)
+            is_path = what == "path" or (what == "url" and value.lower().startswith("file:"))
+            if is_path or (what is None and _leads_to_store(value, home)):
                 yield value
     except TooMuch:
         return
+
+
+def _leads_to_store(value: str, home: str) -> bool:
+    """Return whether a value is an absolute path of a key or of credentials."""
+    if len(value) > _LONGEST or "\n" in value or not value.startswith(("/", "~", "$HOME", "${HOME}", "file:")):
+        return False
+    return any(secret_kind(reading, home) in ("keys", "stores") for reading in readings_of(value))
 
 
 def _is_writer(tool: str) -> bool:

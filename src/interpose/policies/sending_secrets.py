@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import BadHook
 from ..matching.hosts import HostPattern
 from ..matching.shell.words import MANY, ONE, is_known
+from ..matching.tool_inputs import TooMuch, limited_values
 from .call import Call
 from .effects import Effect, say
 from .effects.secret_names import secret_kind
@@ -43,6 +44,7 @@ def _hosts(value: Any) -> tuple[str, ...]:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     yield from _in_code(call, options)
+    yield from _by_tool(call, options)
     for effect in call.of("send-secret", "send-files"):
         kind, host = (*effect.values, "", "")[:2]
         if host and any(pattern.covers(host) for pattern in _patterns(options["allowHosts"])):
@@ -66,6 +68,33 @@ def _in_code(call: Call, options: Options) -> Iterator[Objection]:
             what = effect.target if is_file else "the environment"
             reason = f"{say(Effect('send-secret', what, effect.command))} to {request.target}"
             yield Objection(options["files" if is_file else "environment"], reason, effect.grade)
+
+
+_SENDING = frozenset(
+    """
+    send upload post attach share publish mail email gmail outlook slack discord telegram gist paste s3 drive dropbox
+    """.split()
+)
+"""Words in the names of tools that send files to a service."""
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_LONGEST = 4_096
+
+
+def _by_tool(call: Call, options: Options) -> Iterator[Objection]:
+    """Object to a tool of a service that is given a secret file to send, under whichever key."""
+    words = {word.lower() for word in _WORD.findall(call.tool)}
+    if call.lines or not call.tool.startswith("mcp_") or _SENDING.isdisjoint(words):
+        return
+    try:
+        for _, value, _ in limited_values(call.input):
+            if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or set(value) & set(" \n"):
+                continue
+            for name in call.names_of(os.path.expanduser(value)):
+                if secret_kind(name, call.home) in ("env", "keys", "stores"):
+                    yield Objection(options["files"], say(Effect("send-secret", value, call.tool)))
+                    break
+    except TooMuch:
+        return
 
 
 def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options) -> Iterator[Objection]:

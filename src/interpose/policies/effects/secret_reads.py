@@ -15,9 +15,10 @@ from .flow import Brought, Origin, Origins, Step, follow
 from .output import PRINTERS
 from .rows import Found, apply_rows
 from .secret_names import is_secret_variable, secret_kind
-from .senders import sent_by
+from .senders import Sent, sent_by
 from .tables import find_programs
 from .tables.readers import PROGRAMS as READERS
+from .texts import Texts
 
 __all__ = ["SENT", "printed_variables", "read_secrets"]
 
@@ -111,6 +112,23 @@ class _Reading:
         self.traces = any(one.name == "set" and any(map(_TRACE.fullmatch, one.parts[1:])) for one in line.commands)
         """Whether the shell prints the commands that it runs."""
 
+        self.is_simple = line.is_simple
+        self.selects = any(one.name in _SELECTORS for one in line.commands)
+        """Whether a command of the line picks a part of what it reads, such as one token."""
+        configured = any(one.name == "curl" and {"-K", "--config"} & set(one.parts) for one in line.commands)
+        self.texts = Texts(line) if configured else None
+
+    def sent_by(self, command: Command) -> Sent | None:
+        """Return what a command sends to another machine."""
+        return sent_by(command, self.texts.read_by(command) if self.texts and command.name == "curl" else ())
+
+    def is_one_of_many(self, path: str, command: Command) -> bool:
+        """Return whether a path is unknown and stands for each of many files: in a loop, or given by find or xargs."""
+        if path.strip(ONE + MANY):
+            return False
+        given = any(one.split()[0] in ("find", "xargs", "parallel", "fd") for one in command.via)
+        return given or (not self.is_simple and bool(command.variables) and not command.assigned)
+
     def paths(self, path: str, command: Command) -> list[str]:
         """Return the absolute paths that a path may be in the directories of a command, the likeliest last."""
         path = _of_home(path, self.home)
@@ -188,9 +206,15 @@ class _Reading:
         for name in printed_variables(command):
             if is_secret_variable(name):
                 yield Brought(Origin("variable", f"${name}"))
-        if sent := sent_by(command):
+        yield from self.sent_sources(command)
+
+    def sent_sources(self, command: Command) -> Iterator[Brought]:
+        """Yield the secrets that a command itself sends away."""
+        if sent := self.sent_by(command):
             for path in (*sent.files, *_typed(command)):
-                if path not in ("-", "."):
+                if self.is_one_of_many(path, command):
+                    yield Brought(Origin("folder", self.paths(".", command)[-1]))
+                elif path not in ("-", "."):
                     yield Brought(self.of_file(path, command))
             for name in sent.variables:
                 if is_secret_variable(name):
@@ -207,7 +231,7 @@ class _Reading:
         command = step.command
         found: set[Origin] = set()
         host = ""
-        if sent := sent_by(command):
+        if sent := self.sent_by(command):
             host = sent.host
             if sent.reads_input:
                 found |= step.input
@@ -215,12 +239,17 @@ class _Reading:
                 found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path, command)}
             for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
-                if path not in ("-", "."):
+                if self.is_one_of_many(path, command):
+                    found.add(Origin("folder", self.paths(".", command)[-1]))
+                elif path not in ("-", "."):
                     found.add(self.of_file(path, command))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
-        is_raw = program_of(command.name.lower()) in _RAW
+        program = program_of(command.name.lower())
+        if program in _REQUESTS and not self.selects:  # also in headers, which are meant for a token
+            found |= {origin for origin in step.substituted if origin.kind in ("file", "environment", "system")}
+        is_raw = program in _RAW
         if target := _socket(command) or (self.socket if _is_descriptor(command) else ""):
             host, is_raw = target, True
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
@@ -257,6 +286,10 @@ SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"}
 
 _RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
 """Programs that are no usual way to copy a folder to another machine."""
+
+_REQUESTS = frozenset({"curl", "curlie", "wget", "wget2", "http", "https", "xh", "xhs", "httpie"})
+_SELECTORS = frozenset({"jq", "yq", "grep", "egrep", "rg", "cut", "awk", "gawk", "sed", "gron", "dasel"})
+"""Programs that pick a part of a file: a token for a header is how a service is used."""
 
 _FTP = frozenset({"sftp", "ftp", "lftp", "smbclient", "ncftp"})
 _PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
