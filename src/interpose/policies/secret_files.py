@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,6 +17,7 @@ from .effects import Effect, say
 from .effects.secret_names import SecretKind, secret_kind
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
+from .secret_folders import secret_in
 
 __all__ = ["POLICY"]
 
@@ -70,7 +72,30 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
                 yield Objection(options["write"], say(effect), effect.grade)
         elif effect.kind == "use-secret-file":
             yield Objection(options["use"], say(effect), effect.grade)
+    yield from _added(call, options)
     yield from _of_input(call, options, own)
+
+
+def _added(call: Call, options: Options) -> Iterator[Objection]:
+    """Yield objections to adding a folder with its ignored files to a commit, if a secret file is in it."""
+    for line in call.lines:
+        for command in line.commands:
+            words = command.parts[1:]
+            is_forced = any(
+                word == "--force" or (word[:1] == "-" and word[:2] != "--" and "f" in word) for word in words
+            )
+            if command.name != "git" or words[:1] not in (("add",), ("stage",)) or not is_forced:
+                continue
+            places = [place for place in command.directories if is_known(place)] or [""]
+            paths = [word for word in words[1:] if word[:1] != "-" and is_known(word)]
+            if not paths and {"-A", "--all", "-Af", "-fA"} & set(words):
+                paths = ["."]
+            for path in paths:
+                folder = os.path.join(call.cwd, os.path.expanduser(places[0]), path)
+                held = secret_in(folder, call) if os.path.isdir(folder) else None
+                if held:
+                    reason = say(Effect("read-files", held, " ".join(command.parts)), "leave out -f")
+                    yield Objection(options[secret_kind(held, call.home) or "env"], reason, command.grade)
 
 
 def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...]) -> SecretKind | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
+import socket
 from collections.abc import Iterator
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from ..matching.paths import names_of
@@ -73,6 +76,8 @@ _VARIABLE = re.compile(r"INTERPOSE_[A-Z_]+=")
 _OWN_IN_CODE = re.compile(
     r"\.interpose\b|\binterpose[/.](?!py)|bin/interpose\b|INTERPOSE_|['\"]interpose['\"]", re.IGNORECASE
 )
+_SETS_VARIABLES = frozenset({"mise.toml", ".mise.toml", "mise.local.toml", "devcontainer.json", "direnv.toml"})
+"""Files that set variables for what runs later."""
 _LONGEST = 4_096
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "[::1]", "[::]", "127.1", "0"})  # noqa: S104 - compared
 
@@ -121,7 +126,9 @@ def _later(call: Call, changes: tuple[Change, ...], options: Options) -> Iterato
 
 
 def _is_start_file(change: Change, call: Call) -> bool:
-    return os.path.basename(change.path).startswith(".env") or bool(label_of(change, START_FILES, call))
+    base = os.path.basename(change.path)
+    is_settings = base in _SETS_VARIABLES or change.path.endswith(".vscode/settings.json")
+    return is_settings or base.startswith(".env") or bool(label_of(change, START_FILES, call))
 
 
 def _variables(call: Call, options: Options) -> Iterator[Objection]:
@@ -138,7 +145,8 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
     """Yield an objection to a command that ends Interpose's process, types its commands, or is given its files."""
     if command.name == "kill" and any(word.isdigit() and _is_own_process(word) for word in command.parts[1:]):
         yield Objection(options["own"], f"`{' '.join(command.parts)}` ends Interpose's process ({_INSTEAD['own']})")
-    if command.name in _TYPISTS and any(_speaks(word) for word in command.parts[1:]):
+    typed = (*command.parts[1:], "".join(command.parts[1:])) if command.name in _TYPISTS else ()
+    if any(_speaks(word) for word in typed) or any("interpose trust" in word for word in typed):
         yield Objection(
             options["own"], f"`{command.name}` types a command of Interpose ({_INSTEAD['own']})", "possible"
         )
@@ -214,7 +222,7 @@ def _requests(call: Call, options: Options) -> Iterator[Objection]:
     for line in call.lines:
         kills = any(command.name in ("kill", "xargs", "fuser", "kill-port") for command in line.commands)
         for command in line.commands:
-            found = any(_is_own_address(word, port) for word in command.parts[1:])
+            found = any(_is_own_address(word, port) for word in command.parts[1:]) or _dials(command, port)
             if found or (kills and command.name in _BY_PORT and any(_names_port(word, port) for word in command.parts)):
                 reason = f"`{command.name}` reaches Interpose's server ({_INSTEAD['own']})"
                 yield Objection(options["own"], reason, command.grade)
@@ -223,13 +231,54 @@ def _requests(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["own"], f"`{effect.command}` reaches Interpose's server", effect.grade)
 
 
+def _dials(command: Command, port: int) -> bool:
+    """Return whether ``nc localhost 7878`` and the like reach a port: host and port are two words."""
+    if command.name not in ("nc", "ncat", "netcat", "telnet"):
+        return False
+    operands = [word for word in command.parts[1:] if not word.startswith("-")]
+    return any(_is_this_machine(host) and text == str(port) for host, text in pairwise(operands))
+
+
 def _is_own_address(word: str, port: int) -> bool:
+    """Return whether a word has an address of this machine with a port, in whichever spelling."""
     if str(port) not in word:
         return False
     try:
         parts = urlsplit(word if "://" in word else f"//{word}")
-        return parts.port == port and (parts.hostname or "") in _LOOPBACK
+        if parts.port == port and _is_this_machine(parts.hostname or ""):
+            return True
     except ValueError:
+        pass
+    # curl --resolve NAME:PORT:ADDRESS, --connect-to NAME:PORT:ADDRESS:PORT, and an address in code
+    pieces = word.split(":")
+    if str(port) in pieces[1:] and any(map(_is_this_machine, pieces)) and "/" not in word:
+        return True
+    return any(_is_own_address(one, port) for one in _URL.findall(word)[:_MOST_URLS] if one != word)
+
+
+_URL = re.compile(r"""https?://[^\s'"`<>)]+""")
+_MOST_URLS = 20
+
+
+def _is_this_machine(host: str) -> bool:
+    """Return whether a host is this machine: also ``127.0.0.2``, ``0x7f000001``, and one that is computed."""
+    if host in _LOOPBACK or not is_known(host):
+        return True
+    try:
+        found = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return _is_short_loopback(host)
+    mapped = getattr(found, "ipv4_mapped", None)
+    return found.is_loopback or found.is_unspecified or (mapped is not None and mapped.is_loopback)
+
+
+def _is_short_loopback(host: str) -> bool:
+    """Return whether a host is a number that the system reads as an address: ``2130706433``, ``0x7f.1``."""
+    if not host[:1].isdigit():
+        return False
+    try:
+        return socket.inet_aton(host)[0] in (0, 127)
+    except OSError:
         return False
 
 

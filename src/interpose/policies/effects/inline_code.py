@@ -72,6 +72,9 @@ _LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "
 _VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader", "-F", "-v", "-M"})
 
 
+_POSTS = frozenset({"Request", "axios", "fetch", "post", "put", "urlopen"})
+"""Functions that send what they are given."""
+
 _ALIASED = frozenset(name for name in FUNCTIONS | READS | WRITES | DELETES if "." in name)
 
 
@@ -486,6 +489,8 @@ class _Scan:
             self._variable(method)
         elif self.prints and self.code.text(at - 1) not in ("**", "...", "=", ":") and not self._is_membership(at):
             self.found.append(Found("print-env"))
+        elif not self.prints and self.parts & _POSTS and not self._is_membership(at) and self.code.text(at - 1) != "**":
+            self.found.append(Found("send-secret", "the environment", ("environment", "")))
 
     def _variable(self, name: str) -> None:
         if self.prints:

@@ -37,6 +37,8 @@ _NOTHING = frozenset({
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
     "shellcheck", "prettier", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
+_HIDDEN = re.compile(rf"\.(?:[*?{MANY}]|\[[^\]]*\])+")
+"""A pattern for all hidden files: only the disk says whether a secret is among them."""
 _TRACE = re.compile(r"-[a-zA-Z]*[xv][a-zA-Z]*|xtrace|verbose")
 """Options of shells that print what they run."""
 _SHOWS = _NAMES - frozenset(
@@ -139,7 +141,7 @@ class _Reading:
         return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
     def is_secret(self, path: str, command: Command) -> bool:
-        if not path or "://" in path or len(path) > _LONGEST:
+        if not path or "://" in path or len(path) > _LONGEST or _HIDDEN.fullmatch(path.rpartition("/")[2]):
             return False
         return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 
@@ -224,6 +226,8 @@ class _Reading:
         """Return what a file is that is sent."""
         if self.is_secret(path, command):
             return Origin("file", path)
+        if _HIDDEN.fullmatch(path.rpartition("/")[2]):
+            return Origin("folder", self.paths(path, command)[-1])
         return Origin("system", path) if path in _SYSTEM else Origin("path", self.paths(path, command)[-1])
 
     def sent(self, step: Step) -> Iterator[Effect]:
