@@ -42,7 +42,7 @@ CERTAIN = [
     "bash -c -x 'git push'", "bash -cx 'git push'", "bash --norc -c 'git push'", "bash -c 'git push' x y z",
     "bash -c 'bash -c \"bash -c \\\"git push\\\"\"'", "find . -maxdepth 0 -exec git push \\;", "find . -maxdepth 0 -exec env -u + git push {} +",
     "find . -maxdepth 0 -exec sh -c 'git push' \\;", "find . -maxdepth 0 \"-exec\" git push \\;", "exec git push", "exec -a x git push", "command git push",
-    "builtin eval git push", "coproc git push; wait", "trap 'git push' EXIT", "trap -- 'git push' 0", "setarch x86_64 git push", "linux64 git push",
+    "builtin eval git push", "coproc git push; wait", "coproc N { git push; }; wait", "source <(echo git push)", "bash <(echo git push)", "nsenter -t 1 -n git push", "trap 'git push' EXIT", "trap -- 'git push' 0", "setarch x86_64 git push", "linux64 git push",
     "script -c 'git push' /dev/null", "script -qc 'git push' /dev/null", "script -qec 'git push' /dev/null", "script --command 'git push' /dev/null",
     "setsid -w git push", "nice -n 5 git push", "nohup git push", "stdbuf -o0 git push", "timeout -k 1 5 git push", "time -p git push", "chrt -o 0 git push",
     "ionice -c 3 git push", "taskset 1 git push", "prlimit --nofile=100 git push", "flock f git push", "flock f -c 'git push'", "unshare git push",
@@ -74,7 +74,7 @@ POSSIBLE_OR_OPAQUE = [
     # Wildcards and braces.
     "touch push; git pus?", "touch push; git p*", "touch push; git p[u]sh",
     # Text that a shell reads.
-    "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'", ". <(echo git push)", "bash <(echo git push)",
+    "source -- /dev/stdin <<< 'git push'", ". /dev/stdin <<< 'git push'",
     "echo git push | bash /dev/stdin", "echo Z2l0IHB1c2gK | base64 -d | bash", "printf '%s %s' git push | sh", "echo hsup tig | rev | sh",
     "echo git push | while read l; do $l; done", "echo git push | while read l; do eval \"$l\"; done",
     "while read l; do $l; done <<< 'git push'", "f() { sh; }; echo git push | f",
@@ -88,7 +88,7 @@ POSSIBLE_OR_OPAQUE = [
     "read 'a[$(git push)]' <<< x", "declare 'a[$(git push)]=1'", "test -v 'a[$(git push)]'", "[ -v 'a[$(git push)]' ]", "[[ -v 'a[$(git push)]' ]]", "a=(1); unset 'a[$(git push)]'",
     "echo git push > f; BASH_ENV=./f bash -c :", "mapfile -C 'git push #' -c 1 <<< x", "readarray -C 'git push #' -c 1 <<< x", "compgen -C 'git push' x",
     "hash -p \"$(command -v git)\" g; g push", "shopt -s expand_aliases; alias g='git push'; eval g", "alias g=git\ng push", "PAGER='git push' sh -c '$PAGER'",
-    "EDITOR='git push' bash -c 'eval $EDITOR'", "coproc N { git push; }; wait",
+    "EDITOR='git push' bash -c 'eval $EDITOR'",
     # Files that the line writes.
     "printf 'git push\\n' > s; sh s", "printf 'git push\\n' > s; . ./s", "printf '#!/bin/sh\\ngit push\\n' > s; chmod +x s; ./s", "echo git push | tee s; sh s", "cat > s <<EOF\ngit push\nEOF\nbash s",
     "printf 'git push' | dd of=s; sh s", "cat <<EOF > s; sh s\ngit push\nEOF", "ln -s \"$(command -v git)\" g; ./g push", "cp \"$(command -v git)\" g; ./g push",

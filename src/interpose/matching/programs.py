@@ -16,7 +16,8 @@ __all__ = [
     "BUILD_TOOLS", "BUILTINS", "COMMANDS_IN_VALUES", "COMMAND_OPTIONS", "COMMAND_VARIABLES",
     "DIRECTORY_VARIABLES", "DOCKER_FLAGS", "EVALUATING_BUILTINS",
     "FILES_READ_BY_NAME", "FILE_VARIABLES", "GIT_TEXT_SUBCOMMANDS", "GLOBAL_OPTIONS", "INERT", "INTERPRETERS", "KNOWN",
-    "MODULES_THAT_RUN_CODE", "OPTION_VARIABLES", "PRODUCERS", "READS_COMMANDS", "READS_DATA", "RUN_OPTIONS",
+    "MODULES_THAT_RUN_CODE", "OPTION_VARIABLES", "PRODUCERS", "READS_COMMANDS", "READS_DATA",
+    "REST_OPTIONS", "RUN_OPTIONS",
     "SETTINGS_PRINTERS", "SHELLS", "SHELL_WITHOUT_COMMAND", "SPELLINGS", "SUBCOMMAND_WORDS", "TEXT_OPTIONS",
     "TEXT_WRAPPERS", "WRAPPERS", "WRITERS", "Options", "Wrapper", "is_known_program", "is_sourced_safely",
     "options_of", "spellings_of",
@@ -466,7 +467,7 @@ WRAPPERS: dict[str, Wrapper] = {
         "yqp:c-n: yes no quiet package= no-install ignore-existing userconfig= shell= npm= legacy-peer-deps"
     ),
     "nsenter": Wrapper(
-        "at:mu:i:n:pC:U:T:S:G:r:w:FZ all target= mount uts ipc net pid cgroup user time root= wd= "
+        "at:muinpCUTS:G:rwFZ all target= mount uts ipc net pid cgroup user time root= wd= "
         "preserve-credentials no-fork setuid= setgid="
     ),
     "numactl": Wrapper("i:N:C:m:lp: interleave= cpunodebind= physcpubind= membind= localalloc preferred="),
@@ -581,7 +582,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "x86_64": Wrapper("vRFZLXBI3T"),
     "xargs": Wrapper(
         "0a:d:eE:iI:J:lL:n:oP:prR:s:S:tx null arg-file= delimiter= replace max-args= max-procs= "
-        "no-run-if-empty max-lines verbose interactive"
+        "no-run-if-empty max-lines verbose interactive process-slot-var= max-chars= eof show-limits exit open-tty"
     ),
     "xcrun": Wrapper(" sdk= toolchain= log verbose find= show-sdk-path"),
     "xvfb-run": Wrapper(
@@ -606,26 +607,31 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
     "fzf": _names("--bind --preview --preview-window"),
     "g++": _names("-wrapper"),
     "gcc": _names("-wrapper"),
-    "gdb": _names("-eval-command -ex -iex"),
     "git": _names(
         "--commit-filter --env-filter --exec --extcmd --index-filter --msg-filter --open-files-in-pager "
         "--receive-pack --tool --tree-filter --upload-pack -O -x"
     ),
-    "gmake": _names("--eval -E"),
+    "git clone": _names("-u"),
+    "git daemon": _names("--access-hook"),
+    "git difftool": _names("--extcmd -x"),
+    "git grep": _names("--open-files-in-pager -O"),
+    "git rebase": _names("--exec -x"),
+    "git send-email": _names("--cc-cmd --header-cmd --sendmail-cmd --to-cmd"),
     "gnome-terminal": _names("-- --command -e -x"),
     "go": _names("-exec -toolexec"),
     "hyperfine": _names("-C -c -p -s --cleanup --conclude --prepare --setup"),
     "hg": _names("--config --remotecmd --ssh"),
     "install": _names("--strip-program"),
-    "make": _names("--eval -E"),
     "man": _names("--html --pager -H -P"),
     "mutt": _names("-e"),
     "mysql": _names("--pager"),
     "nc": _names("-c -e"),
     "ncat": _names("--exec --sh-exec -c -e"),
-    "nix": _names("--command -c"),
     "nix-shell": _names("--command --run"),
     "nodemon": _names("--exec -x"),
+    "npm exec": _names("--call -c"),
+    "npm x": _names("--call -c"),
+    "npx": _names("--call -c"),
     "openssl": _names("-engine"),
     "prove": _names("--exec -e"),
     "psql": _names("--command -c"),
@@ -645,7 +651,6 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
     "vagrant": _names("--command -c"),
     "watchman-make": _names("--run"),
     "wget": _names("--execute --use-askpass -e"),
-    "xterm": _names("-e"),
     "zip": _names("--unzip-command -TT"),
 }
 """Options whose value is a command, or sets one."""
@@ -657,15 +662,22 @@ COMMAND_OPTIONS: dict[str, frozenset[str]] = {
         "--commit-filter --env-filter --exec --extcmd --index-filter --msg-filter --open-files-in-pager "
         "--parent-filter --receive-pack --tag-name-filter --tree-filter --upload-pack"
     ),
+    "git clone": _names("-u"),
+    "git daemon": _names("--access-hook"),
+    "git difftool": _names("--extcmd -x"),
+    "git rebase": _names("--exec -x"),
+    "git send-email": _names("--cc-cmd --header-cmd --sendmail-cmd --to-cmd"),
     "go": _names("-exec -toolexec"),
     "hyperfine": _names("-C -c -p -s --cleanup --conclude --prepare --setup"),
     "man": _names("--pager -P"),
     "nc": _names("-c -e"),
     "ncat": _names("--exec --sh-exec -c -e"),
     "netcat": _names("-c -e"),
-    "nix": _names("--command -c"),
     "nix-shell": _names("--command --run"),
     "nodemon": _names("--exec -x"),
+    "npm exec": _names("--call -c"),
+    "npm x": _names("--call -c"),
+    "npx": _names("--call -c"),
     "prove": _names("--exec -e"),
     "rg": _names("--hostname-bin --pre"),
     "rsync": _names("--rsh --rsync-path -e"),
@@ -679,10 +691,21 @@ COMMAND_OPTIONS: dict[str, frozenset[str]] = {
     ),
     "vagrant": _names("--command -c"),
     "watchman-make": _names("--run"),
-    "xterm": _names("-e"),
     "zip": _names("--unzip-command -TT"),
 }
 """Those of them whose value is wholly a command of a shell, to which the program may add words."""
+
+REST_OPTIONS: dict[str, frozenset[str]] = {
+    "alacritty": _names("--command -e"),
+    "gnome-terminal": _names("-- -x"),
+    "konsole": _names("-e"),
+    "nix": _names("--command -c"),
+    "terminator": _names("--execute -x"),
+    "urxvt": _names("-e"),
+    "xfce4-terminal": _names("--execute -x"),
+    "xterm": _names("-e"),
+}
+"""Those of them after which all words are one command."""
 
 COMMANDS_IN_VALUES: dict[str, tuple[str, ...]] = {
     "scp": ("ProxyCommand", "KnownHostsCommand", "LocalCommand"),
@@ -847,9 +870,10 @@ SHELL_WITHOUT_COMMAND = frozenset(
 )
 """Wrappers that start a shell if no command is given."""
 
-TEXT_WRAPPERS = frozenset(
-    ["concurrently", "entr", "heroku run", "hyperfine", "npx", "parallel", "screen", "srun", "watchexec", "xvfb-run"]
-)
+TEXT_WRAPPERS = frozenset([
+    "concurrently", "entr", "heroku run", "hyperfine", "npm exec", "npm x", "npx", "parallel", "pnpm exec", "screen",
+    "srun", "watchexec", "xvfb-run", "yarn exec",
+])  # fmt: skip
 """Wrappers that give one text to a shell."""
 
 MODULES_THAT_RUN_CODE = _names(

@@ -27,12 +27,17 @@ from .effects.output import consumed_commands
 from .effects.rows import written
 from .effects.tool_lines import directory_of_input, is_shell_tool, lines_of_input
 
-__all__ = ["Call", "PlaceKind"]
+__all__ = ["SETTERS", "Call", "PlaceKind"]
 
 _LONGEST = 4_096
 
 PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
 """``root`` is ``/``, the home, the project or a directory above one of them. ``inside`` is below the project."""
+
+SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
+"""Commands that may set a variable to a text that the line chooses."""
+_ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose", "ssh", "vagrant")
+"""Programs that run a command in a container or on another machine."""
 
 
 class Call:
@@ -124,6 +129,11 @@ class Call:
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
         return self._folders[folder]
+
+    def is_elsewhere(self, effect: Effect) -> bool:
+        """Return whether the commands that have an effect run in a container or on another machine."""
+        found = [command for _, command in self.commands_of(effect)]
+        return bool(found) and all(any(one.split()[0] in _ELSEWHERE for one in command.via) for command in found)
 
     def place_of(self, path: str) -> PlaceKind:
         """Return where a file of an effect is; links are followed, except that of the last part."""

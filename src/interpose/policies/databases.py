@@ -87,10 +87,10 @@ POLICY = Policy(
         production(),
         action("productionChange", "ask", "changes of the schema in production"),
         action("productionDelete", "deny", "all the others in production"),
-        names("free", (), "the names of databases, hosts and environments where everything is allowed: test"),
+        names("free", (), "the names of databases, hosts and environments where everything is allowed, such as test"),
         flag("strings", True, "whether statements in inline code are judged: python -c, node -e"),
     ),
-    recommended={"schema": "allow"},
+    recommended={"schema": "allow", "free": ["test", "testing"]},
     notes=(
         "SQL is split into tokens, so that a word in a string or a comment is no statement. It is read "
         "from the options and "

@@ -543,6 +543,8 @@ def _with_tilde(word: str) -> str:
 
 
 def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves: bool) -> Value:
+    if one.pipe:
+        return None
     if one.commands is not None:
         return _printed(parsed.commands[slice(*one.commands)], moves)
     if one.default and chosen.get(_key(one)) is not None:

@@ -10,7 +10,9 @@ from ..programs import INTERPRETERS, KNOWN
 from .languages import is_inert_code
 from .line import Suspect
 from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
-from .words import MANY, is_known
+from .words import MANY, UnreadKind, base_name, is_known
+
+_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
 
 __all__ = ["run_interpreter", "run_shell"]
 
@@ -30,13 +32,14 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         if option in ("-", "--"):
             break
         if option.startswith("--"):
-            if option.partition("=")[0] in ("--rcfile", "--init-file", "--command", "--init-command"):
-                line.cannot_read(f"{name} {option} runs a file or a text", "file")
-                line.suspect_texts(name, arguments, runs=True)
-            at += option in ("--rcfile", "--init-file")
+            at += _long_option(line, name, option, arguments[at] if at < len(arguments) else "", context)
             continue
         if name in ("zsh", "ksh", "mksh") and option[1:2] == "o" and len(option) > 2:
             continue  # the name of the option follows at once
+        if re.match(r"[-+][a-zA-Z]*?[oO][a-z]{4,}", option):
+            line.cannot_read(f"the options of {name} are written in a way that shells read differently")
+            line.suspect_texts(name, arguments, runs=True)
+            return INPUT_RUN
         has_text |= "c" in option[1:] and option[0] == "-"
         reads |= "s" in option[1:]
         only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option
@@ -51,7 +54,25 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     if reads or at >= len(arguments):
         line.hungry[context.raw.place] = (name, context)
         return INPUT_RUN
+    if text := line.printed_text(arguments[at], context):
+        return line.run_text(text, context, name, positional=arguments[at:])
     return line.run_file(name, arguments[at], context, arguments[at + 1 :])
+
+
+def _long_option(line: Resolver, name: str, option: str, following: str, context: Context) -> int:
+    """Read the file or the text that a long option of a shell runs; return whether it is the next word."""
+    option, equals, value = option.partition("=")
+    value = value if equals else following
+    if option in ("--command", "--init-command"):
+        line.run_text(value, context, f"{name} {option}")
+    elif option not in ("--rcfile", "--init-file"):
+        return 0
+    elif text := line.printed_text(value, context):
+        line.run_text(text, context, f"{name} {option}")
+    else:
+        kind: UnreadKind = "file" if is_known(base_name(value)) else "computed"
+        line.cannot_read(f"{name} {option} runs a file", "written" if line.wrote(value) else kind)
+    return not equals
 
 
 def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -67,8 +88,10 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
             return INPUT_SUSPECT
         if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
             return _code(line, name, option)
-        if option in ("-m", "-jar") or (name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)):
-            return _module(line, arguments[at:], context)
+        module = _MODULE.fullmatch(option) if name.startswith(("py", "ipython")) else None
+        if option in ("-m", "-jar") or module:
+            given = [module[1]] if module and module[1] else []
+            return _module(line, [*given, *arguments[at:]], context)
         code = _code_of(name, letters, option, arguments, at)
         if code is not None:
             return _code(line, name, code)

@@ -31,6 +31,7 @@ from .words import (
 __all__ = ["ARRAY_ELEMENT", "Parsed", "parse"]
 
 ARRAY_ELEMENT = "it is an element of an array"
+_IN_TEST = "it stands in [[ ]]"
 
 _DEEPEST = 40
 _MOST_COMMANDS = 3_000
@@ -58,7 +59,7 @@ _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
-_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([^${}`'\"\\*?\[]+)", re.ASCII)
+_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]((?:[^${}`'\"\\*?\[]|\"[\w./:@%+-]*\"|'[\w./:@%+-]*')+)", re.ASCII)
 _REST = re.compile(r"[^\s;&|<>()]+")
 _LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
@@ -67,6 +68,9 @@ _NUMBERS = re.compile(r"[ 0-9:-]*\Z")
 _NUMBER_OF = re.compile(r"\$\((?:nproc|date \+%s|id -u|getconf \w+)\)")
 _EVALUATED = re.compile(r"[A-Za-z_]\w*|\$\(", re.ASCII)
 _INDIRECT = re.compile(r"![A-Za-z_]\w*(?:[@*]|\[[@*]\])?\}?", re.ASCII)
+
+# What may follow the name of a coprocess: a command that is more than words.
+_COMPOUND = re.compile(r"(?:[ \t]|\\\n)+(?:\(|(?:\{|\[\[|if|while|until|for|case|select)(?=\s))")
 
 _OPENERS = frozenset(["{", "if", "while", "until"])
 _CLOSERS = frozenset(["}", "fi", "done"])
@@ -137,6 +141,7 @@ class _List:
         self.command = RawCommand()
         self.kind = ""  # for, select, function: the head that is being read
         self.timed = False
+        self.is_coprocess = False  # the word before was coproc
         self.forked: list[str] | None = None  # after &>: bash redirects, other shells end the command
         self.group = (0, 0)  # the commands of the compound command that has just ended
         self.descriptor = ""
@@ -179,7 +184,7 @@ class _List:
                 self.parsed.steps.append(at + 1)
         self.forked, self.group = None, (0, 0)
         if command.words and command.words[-1] == "]]":
-            self.doubt = self.doubt.removesuffix("it stands in [[ ]]")
+            self.doubt = self.doubt.removesuffix(_IN_TEST)
 
     def separate(self, *, piped: bool = False) -> None:
         """Finish the current stage of the pipeline, and unless it is piped on, the pipeline."""
@@ -201,6 +206,7 @@ class _List:
             self.separate()
         self.parsed.steps += [word] if word != "time" else []
         self.timed = word == "time"
+        self.is_coprocess = word == "coproc"
 
     def close(self) -> None:
         """Leave a compound command."""
@@ -280,7 +286,7 @@ class _Reader:
         was_test = line.is_test
         line.separate(piped=mark == "|" and ahead != "|")
         if was_test and mark != ";":
-            line.doubt = line.doubt or "it stands in [[ ]]"
+            line.doubt = line.doubt or _IN_TEST
         is_double = bool(ahead) and mark + ahead in ("&&", "||", "|&")
         self.parsed.steps.append(mark + ahead if mark == ahead and is_double else mark)
         self.at += 2 if is_double else 1
@@ -296,7 +302,7 @@ class _Reader:
             self.at = blanks.end()
 
     def _skip_comment(self, line: _List) -> None:
-        if self.arithmetic or line.is_test or line.doubt:
+        if self.arithmetic or line.is_test or (line.doubt and line.command.words[-1:] != ["]]"]):
             raise Unsure("a # that begins a comment, or does not")
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
@@ -313,6 +319,8 @@ class _Reader:
         if before in ("@", "?", "*", "+", "!") and self.at:
             raise Unsure("a pattern of extglob, or a subshell")
         self.at += 1
+        if line.is_test:  # to its end, as the parenthesis ends the command here
+            line.doubt = line.doubt or _IN_TEST
         if words and not self.arithmetic:
             self._skip_blanks()
             if self.text.startswith(")", self.at) and len(words) == 1:
@@ -322,7 +330,7 @@ class _Reader:
             line.end_command()  # a syntax error in every shell, or a test: what is inside counts as commands
         begin = len(self.parsed.commands)
         self.parsed.steps.append("(")
-        self._read_group(line.doubt or ("it stands in [[ ]]" if line.is_test else ""))
+        self._read_group(line.doubt)
         self.parsed.steps.append(")")
         line.group = (begin, len(self.parsed.commands))
 
@@ -441,6 +449,8 @@ class _Reader:
         if sign in ("<<", "<<-"):
             if self.arithmetic or not is_known(target) or "\n" in target or self.at == began:
                 raise Unsure("a here-document whose end is not known")
+            if line.doubt or line.is_test:  # [[ a =~ (<<E) ]]: no here-document for bash
+                raise Unsure("a here-document where a test or an array is written")
             self.waiting.append(_HereDocument(line.command, target, sign, self._source(began) == target))
             return
         text = target if sign == "<<<" else ""
@@ -493,6 +503,9 @@ class _Reader:
         self.substituted.clear()
         if line.forked is not None:
             line.forked.append(word)
+        is_coprocess, line.is_coprocess = line.is_coprocess, False
+        if is_coprocess and line.begins and source not in _RESERVED and _COMPOUND.match(self.text, self.at):
+            return False  # coproc NAME { … }
         if line.begins and self._read_head(line, source, word):
             return source == "esac" and closer == ";;"
         if line.kind == "function":
@@ -566,9 +579,9 @@ class _Reader:
                 pieces.append(plain.group())
                 continue
             mark = self.text[self.at]
-            if mark in "<>" and self._is_process_substitution() and (self.at == began or is_target):
+            if mark in "<>" and self._is_process_substitution() and (is_target or self._begins_value(began)):
                 self.at += 2
-                pieces.append(expanded(self._read_substitution(ONE)))
+                pieces.append(expanded(self._read_substitution(ONE)._replace(pipe=mark)))
             elif mark in " \t\n;&|)<>":
                 break
             elif mark == "(":
@@ -588,6 +601,10 @@ class _Reader:
             unknown = tuple(one for piece in pieces for one in pieces_of(piece) if not isinstance(one, str))
             return MarkedWord(word[: word.index(MANY) + 1], unknown, word[: word.index(MANY) + 1])
         return join(pieces) if pieces else ""
+
+    def _begins_value(self, began: int) -> bool:
+        """Return whether a word that began at a place, or its value after an equals sign, begins here."""
+        return self.at == began or self.text[self.at - 1] == "="
 
     def _read_part(self, mark: str, began: int) -> str | None:
         """Read a special part of a word; None if nothing after it is as it is written."""
@@ -769,7 +786,9 @@ class _Reader:
         names = [one for piece in inner for one in pieces_of(piece) if not isinstance(one, str) and one.name]
         default = _DEFAULT.fullmatch(text, began, self.at - 1)
         if default and len(names) == 1:
-            return expanded(Expansion(value, names[0].name, is_plain=False, default=default.group(1)))
+            return expanded(
+                Expansion(value, names[0].name, is_plain=False, default=re.sub("['\"]", "", default.group(1)))
+            )
         pieces = tuple(one._replace(is_plain=False, mark=value if one is names[0] else "") for one in names)
         return MarkedWord(value, pieces, value) if names else value
 

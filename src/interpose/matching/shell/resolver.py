@@ -51,6 +51,7 @@ from .words import (
     base_name,
     is_known,
     names_in,
+    pieces_of,
     value_of,
     written_of,
 )
@@ -71,6 +72,8 @@ DEEPEST = 10
 _MOST_COMMANDS = 3_000
 _MOST_FED = 100
 _MOST_SETTINGS = 50
+_MOST_GUESSES = 3
+_SHORTEST = 4  # a long option is not shortened further
 
 # What a command does with what it reads.
 INPUT_IGNORED, INPUT_SUSPECT, INPUT_RUN = 0, 1, 2
@@ -103,7 +106,8 @@ _CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet", "socat"])
 _CONNECTS_TO = re.compile(r"^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]", re.IGNORECASE)
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
-_CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat"])
+_CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat", "git rebase", "git difftool"])
+_CLUSTER = re.compile(r"-[a-zA-Z0-9]*([a-zA-Z0-9])")
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
 _TEXT_OPTION_LETTERS = re.compile(r"-[a-zA-Z]*m")
 _SQL_PROGRAMS = frozenset(["psql", "sqlite3"])
@@ -312,6 +316,14 @@ class Resolver:
         self.run_text(text, context, shell)
         return True
 
+    def printed_text(self, word: str, context: Context) -> str:
+        """Return the text of the file ``<(echo …)``; empty if a word is something else, or not wholly in the line."""
+        pieces = pieces_of(word)
+        one = pieces[0] if len(pieces) == 1 else ""
+        if isinstance(one, str) or one.pipe != "<" or one.commands is None:
+            return ""
+        return literal_text(context.parsed.commands[slice(*one.commands)])
+
     def _follow_pipes(self, parsed: Parsed, roles: list[int]) -> None:
         feeds_function = bool(self.functions) and any(
             raw.words and raw.words[0] in self.functions
@@ -419,7 +431,13 @@ class Resolver:
         if name in self.functions:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
-        return self._dispatch(program_of(name), arguments, context)
+        return self._dispatch(self._plain_name(program_of(name)), arguments, context)
+
+    def _plain_name(self, name: str) -> str:
+        """Return the name of a program that runs others as the tables have it: some file systems fold its case."""
+        lower = name.lower()
+        is_another = name != lower and name not in KNOWN and name not in self.readers
+        return lower if is_another and (lower in self.readers or lower in WRAPPERS) else name
 
     def _note(self, words: Sequence[str], context: Context) -> None:
         """Add a command to those of the line."""
@@ -472,8 +490,7 @@ class Resolver:
             if wrapper is not None:
                 return self.run_wrapper(key, wrapper, arguments[at:], context)
         if name in INERT:
-            if name in programs.RUN_OPTIONS:
-                self._run_options(name, arguments, programs.RUN_OPTIONS[name], context)
+            self.run_options(name, arguments, context)
             if name in programs.WRITERS:
                 self._write_operands(name, arguments)
             return INPUT_IGNORED
@@ -495,9 +512,7 @@ class Resolver:
         """Look at the options whose value is a command, and unless they are only stored, at texts."""
         if texts:
             self.suspect_texts(name, arguments)
-        runs = programs.RUN_OPTIONS.get(name)
-        if runs:
-            self._run_options(name, arguments, runs, context)
+        self.run_options(name, arguments, context)
         if name in programs.WRITERS:
             self._write_operands(name, arguments)
         if name in programs.BUILD_TOOLS:
@@ -516,8 +531,6 @@ class Resolver:
             at = next((at for at, word in enumerate(arguments) if word in ("-f", "--file", "-P")), None)
             if at is not None and not is_known("".join(arguments[at + 1 : at + 2])):
                 self.cannot_read(f"{name} runs a file that is computed")
-        if name == "cmake" and list(arguments[:1]) == ["-E"]:
-            self.suspects.append(Suspect("cmake -E", tuple(arguments[1:]), runs=True))
         reads = name in ("make", "gmake") and any(one in ("-f-", "-") for one in arguments)
         if name in _CONNECTS and not set(arguments) & programs.RUN_OPTIONS.get(name, frozenset()):
             return INPUT_SUSPECT
@@ -552,17 +565,25 @@ class Resolver:
         self.suspects += [Suspect(program, one.parts, runs=True) for one in self.commands[commands:] if one.parts]
         del self.commands[commands:], self.opaque[unread:]
 
-    def _run_options(self, name: str, arguments: Sequence[str], runs: frozenset[str], context: Context) -> None:
-        for at, word in enumerate(arguments):
+    def run_options(self, name: str, arguments: Sequence[str], context: Context) -> None:
+        """Read the values of the options that name commands; a long option may be shortened."""
+        runs = programs.RUN_OPTIONS.get(name) or programs.REST_OPTIONS.get(name) or frozenset()
+        for at, word in enumerate(arguments if runs else ()):
             option, equals, value = word.partition("=")
+            if option[:2] == "--" and len(option) > _SHORTEST and option not in runs:
+                option = next((one for one in sorted(runs) if one.startswith(option)), option)
             if option in runs:
                 value = value if equals else "".join(arguments[at + 1 : at + 2])
             elif word[:2] in runs and len(word) > 2 and not word.startswith("--"):
                 value = word[2:]
-            elif name in _CLUSTERED and re.fullmatch(r"-[a-zA-Z0-9]+", word) and f"-{word[-1]}" in runs:
-                option, value = f"-{word[-1]}", "".join(arguments[at + 1 : at + 2])
+            elif name in _CLUSTERED and (cluster := _CLUSTER.fullmatch(word)) and f"-{cluster[1]}" in runs:
+                option, value = f"-{cluster[1]}", "".join(arguments[at + 1 : at + 2])
             else:
                 continue
+            if option in programs.REST_OPTIONS.get(name, ()):
+                if arguments[at + 1 :]:
+                    self.resolve(arguments[at + 1 :], context.inside(f"{name} {option}"))
+                return
             if not is_known(value) and (self.dynamic or MANY in value):
                 self.cannot_read(f"{name} {option} runs a text that is computed")
             elif option in programs.COMMAND_OPTIONS.get(name, ()) or word[:2] in programs.COMMAND_OPTIONS.get(name, ()):
@@ -573,6 +594,7 @@ class Resolver:
 
     def _unknown(self, name: str, arguments: Sequence[str], context: Context) -> int:
         """Suspect every argument of a program that no table has."""
+        self.run_options(name, arguments, context)
         if arguments:
             self.suspects.append(Suspect(name, tuple(arguments)))
             self.suspect_texts(name, arguments)
@@ -605,8 +627,9 @@ class Resolver:
     def run_wrapper(self, key: str, wrapper: Wrapper, arguments: Sequence[str], context: Context) -> int:
         """Read the command after a wrapper's options and operands."""
         at, found, sure = parse_options(arguments, wrapper.options)
+        self.run_options(key, arguments if not sure else arguments[:at], context)
         if not sure:
-            return self.suspect_wrapper(key, arguments)
+            return self.suspect_wrapper(key, arguments, context)
         while wrapper.assigns and at < len(arguments) and arguments[at].find("=") > 0:
             variable, value = arguments[at].partition("=")[0], value_of(arguments[at])
             self._assigns(variable, value, INPUT_SUSPECT, context, alone=False)
@@ -627,8 +650,6 @@ class Resolver:
             return INPUT_RUN if key in programs.SHELL_WITHOUT_COMMAND else INPUT_SUSPECT
         if key == "xargs":
             return self._run_xargs(inner, found, context)
-        if key in programs.RUN_OPTIONS:
-            self._run_options(key, arguments, programs.RUN_OPTIONS[key], context)
         if key in programs.TEXT_WRAPPERS and is_text(inner[0]):
             return max(self.run_text(text, context, key) for text in inner if is_text(text))
         if key.endswith(" run") and inner[0] in programs.SUBCOMMAND_WORDS:  # a script of the project
@@ -666,8 +687,12 @@ class Resolver:
         found = tuple(join_directory(one, written_of(directory)) for one in context.directories)
         return context._replace(directories=tuple(dict.fromkeys(found)))
 
-    def suspect_wrapper(self, key: str, arguments: Sequence[str]) -> int:
-        """Suspect every argument: which of them is the command is not known."""
+    def suspect_wrapper(self, key: str, arguments: Sequence[str], context: Context) -> int:
+        """Suspect every argument: which of them is the command is not known. Those with a program's name may be it."""
+        within = context.inside(key, "options before it are not known")
+        named = [at for at, word in enumerate(arguments) if self._is_program(word)]
+        for at in named[:_MOST_GUESSES]:
+            self.resolve(arguments[at:], within)
         self.suspects.append(Suspect(key, tuple(arguments), runs=True))
         self.suspect_texts(key, arguments, runs=True)
         operands = [word for word in arguments if not word.startswith("-")]
@@ -676,6 +701,11 @@ class Resolver:
         ):
             self.cannot_read(f"the words after {key} are computed")
         return INPUT_SUSPECT if arguments and not set(arguments) & SHELLS else INPUT_RUN
+
+    def _is_program(self, word: str) -> bool:
+        name = program_of(base_name(word))
+        is_listed = name in INERT or name in KNOWN or name in SHELLS or name in self.readers or name in WRAPPERS
+        return is_listed and name not in programs.SUBCOMMAND_WORDS
 
     def run_file(self, name: str, path: str, context: Context, arguments: Sequence[str] = ()) -> int:
         """Note a file that a shell or an interpreter runs, and suspect its arguments."""
@@ -700,7 +730,7 @@ class Resolver:
         """Note a file that the line writes."""
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return
-        base = base_name(target)
+        base = _file_name(target)
         if is_known(base):
             self.written |= {base} if base else set()
         else:
@@ -708,7 +738,7 @@ class Resolver:
 
     def wrote(self, path: str) -> bool:
         """Return whether the line writes, or may write, a file of this name."""
-        base = base_name(path)
+        base = _file_name(path)
         return bool(base) and (base in self.written or any(fnmatch(base, one) for one in self.written_like))
 
     def _write_operands(self, name: str, arguments: Sequence[str]) -> None:
@@ -725,6 +755,10 @@ class Resolver:
                 if not word.startswith("-") and (is_known(word) or not is_known(base_name(word))):
                     self.writes(word.rstrip("/"))
 
+    def sets(self, name: str, value: str, context: Context) -> None:
+        """Note a variable that a program sets for what it runs."""
+        self._assigns(name, value, INPUT_SUSPECT, context, alone=False)
+
     def _assigns(self, name: str, value: str, role: int, context: Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""
         self.holds_text |= not _NUMBER.fullmatch(value)
@@ -739,7 +773,7 @@ class Resolver:
         elif (
             name in programs.FILE_VARIABLES
             or _FILE_VARIABLE.match(name)
-            or (name == "ENV" and re.search("[/$`]", value))
+            or (name == "ENV" and (re.search("[/$`]", value) or _is_interactive(context.raw.words)))
         ):
             if value and not (name in programs.OPTION_VARIABLES and _FILE_VALUE.match(value)):
                 if name in _PROMPTS:
@@ -785,6 +819,12 @@ class Resolver:
                     self._assigns(setting.group(1), value_of(word), INPUT_SUSPECT, context, alone=True)
 
 
+def _file_name(path: str) -> str:
+    """Return the name of a file: as the line shows it where it is a variable, such as one that mktemp has made."""
+    base, shown = base_name(path), base_name(written_of(path))
+    return shown if not is_known(base) and is_known(shown) and not set(shown) & set("*?[{~") else base
+
+
 def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple[RawCommand, Context]]:
     """Yield a command with the values that its variables may have; with one that is not known, as it is written."""
     texts = [*raw.words, *(part for one in raw.redirections for part in (one.target, one.text))]
@@ -808,6 +848,12 @@ def _variants(raw: RawCommand, context: Context, state: State) -> Iterator[tuple
         if several:
             variant = raw.filled(several, redirections)
             yield variant, context._replace(raw=variant, grade="possible", why="a variable may hold it")
+
+
+def _is_interactive(words: Sequence[str]) -> bool:
+    """Return whether a command is a shell that reads the file in ENV first."""
+    is_shell = bool(words) and base_name(words[0]) in SHELLS
+    return is_shell and (len(words) == 1 or any(re.fullmatch("-[a-z]*i[a-z]*", word) for word in words[1:]))
 
 
 def _positional_values(words: Sequence[str]) -> dict[str, tuple[str | None, ...]]:

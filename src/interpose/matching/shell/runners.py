@@ -13,7 +13,6 @@ from ..programs import INTERPRETERS, WRAPPERS, Wrapper
 from .flow import is_from_outside
 from .functions import ANYTHING, text_of
 from .interpreters import run_interpreter, run_shell
-from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
 from .options import operands_of, parse_options
 from .resolver import (
@@ -25,6 +24,7 @@ from .resolver import (
     ProgramReader,
     Resolver,
 )  # fmt: skip
+from .scripts import read_awk, read_cmake, read_debugger, read_editor, read_make, read_sed
 from .texts import is_text
 from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known, written_of
 
@@ -44,8 +44,6 @@ _GIT_COMMAND_KEYS = re.compile(
     r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
-_EDITOR_COMMAND = re.compile(r"(?:^|[:|\s])!+([^|\n]+)|system(?:list)?\(['\"]([^'\"\n]+)['\"]\)")
-_SED_EXECUTES = re.compile(r"(?:^|[;{}\n])[0-9,$~!/\s]*e[ \t]+([^\n]+)")
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
 _TMUX_RUNS = frozenset([
     "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
@@ -67,6 +65,8 @@ def _source(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     if not words:
         return INPUT_IGNORED
     path = words[0]
+    if text := line.printed_text(path, context):
+        return line.run_text(text, context, name)
     if _is_safe_text(words[:1], context):
         return INPUT_IGNORED
     if programs.is_sourced_safely(path.replace(ONE, "")) and MANY not in path and path not in line.written:
@@ -147,7 +147,7 @@ def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
             raise Unsure("too many commands that run commands")
         return _env(line, name, [*split.split(), *arguments[at:]], context.inside("env -S"))
     if not sure:
-        return line.suspect_wrapper("env", arguments)
+        return line.suspect_wrapper("env", arguments, context)
     context = line.move(context, found.get("C", found.get("chdir")))
     return (
         line.run_wrapper("env", Wrapper(assigns=True), arguments[at:], context)
@@ -196,7 +196,7 @@ def _joined(line: Resolver, name: str, arguments: Sequence[str], context: Contex
         arguments, "bcd:egn:pqrtwx beep color differences errexit chgexit interval= no-title precise exec"
     )
     if not sure:
-        return line.suspect_wrapper(name, arguments)
+        return line.suspect_wrapper(name, arguments, context)
     if found.keys() & {"x", "exec"}:
         return line.resolve(arguments[at:], context.inside(name)) if at < len(arguments) else INPUT_IGNORED
     return line.run_text(" ".join(arguments[at:]), context, name)
@@ -207,7 +207,7 @@ def _flock(line: Resolver, name: str, arguments: Sequence[str], context: Context
     at, _, sure = parse_options(arguments, spec)
     rest = arguments[at + 1 :]
     if not sure:
-        return line.suspect_wrapper(name, arguments)
+        return line.suspect_wrapper(name, arguments, context)
     if rest and rest[0] in ("-c", "--command"):
         return line.run_text("".join(rest[1:2]), context, "flock -c")
     return line.resolve(rest, context.inside(name)) if rest else INPUT_IGNORED
@@ -233,7 +233,7 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
             if not is_known(value):
                 line.cannot_read("ssh -o runs a text that is computed")
     if not sure or not sure_again:
-        return line.suspect_wrapper(name, arguments)
+        return line.suspect_wrapper(name, arguments, context)
     rest = rest[again:]
     if not rest:
         return INPUT_RUN
@@ -300,6 +300,7 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     for place, word in enumerate(words):
         if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
             _git_setting(line, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
+    line.run_options(" ".join(["git", *words[:1]]), words[1:], context)
     return line.look_into(name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
 
 
@@ -309,7 +310,7 @@ def _git_setting(line: Resolver, key: str, value: str, context: Context, words: 
         line.cannot_read("a setting of git is computed")
     elif key.lower().startswith("alias."):
         _git_alias(line, key, value, context, words)
-    elif not _BENIGN_GIT_KEYS.match(key) and value:
+    elif value and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
         line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
             line.cannot_read(f"{key} makes git run files", "variable")
@@ -341,73 +342,6 @@ def _names_word(name: str, context: Context) -> bool:
     """Return whether another command of the text may use an alias of git."""
     words = [word for raw in context.parsed.commands if "config" not in raw.words for word in raw.words]
     return any(word == name or not is_known(word) or (is_text(word) and name in word) for word in words)
-
-
-def _awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    at = 0
-    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-":
-        option = arguments[at]
-        at += 1
-        if option.startswith(("-f", "--file")):
-            path = option[2:] if not option.startswith("--") else option.partition("=")[2]
-            return line.run_file(name, path or "".join(arguments[at : at + 1]), context)
-        if option == "--":
-            break
-        if option.startswith(("-e", "--source", "-i", "-l", "-E")):
-            line.cannot_read(f"code for {name}, which is not read", "code")
-        at += option in ("-F", "-v")
-    code = "".join(arguments[at : at + 1])
-    line.texts.append(code)
-    if not is_known(code) or not is_inert_awk(code):
-        line.cannot_read(f"code for {name}, which is not read", "code")
-        line.suspects.append(Suspect(name, text=code, runs=True))
-    return INPUT_IGNORED
-
-
-def _sed(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    scripts, operands, at = list[str](), list[str](), 0
-    while at < len(arguments):
-        word = arguments[at]
-        at += 1
-        value = "".join(arguments[at : at + 1])
-        if word in ("-e", "--expression") or re.fullmatch(r"-[nrEsuz]*e", word):
-            scripts.append(value)
-            at += 1
-        elif word.startswith("--expression="):
-            scripts.append(word.partition("=")[2])
-        elif word in ("-f", "--file") or word.startswith("--file="):
-            line.run_file(name, word.partition("=")[2] or value, context)
-            scripts.append("")
-            at += word in ("-f", "--file")
-        elif not word.startswith("-") or word == "-":
-            operands.append(word)
-    if not scripts:
-        scripts = operands[:1]
-        if operands[:1] == [""] and len(operands) > 1:  # BSD: sed -i '' script
-            scripts = operands[1:2]
-    for script in scripts:
-        if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or (ONE in script and line.dynamic):
-            for command in _SED_EXECUTES.finditer(script):
-                line.run_text(command.group(1), context, name, "sed runs it")
-            line.cannot_read("code for sed, which is not read", "code")
-            line.suspects.append(Suspect(name, text=script, runs=True))
-    return INPUT_IGNORED
-
-
-def _editor(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    """Look at the commands of an editor: a plain word is one of its own."""
-    for at, word in enumerate(arguments):
-        if word in ("-c", "--cmd", "-S", "-s", "-u") or word.startswith("+"):
-            value = word[1:] if word.startswith("+") else "".join(arguments[at + 1 : at + 2])
-            if word in ("-S", "-s", "-u") and "." in value:
-                line.ran.append((name, value))
-            elif not re.fullmatch(r"[\w ]*|:?[\w]+!?|/.*", value) or value.startswith("!"):
-                for command in _EDITOR_COMMAND.finditer(value):
-                    line.run_text(command.group(1) or command.group(2), context, name, "the editor runs it")
-                line.cannot_read(f"code for {name}, which is not read", "code")
-                line.suspects.append(Suspect(name, text=value, runs=True))
-    line.suspect_texts(name, arguments)
-    return INPUT_RUN if name in ("ed", "ex", "red") or {"-es", "-e", "-s", "-"} & set(arguments) else INPUT_SUSPECT
 
 
 def _reads_commands(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -478,7 +412,7 @@ def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 def _capsh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     if "--" in arguments:
         return run_shell(line, "bash", arguments[list(arguments).index("--") + 1 :], context)
-    return line.suspect_wrapper(name, arguments)
+    return line.suspect_wrapper(name, arguments, context)
 
 
 def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -491,7 +425,9 @@ def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], cont
             break
         if option in ("-x", "--exec", "-a", "--startas"):
             program = value if equals else "".join(arguments[at + 1 : at + 2])
-    return line.resolve([program, *rest], context.inside(name)) if program else line.suspect_wrapper(name, arguments)
+    if not program:
+        return line.suspect_wrapper(name, arguments, context)
+    return line.resolve([program, *rest], context.inside(name))
 
 
 def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -504,7 +440,7 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     for word in arguments[end:] if end is not None else ():
         line.suspects.append(Suspect(name, text=word, runs=True))
     if not sure:
-        return line.suspect_wrapper(name, arguments)
+        return line.suspect_wrapper(name, arguments, context)
     if not command[at:]:
         given = arguments[end + 1 :] if end is not None else ()
         for word in given:
@@ -536,7 +472,7 @@ def _setarch(line: Resolver, name: str, arguments: Sequence[str], context: Conte
         more, _, sure_again = parse_options(arguments[at + 1 :], spec)
         at, sure = at + 1 + more, sure and sure_again
     if not sure:
-        return line.suspect_wrapper(name, arguments)
+        return line.suspect_wrapper(name, arguments, context)
     return line.run_wrapper(name, Wrapper(), arguments[at:], context)
 
 
@@ -639,9 +575,12 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _ssh: "ssh slogin autossh mosh",
     _docker: "docker podman nerdctl nvidia-docker",
     _git: "git",
-    _awk: "awk gawk mawk nawk",
-    _sed: "sed gsed",
-    _editor: "vim vi nvim ex ed view rvim vimdiff red",
+    read_awk: "awk gawk mawk nawk",
+    read_sed: "sed gsed",
+    read_cmake: "cmake",
+    read_debugger: "gdb lldb rust-gdb rust-lldb cgdb",
+    read_make: "make gmake bsdmake",
+    read_editor: "vim vi nvim ex ed view rvim vimdiff red",
     _reads_commands: "at batch crontab",
     _callback: "mapfile readarray complete compgen bind",
     _changes_names: "hash enable fc history",

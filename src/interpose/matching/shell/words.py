@@ -117,6 +117,8 @@ class Expansion(NamedTuple):
     """The range of the commands in a substitution."""
     default: str = ""
     """The text after ``${x:-`` and the like, which it may be too."""
+    pipe: str = ""
+    """``<`` or ``>`` for ``<(…)`` and ``>(…)``, the name of a file that is not what the commands print."""
 
 
 class MarkedWord(str):

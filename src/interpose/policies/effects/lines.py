@@ -9,18 +9,21 @@ from functools import lru_cache
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE, is_known
+from .computed_words import computed_words
 from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
 from .inline_code import code_of, read_code
 from .network_code import network_in_code
 from .rows import RUNS, Found, apply_rows, written
+from .scripts import effects_of_script, scripts_read
 from .secret_reads import read_secrets
 from .sizes import size_effects
 from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
+from .variables import loading_variables
 from .xargs import Inputs
 
 __all__ = ["effects_of_line", "unread"]
@@ -108,21 +111,28 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for name, value in command.assigned:
         if is_check_off(name, value):
             yield Found("tls-off")
+    yield from loading_variables(command)
+    yield from computed_words(command)
     given = texts.read_by(command)
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command, given)
     language, code = code_of(command, given)
     for one in code:
-        yield from read_code(language, one)
+        for found in read_code(language, one):
+            yield found
+            if found.kind == RUNS:
+                yield Found("code-command", found.target)
     yield from network_in_code(command, code)
+    if not code:
+        yield from effects_of_script(texts, command)
 
 
 def unread(line: Line) -> tuple[Unread, ...]:
     """Return what a line runs that cannot be read, without the code and the statements that are read here."""
-    if not any(reason.kind in ("code", "input", "file") for reason in line.opaque):
+    if not any(reason.kind in ("code", "input", "file", "written") for reason in line.opaque):
         return line.opaque
     texts = Texts(line)
-    read = set[str]()
+    read = set(scripts_read(line, texts))
     for command in line.commands:
         given = texts.read_by(command)
         names = (command.name, program_of(command.name))

@@ -88,7 +88,12 @@ def _hides(raw: RawCommand) -> bool:
 def _takes(words: Iterable[str]) -> bool:
     """Return whether a command takes what it reads and prints nothing of it."""
     given = list(words)
-    return _program(given) in _TAKERS or "--password-stdin" in given or _is_quiet(given)
+    return _program(given) in _TAKERS or "--password-stdin" in given or _is_quiet(given) or _cuts_names(given)
+
+
+def _cuts_names(words: list[str]) -> bool:
+    """Return whether a command shows only the names of variables: ``cut -d= -f1``."""
+    return _program(words[:1]) == "cut" and "".join(words[1:]) in ("-d=-f1", "-f1-d=")
 
 
 def _is_quiet(words: Iterable[str]) -> bool:
@@ -100,10 +105,11 @@ def _is_quiet(words: Iterable[str]) -> bool:
 
 # Variables that hold no secret; what follows such a word in a name is taken for harmless too.
 _PLAIN = frozenset({
-    "CI", "COLORTERM", "CONDA", "DEBUG", "DISPLAY", "EDITOR", "GOPATH", "GOROOT", "HOME", "HOSTNAME", "JAVA_HOME",
-    "LANG", "LC_", "LC_ALL", "LOGNAME", "NODE", "NODE_ENV", "NODE_OPTIONS", "NVM", "PATH", "PORT", "PWD", "PYENV",
-    "PYTHON", "PYTHONPATH", "RUST", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "USER", "VIRTUAL", "VIRTUAL_ENV",
-    "WAYLAND", "XDG",
+    "ANDROID_HOME", "AWS_PROFILE", "AWS_REGION", "BASH", "CI", "COLORTERM", "CONDA", "CUDA", "CUDA_VISIBLE_DEVICES",
+    "DEBUG", "DISPLAY", "DJANGO_SETTINGS_MODULE", "EDITOR", "FLASK_ENV", "GO", "GOPATH", "GOROOT", "HOME", "HOSTNAME",
+    "JAVA", "JAVA_HOME", "LANG", "LC_", "LC_ALL", "LOGNAME", "NODE", "NODE_ENV", "NODE_OPTIONS", "NVM", "PATH", "PORT",
+    "PWD", "PYENV", "PYTHON", "PYTHONPATH", "RAILS_ENV", "RUST", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "USER",
+    "VIRTUAL", "VIRTUAL_ENV", "WAYLAND", "XDG",
 })  # fmt: skip
 
 

@@ -35,7 +35,7 @@ _NOTHING = frozenset({
     "false", "which", "type", "alias", "exa", "eza", "tree", "trash", "rg", "expect", "man", "help", "return", "exit",
     "for", "read", "getfacl", "setfacl", "lsattr", "namei", "truncate", "tee", "ssh-keygen", "mkcert", "openssl",
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
-    "shellcheck", "prettier", "rename", "case", "git-crypt", "ssh-copy-id",
+    "shellcheck", "prettier", "venv", "virtualenv", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
 _HIDDEN = re.compile(rf"\.(?:[*?{MANY}]|\[[^\]]*\])+")
 """A pattern for all hidden files: only the disk says whether a secret is among them."""
@@ -51,9 +51,9 @@ _SHOWS = _NAMES - frozenset(
 
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
-    "ansible-playbook", "kubectl", "helm", "node", "deno", "bun", "npm", "npx", "yarn", "pnpm", "make", "cosign",
-    "codesign", "jarsigner", "apksigner", "signtool", "gpg", "sops", "age", "kubeseal", "flask", "uvicorn", "python",
-    "ruby", "java", "nginx", "caddy", "openvpn", "wg-quick", "fastlane", "flutter", "xcrun", "keepassxc", "minisign",
+    "ansible-playbook", "kubectl", "helm", "deno", "npm", "npx", "yarn", "pnpm", "make", "cosign",
+    "codesign", "jarsigner", "apksigner", "signtool", "gpg", "sops", "age", "kubeseal", "flask", "uvicorn",
+    "java", "nginx", "caddy", "openvpn", "wg-quick", "fastlane", "flutter", "xcrun", "keepassxc", "minisign",
     "vault", "set-env", "env-cmd", "doppler", "infisical", "step", "certutil", "pk12util", "update-ca-certificates",
 })  # fmt: skip
 """Programs that work with a secret file that they are given."""
@@ -122,7 +122,9 @@ class _Reading:
 
     def sent_by(self, command: Command) -> Sent | None:
         """Return what a command sends to another machine."""
-        return sent_by(command, self.texts.read_by(command) if self.texts and command.name == "curl" else ())
+        if self.texts is None or command.name != "curl":
+            return sent_by(command)
+        return sent_by(command, (*self.texts.read_by(command), *self.texts.substituted_in(command)))
 
     def is_one_of_many(self, path: str, command: Command) -> bool:
         """Return whether a path is unknown and stands for each of many files: in a loop, or given by find or xargs."""

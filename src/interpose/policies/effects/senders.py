@@ -67,10 +67,9 @@ _CONFIG = re.compile(
 def _configs(arguments: Arguments) -> list[str]:
     """Return the texts of the configurations that curl reads, as far as the line shows them."""
     values = arguments.options.get("K", [])
-    texts = [value for value in values if "=" in value or "@" in value]  # a process substitution, as its text
-    if any(value in ("-", "/dev/stdin") for value in values):
-        texts += [one.text for one in arguments.command.redirections] + list(arguments.texts)
-    return texts
+    if not any(value in ("-", "/dev/stdin") or not is_known(value) for value in values):
+        return []
+    return [*(one.text for one in arguments.command.redirections), *arguments.texts]
 
 
 def _in_config(text: str) -> list[str]:

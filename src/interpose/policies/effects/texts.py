@@ -51,6 +51,16 @@ class Texts:
         found = tuple(text for text in (*fed, *self._files_of(command)) if text)
         return found or ((ONE,) if places else ())
 
+    def file(self, path: str) -> str:
+        """Return what the line writes into a file; nothing if the line does not show it."""
+        name = written(path)
+        return self.files.get(name) or self.files.get(os.path.normpath(name), "")
+
+    def substituted_in(self, command: Command) -> tuple[str, ...]:
+        """Return what stands for the substitutions in the words of a command, as far as the line shows it."""
+        places = (place for first, last in command.substituted for place in range(first, last))
+        return tuple(text for place in places for one in self._at.get(place, ()) for text in _written(one))
+
     def is_complete(self, command: Command) -> bool:
         """Return whether all that a command reads stands in the line."""
         if any(one.is_input and one.text for one in command.redirections):
@@ -74,8 +84,7 @@ class Texts:
         if not self.files or any(one.is_output and one.target in self.files for one in command.redirections):
             return
         names = [*command.parts[1:], *(one.target for one in command.redirections if one.is_input)]
-        for name in map(written, names):
-            text = self.files.get(name) or self.files.get(os.path.normpath(name))
+        for text in map(self.file, names):
             if text and command.name not in _WRITERS:
                 yield text
 

@@ -121,10 +121,18 @@ def _typed(arguments: Arguments) -> Iterator[Found]:
 # Migration tools.
 
 
+def _environments(arguments: Arguments) -> tuple[str, ...]:
+    """Return the names of environments that a command is given: the values of variables, and of ``--env``."""
+    given = [word.partition("=")[2] for word in arguments.words if word.startswith(("--env=", "--environment="))]
+    return (*given, *(value for _, value in arguments.command.assigned))
+
+
 def _task(arguments: Arguments) -> Iterator[Found]:
     """Read the tasks of rails, rake, artisan, manage.py, mix, sequelize and others: words with a colon or a dot."""
     words = [word for word in arguments.operands if is_known(word)]
-    values = (*arguments.operands, *(value for _, value in arguments.command.assigned))
+    if {"--help", "-h"} & set(arguments.words):
+        return
+    values = (*arguments.operands, *_environments(arguments))
     for word in words[:3]:
         name = word.partition("[")[0]
         if name in _RESETS:
@@ -156,7 +164,9 @@ _MIGRATIONS = frozenset(
 def _django(arguments: Arguments) -> Iterator[Found]:
     words = arguments.operands
     values = tuple(value for name in ("database", "settings") for value in arguments.options.get(name, ()))
-    values += tuple(value for _, value in arguments.command.assigned)
+    values += _environments(arguments)
+    if {"--help", "-h"} & set(arguments.words):
+        return
     if (words[:1] and words[0] in ("flush", "reset_db", "reset_schema", "truncate", "delete_all")) or (
         words[:1] == ["migrate"] and "zero" in words
     ):

@@ -165,11 +165,22 @@ def _second(arguments: Arguments) -> Iterator[Found]:
         yield Found("read-files", operands[1])
 
 
+def _cut(arguments: Arguments) -> Iterator[Found]:
+    """Yield the files of cut, unless it shows only the names of variables."""
+    if not (arguments.options.get("d") in (["="], [""]) and arguments.options.get("f") == ["1"]):
+        yield from (Found("read-files", word) for word in arguments.operands)
+
+
 PROGRAMS = {
+    "cut": Program(
+        options="d=,delimiter= f=,fields= b=,bytes= c=,characters= s,only-delimited complement output-delimiter= z",
+        effects=_cut,
+        aka="gcut",
+    ),
     "cat": Program(
         (Row("read-files:all"),),
         aka="tac nl head tail less more most bat batcat view zcat bzcat xzcat zless zmore gzcat lz4cat zstdcat gunzip "
-        "bunzip2 unxz uncompress rev fold fmt pr column expand unexpand paste join cut uniq shuf comm tsort split "
+        "bunzip2 unxz uncompress rev fold fmt pr column expand unexpand paste join uniq shuf comm tsort split "
         "csplit od xxd hexdump hd hexyl strings base64 base32 basenc uuencode iconv dos2unix unix2dos diff sdiff "
         "colordiff delta cmp vimdiff diff3 wdiff look ul glow mdcat pygmentize highlight cpp m4 aspell gzip pigz bzip2 "
         "xz zstd lz4 lzma brotli compress ed ex date pandoc soelim mapfile readarray sponge ptx jless fx gron xmllint "
