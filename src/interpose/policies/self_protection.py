@@ -113,6 +113,7 @@ def _reads(call: Call, options: Options) -> Iterator[Objection]:
 def _later(call: Call, changes: tuple[Change, ...], options: Options) -> Iterator[Objection]:
     """Yield an objection to what runs later and speaks of Interpose: ``echo 'export INTERPOSE_OFF=1' >> ~/.bashrc``."""
     runs_later = any(True for _ in call.of("persist", "persist-service", "persist-command"))
+    runs_later |= any("CLAUDE_ENV_FILE" in one.variables for line in call.lines for one in line.commands)
     if not runs_later and not any(_is_start_file(change, call) for change in changes):
         return
     texts = [edit.new for edit in call.edits]
@@ -304,7 +305,8 @@ POLICY = Policy(
     recommended={},
     locked=True,
     notes="""
-Reading and copying these files is free. What is run by a program that the line does not show (`make`, a script of the
+Reading and copying these files is free. The interpreter, the virtual environment and the packages that run Interpose
+are protected with it. What is run by a program that the line does not show (`make`, a script of the
 project) is not seen; files that were changed that way are not armed until a person trusts them.
 """,
 )

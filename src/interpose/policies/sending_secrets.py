@@ -144,8 +144,8 @@ POLICY = Policy(
     ),
     recommended={"variables": "allow"},
     notes=(
-        "A header or a user's name and password (curl -H, -u) are how a service is used and pass. Which file a line "
-        "sends is "
-        "read from the line; a file that an earlier call wrote is known by its name only."
+        "A variable or a single token in a header or a password (curl -H, -u) is how a service is used and passes; a "
+        "whole secret file or the environment does not. A secret that is stored in a service for secrets passes. "
+        "Which file a line sends is read from the line; a file that an earlier call wrote is known by its name only."
     ),
 )
