@@ -188,8 +188,8 @@ POLICY = Policy(
     ),
     recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow"},
     notes=(
-        "A search in a directory that contains a secret file passes unless it is aimed at the file; a pattern for hidden "
-        "files (.*), and a list of hidden files that another command shows, are asked about. A file is known by "
+        "A search in a directory that contains a secret file passes unless it is aimed at the file; a pattern for "
+        "hidden files (.*), and a list of hidden files that another command shows, are asked about. A file is known by "
         "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "
         "it."
     ),
