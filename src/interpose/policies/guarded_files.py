@@ -44,6 +44,8 @@ def guard_of(change: Change, call: Call, agents: Sequence[str]) -> str:
 
 
 _MARKS = re.compile(f"[{ONE}{MANY}]")
+_BELOW_UNKNOWN = re.compile(rf"[{ONE}{MANY}]/interpose/(?:hooks\.|trust|state|sessions)")
+"""A file of Interpose in a directory that a variable names."""
 _DEPENDENCIES = frozenset({"re2", "yaml", "_yaml", "google_re2"})
 """Packages without which Interpose does not run."""
 
@@ -162,7 +164,7 @@ def _content(path: str) -> str:
 
 def is_own(change: Change, call: Call) -> bool:
     """Return whether a changed file is one of Interpose's."""
-    if label_of(change, OWN_FILES, call):
+    if label_of(change, OWN_FILES, call) or (not change.names and _BELOW_UNKNOWN.match(change.path)):
         return True
     folders = own_folders(call.home)
     return any(name == folder or name.startswith(f"{folder}/") for name in change.names for folder in folders)

@@ -69,7 +69,7 @@ _CHANGE = re.compile(
     r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
 _SPOKEN_OF = re.compile(
-    r"INTERPOSE_[A-Z]|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
+    r"INTERPOSE_[A-Z]|\balias\s+interpose=|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
 )
 """A variable or a command of Interpose in a text that runs later."""
 _VARIABLE = re.compile(r"INTERPOSE_[A-Z_]+=")
@@ -154,9 +154,34 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
     if command.name and command.name.lower() not in _READERS and any(_own_words(command, call)):
         strict: Action = options["own"] if command.name in _CLIENTS or options["own"] == "allow" else "ask"
         yield Objection(strict, f"`{command.name}` is given a file of Interpose", command.grade)
+    elif any("interpose" in word.lower() for word in command.parts[1:]) and _writes_own(command, call):
+        yield Objection(options["own"], f"`{command.name}` writes a file of Interpose", command.grade)
     elif _is_suspicious_code(command):
         action: Action = "allow" if options["own"] == "allow" else "ask"
         yield Objection(action, f"the code for `{command.name}` may change Interpose's files", "possible")
+
+
+_OUTPUTS = frozenset({"-o", "-O", "--output", "--out", "-out", "--prefix", "--output-file", "--outfile", "-C"})
+_PRESSES = frozenset({"gzip", "bzip2", "xz", "zstd", "lz4", "compress", "gunzip", "pigz"})
+
+
+def _writes_own(command: Command, call: Call) -> bool:
+    """Return whether a program that mostly reads is given a file of Interpose to write."""
+    words = [written(word) for word in command.parts[1:]]
+    operands = [word for word in words if not word.startswith("-")]
+    targets = [word.partition("=")[2] for word in words if word.partition("=")[0] in _OUTPUTS]
+    if command.name != "git" or "-C" not in words:
+        targets += [after for before, after in pairwise(words) if before in _OUTPUTS - {"-C"}]
+    if command.name == "uniq":
+        targets += operands[1:2]
+    elif command.name in _PRESSES and not {"-c", "--stdout", "-k", "--keep", "-t", "-l"} & set(words):
+        targets += operands
+    elif command.name == "git" and operands[:2] in (["submodule", "add"], ["worktree", "add"]):
+        targets += operands[2:]
+    elif command.name in ("sqlite3", "sqlite"):
+        texts = [text.split() for text in operands[1:]]
+        targets += [text[1] for text in texts if text[:1] in ([".output"], [".once"], [".backup"]) and len(text) > 1]
+    return any(_is_own_path(target, command, call) for target in targets if target)
 
 
 def _is_suspicious_code(command: Command) -> bool:
