@@ -23,6 +23,8 @@ _PARAMETERS = {
     "change-branch": "delete",
     "commit-here": "work",
 }
+_PLATFORMS = ("dokku", "gigalixir", "heroku", "piku", "scalingo")
+"""Names that platforms give to the remote to which a program is pushed to run."""
 _INSTEAD = {
     "push": "push a branch and open a pull request",
     "commit-here": "git switch -c NAME starts a branch",
@@ -46,6 +48,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 def _protected(effect: Effect, call: Call, patterns: tuple[str, ...]) -> str:
     """Return the protected branch that an effect is on; empty if there is none."""
+    if effect.kind == "push" and _deploys(effect, call):
+        return ""
     for branch in _branches(effect, call):
         if effect.kind == "change-branch" and branch in effect.values:
             continue  # ``git branch -M main`` on main
@@ -69,10 +73,26 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
         yield from _pushed_by_default(effect, call)
     elif ONE in target and _is_computed(effect, call):
         yield "*"
-    elif target in (ONE, MANY) and "if merged" not in effect.values:
+    elif target in (ONE, MANY) and "if merged" not in effect.values and not _is_tag(effect, call):
         yield from _current(effect, call)  # git push origin "$branch"
     elif target and ONE not in target and MANY not in target:
         yield target
+
+
+def _is_tag(effect: Effect, call: Call) -> bool:
+    """Return whether the variables of a command are tags by their names: ``$RELEASE_TAG``."""
+    names = [name for _, command in call.commands_of(effect) for name in command.variables]
+    return bool(names) and all({"tag", "version"} & set(name.lower().split("_")) for name in names)
+
+
+def _deploys(effect: Effect, call: Call) -> bool:
+    """Return whether a remote is that of a platform, which runs what is pushed to any of its branches."""
+    name = next((value.removeprefix("remote=") for value in effect.values if value.startswith("remote=")), "")
+    if name not in _PLATFORMS or any(True for _ in call.of("change-remote", "persist-command")):
+        return False
+    repository = _repository(effect, call)
+    url = repository.setting(f"remote.{name}.url") if repository is not None else ""
+    return not url or name in url
 
 
 def _is_computed(effect: Effect, call: Call) -> bool:

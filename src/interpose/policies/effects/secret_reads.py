@@ -59,6 +59,10 @@ _USERS = frozenset({
 """Programs that work with a secret file that they are given."""
 
 
+_SCRIPTS = frozenset({"node", "bun", "python", "ruby"})
+"""Programs that run a script, which may do anything with a secret file that it is given."""
+
+
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the files of secrets that programs are given, and the secrets that are printed or sent."""
     reading, tested = _Reading(line, cwd, home), _tested(line.text)
@@ -154,10 +158,13 @@ class _Reading:
             return
         shows = self.traces and program in ("source", ".", "bash", "sh", "zsh", "dash", "ksh")
         shows |= program in SHELLS and any(_TRACE.fullmatch(word) for word in command.parts[1:])
-        works = program in _USERS and not (program == "python" and "-m" in command.parts)
+        works = program in _USERS
         before = ""
         for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
+            if "://" in word.partition("?")[0] and not word.startswith("-"):
+                before = word
+                continue  # a URL whose parameters name a file: a program works with it
             if word.startswith("-"):
                 path, used = (value, True) if equals else ("", True)
             else:
@@ -169,7 +176,8 @@ class _Reading:
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
                 kind = "give-secret-file" if shows or not (used or works) else "use-secret-file"
-                effect = _effect(kind, path, command)
+                values = ("script",) if program in _SCRIPTS and not shows else ()
+                effect = _effect(kind, path, command)._replace(values=values)
                 yield effect._replace(program="set -x") if shows else effect
 
     def listed(self, line: Line) -> Iterator[Effect]:
