@@ -60,6 +60,8 @@ def _names(event: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     if not name.startswith(_PREFIX):
         return str(known), name
+    if isinstance(known, str) and name.startswith(f"{_PREFIX}{known}__"):
+        return known, name.removeprefix(f"{_PREFIX}{known}__")
     server, _, tool = name.removeprefix(_PREFIX).partition("__")
     return server or "?", tool
 
@@ -67,6 +69,10 @@ def _names(event: Mapping[str, Any]) -> tuple[str, str]:
 def _unlisted(name: str, server: str, tool: str, options: Options) -> Iterator[Objection]:
     if options["servers"] and not any(fnmatchcase(server, one) for one in options["servers"]):
         yield Objection(options["unknown"], f"the server {server} of {name} is not in the list")
+    elif options["servers"] and "__" in tool and not any(fnmatchcase(name, rule) for rule in options["tools"]):
+        other = f"{server}__{tool.partition('__')[0]}"
+        if not any(fnmatchcase(other, one) for one in options["servers"]):
+            yield Objection(options["unknown"], f"{name} may be a tool of a server {other}, which is not in the list")
     if options["tools"] and not any(fnmatchcase(one, rule) for rule in options["tools"] for one in (name, tool)):
         yield Objection(options["unknown"], f"{name} is not in the list of tools")
 
