@@ -175,7 +175,8 @@ class _Reading:
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
-                kind = "give-secret-file" if shows or not (used or works) else "use-secret-file"
+                own = "/" in command.parts[0] and not os.path.isabs(command.parts[0]) and path[:1] not in "/~"
+                kind = "give-secret-file" if shows or not (used or works or own) else "use-secret-file"
                 values = ("script",) if program in _SCRIPTS and not shows else ()
                 effect = _effect(kind, path, command)._replace(values=values)
                 yield effect._replace(program="set -x") if shows else effect
