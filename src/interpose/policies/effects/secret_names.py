@@ -22,7 +22,9 @@ _LONGEST = 300
 
 _EXAMPLES = re.compile(r"(?:^|[._-])(?:examples?|samples?|template|tmpl|tpl|dist|schema|defaults?|tests?)(?:[._-]|$)")
 _BACKUP = re.compile(r"(?:[._-](?:bak|backup|old|orig|save|copy|tmp|swp|swo|[0-9]{1,8})| copy|~)+$")
-_PUBLIC = re.compile(r"(?:^|[._-])(?:pub|public|cert|certs|ca|cacert|cacerts|chain|fullchain|bundle|crt|csr|dhparams?)")
+_PUBLIC = re.compile(
+    r"(?:^|[._-])(?:pub|public|(?:server|client|ssl|tls)?certs?|ca|cacert|cacerts|chain|fullchain|bundle|crt|csr|dhparams?)"
+)
 _FOREIGN = ("/node_modules/", "/vendor/", "/site-packages/", "/__pycache__/", "/fixtures/", "/testdata/", "/tests/")
 
 _NAMES: dict[SecretKind, re.Pattern[str]] = {

@@ -35,7 +35,7 @@ _NOTHING = frozenset({
     "false", "which", "type", "alias", "exa", "eza", "tree", "trash", "rg", "expect", "man", "help", "return", "exit",
     "for", "read", "getfacl", "setfacl", "lsattr", "namei", "truncate", "tee", "ssh-keygen", "mkcert", "openssl",
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
-    "shellcheck", "prettier", "venv", "virtualenv", "rename", "case", "git-crypt", "ssh-copy-id",
+    "shellcheck", "prettier", "venv", "virtualenv", "go", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
 _HIDDEN = re.compile(rf"\.(?:[*?{MANY}]|\[[^\]]*\])+")
 """A pattern for all hidden files: only the disk says whether a secret is among them."""

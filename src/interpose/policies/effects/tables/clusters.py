@@ -183,7 +183,9 @@ def _pulumi(arguments: Arguments) -> Iterator[Found]:
     if first in (ONE, MANY):
         yield Found(CHANGE, "the stack", values)
     elif first in ("destroy", "down") or (first, second) == ("stack", "rm"):
-        yield Found(READ if arguments.has("preview-only") else WIDE, second or "the stack", values)
+        waits = arguments.waits_for_person and not arguments.has("y", "f")
+        kind = READ if arguments.has("preview-only") else DELETE if waits else WIDE
+        yield Found(kind, "the stack", values)
     elif (first, second) in (("state", "delete"), ("config", "rm"), ("org", "remove")) or first == "cancel":
         yield Found(DELETE, " ".join(words[1:]), values)
     elif (first, second) == ("stack", "select"):
