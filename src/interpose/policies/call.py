@@ -26,6 +26,7 @@ from .effects import (
 from .effects.downloads import is_well_known_installer
 from .effects.output import consumed_commands
 from .effects.rows import written
+from .git_aliases import lines_of_aliases
 
 __all__ = ["Call", "PlaceKind"]
 
@@ -56,8 +57,9 @@ class Call:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """The command lines that the tool is given."""
-        return tuple(read_line(text) for text in dict.fromkeys(self._texts()))
+        """The command lines that the tool is given, and those that aliases of git in them stand for."""
+        given = [read_line(text) for text in dict.fromkeys(self._texts())]
+        return (*given, *lines_of_aliases(given, self.cwd, self.home))
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:

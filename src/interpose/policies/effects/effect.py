@@ -73,6 +73,9 @@ KINDS: dict[str, str] = {
     "amend": "rewrites the last commit",
     "skip-checks": "skips the checks of the project {target}",
     "change-remote": "changes a remote to {target}",
+    "redirect-source": "makes git go elsewhere: {target}",
+    "switch-branch": "switches to the branch {target}",
+    "git-alias": "runs what an alias of git stands for: {target}",
     # Machine.
     "disk-write": "writes to the disk {target}",
     "format-disk": "erases {target}",

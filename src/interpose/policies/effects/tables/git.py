@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
-from ..rows import Arguments, Found, Program, Row
+from ..rows import Arguments, Found, Program, Row, line_of
 
 __all__ = ["PROGRAMS"]
 
@@ -44,13 +44,72 @@ _CHECKOUT = (
     "ignore-skip-worktree-bits recurse-submodules=? no-recurse-submodules U=,unified= inter-hunk-context="
 )
 
+_SWITCH = (
+    "f,force,discard-changes c=,create= C=,force-create= d,detach m,merge t,track=? orphan= guess no-guess q,quiet "
+    "conflict= ignore-other-worktrees"
+)
+
+_CLONE = (
+    "l,local s,shared q,quiet v,verbose n,no-checkout bare mirror o=,origin= b=,branch= u=,upload-pack= reference= "
+    "dissociate separate-git-dir= depth= shallow-since= shallow-exclude= single-branch no-single-branch tags no-tags "
+    "recurse-submodules=?,recursive=? shallow-submodules j=,jobs= filter= c=,config= template= progress sparse "
+    "no-hardlinks remote-submodules also-filter-submodules bundle-uri= revision= server-option="
+)
+
 _RESTORE = (
     "s=,source= S,staged W,worktree p,patch q,quiet m,merge conflict= theirs ours overlay no-overlay "
     "pathspec-from-file= ignore-unmerged progress recurse-submodules U=,unified= inter-hunk-context="
 )
 
 
+_NEW, _RESET = "new", "reset"
+"""How a branch is switched to: it is created, which fails if it exists, or created or moved."""
+
+
+def _switched(arguments: Arguments, new: str, reset: str) -> Iterator[Found]:
+    """Find the branch that is the current one afterwards."""
+    operands = arguments.operands
+    if name := arguments.value(reset):
+        yield Found("switch-branch", name, (_RESET,))
+    elif name := arguments.value(new) or arguments.value("orphan"):
+        yield Found("switch-branch", name, (_NEW,))
+    elif len(operands) == 1 and arguments.dashes is None and not arguments.has("d"):
+        yield Found("switch-branch", operands[0])
+
+
+def _switch(arguments: Arguments) -> Iterator[Found]:
+    yield from _switched(arguments, "c", "C")
+
+
+def _worktree(arguments: Arguments) -> Iterator[Found]:
+    """Find the branch of a new worktree; without one it is named as the directory."""
+    place = arguments.operands[0] if arguments.operands else ""
+    named = arguments.operands[1:2] or [os.path.basename(place.rstrip("/"))]
+    for name in (arguments.value("B"), arguments.value("b"), named[0]):
+        if name and place:
+            yield Found("switch-branch", name, (_RESET, place))
+            return
+
+
+def _clone(arguments: Arguments) -> Iterator[Found]:
+    """Find the branch of a clone: ``*`` is that which the remote has chosen."""
+    if arguments.operands:
+        source = arguments.operands[0].rstrip("/").removesuffix(".git").removesuffix("/")
+        place = arguments.operands[1] if len(arguments.operands) > 1 else os.path.basename(source.replace(":", "/"))
+        yield Found("switch-branch", arguments.value("b") or _EVERYTHING, (_RESET, place))
+
+
+def _symbolic_ref(arguments: Arguments) -> Iterator[Found]:
+    """Find what makes HEAD or a branch a link to another: a push of such a branch pushes the other."""
+    name, target, *_ = *map(_short, arguments.operands), "", ""
+    if name == "HEAD" and target:
+        yield Found("switch-branch", target, (_RESET,))
+    elif target and arguments.operands[0].startswith("refs/heads/"):
+        yield Found("change-branch", target)
+
+
 def _checkout(arguments: Arguments) -> Iterator[Found]:
+    yield from _switched(arguments, "b", "B")
     operands, dashes = arguments.operands, arguments.dashes
     if arguments.has("p"):
         return
@@ -120,6 +179,8 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
             yield from (Found("lose-commits", name, ("if it exists",)) for name in names[-1:])
         if arguments.has("M", "m"):
             yield Found("change-branch", names[0] if len(names) > 1 else "HEAD", tuple(names[-1:]))
+            if len(names) == 1:
+                yield Found("switch-branch", names[0], (_RESET,))
     elif arguments.has("f"):
         yield from _moves_branch(*names[:1])
 
@@ -158,7 +219,8 @@ _EVERYTHING = "*"
 def _push(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("n"):
         return
-    values = tuple(arguments.options.get("c", ()))
+    remote = (arguments.operands or [arguments.value("repo") or ""])[0]
+    values = (*arguments.options.get("c", ()), f"remote={remote}")
     refs = list(_refspecs(arguments))
     if arguments.has("mirror"):
         yield Found("rewrite-remote", _EVERYTHING, values)
@@ -185,6 +247,7 @@ def _pushed(ref: str, arguments: Arguments, values: tuple[str, ...]) -> Found:
     if source.startswith("^"):
         return Found("push", "", values)
     name = _short(target or source) if target or not colon else ""
+    values = (*values, "named=" if colon else f"source={name}")
     if name == "@":
         name = "HEAD"
     if ref.removeprefix("+") == ":":
@@ -249,9 +312,34 @@ def _computed(arguments: Arguments) -> Iterator[Found]:
         yield Found("computed-options")
 
 
+_COMMANDS = frozenset(
+    """
+    add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap
+    check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
+    config count-objects credential daemon describe diagnose diff diff-files diff-index diff-tree difftool fast-export
+    fast-import fetch fetch-pack filter-branch for-each-ref for-each-repo format-patch fsck gc grep hash-object help
+    index-pack init init-db instaweb interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit maintenance
+    merge merge-base merge-file merge-index merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs
+    patch-id prune pull push range-diff read-tree rebase receive-pack reflog remote repack replace request-pull rerere
+    reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-branch show-ref sparse-checkout
+    stage stash status stripspace submodule switch symbolic-ref tag update-index update-ref var verify-commit
+    verify-pack verify-tag version worktree write-tree
+""".split()
+)
+"""Subcommands of git: an alias of such a name is ignored."""
+
+
+def _alias(arguments: Arguments) -> Iterator[Found]:
+    """Find a subcommand that only an alias can be; what it stands for is in git's settings."""
+    name, *words = arguments.words or ("",)
+    if name and not name.startswith("-") and name not in _COMMANDS and ONE not in name and MANY not in name:
+        yield Found("git-alias", name, (line_of(words),))
+
+
 def _all(arguments: Arguments) -> Iterator[Found]:
     yield from _checks(arguments)
     yield from _computed(arguments)
+    yield from _alias(arguments)
 
 
 _CONFIG = (
@@ -292,7 +380,7 @@ _WORK = "commit|merge|rebase|cherry-pick|revert|am"
 
 _GIT = Program(
     globals=_GLOBALS,
-    aka="git-*",
+    aka="git-* hub",
     dashed=True,
     directory=_directory,
     effects=_all,
@@ -317,11 +405,14 @@ _GIT = Program(
             "lose-changes:here",
             "-f",
             "switch",
-            "f,force,discard-changes c=,create= C=,force-create= d,detach m,merge t,track=? orphan= guess no-guess "
-            "q,quiet conflict= ignore-other-worktrees",
+            _SWITCH,
             also=True,
         ),
+        Row(_switch, (), "switch", _SWITCH, also=True),
         Row("lose-commits:value:C change-branch:value:C", "-C", "switch", "f,force c=,create= C=,force-create="),
+        Row(_worktree, (), "worktree add", "f,force b= B= d,detach checkout no-checkout lock reason= orphan q,quiet "
+            "track no-track guess-remote"),
+        Row(_clone, (), "clone", _CLONE, also=True),
         Row(_clean, (), "clean", "f,force d x X n,dry-run q,quiet i,interactive e=,exclude="),
         Row("lose-stash:each", (), "stash drop|stash clear", "q,quiet"),
         Row("lose-changes:all", "-f", "worktree remove", "f,force"),
@@ -356,6 +447,7 @@ _GIT = Program(
         ),
         Row(_update_ref, (), "update-ref", "d,delete m= no-deref stdin create-reflog z"),
         Row("lose-commits:all", "-d", "symbolic-ref", "d,delete m= q,quiet short"),
+        Row(_symbolic_ref, (), "symbolic-ref", "d,delete m= q,quiet short no-recurse"),
         Row(_fetch, (), "fetch|pull", "f,force p,prune t,tags a,all depth= q,quiet v,verbose j= o= "
         "upload-pack= r=?,rebase=? n"),
         Row("", "-n", "reflog expire|reflog delete", "n,dry-run"),
