@@ -21,6 +21,7 @@ __all__ = ["POLICY"]
 _KIND = "mcp-tools"
 _PREFIX = "mcp__"
 _MOST_IDS = 100
+_MOST_PARTS = 10
 _MOST_TOOLS = 2_000
 _MOST_TOLD = 10
 _BUILT_IN = frozenset({
@@ -37,7 +38,7 @@ def _before_call(event: Any, options: Options) -> Reply | None:
         return None
     call = Call(event, project_of(event, options))
     objections = [*_unlisted(call.tool, server, tool, options), *_imitations(call.tool, tool, options)]
-    with _pins(call.project) as state:
+    with _pins(call.project, sound=True) as state:
         found = list(_compared(call, server, tool, options, state))
         if any(one.action != "allow" for one in found):
             asked = state.setdefault("asked", {})
@@ -64,9 +65,20 @@ def _names(event: Mapping[str, Any]) -> tuple[str, str]:
     return server or "?", tool
 
 
+def _servers(name: str, server: str, tool: str) -> Iterator[str]:
+    """Yield the servers that a name may be of: ``mcp__a__b__c`` is the tool c of a__b, or b__c of a."""
+    yield server
+    if name.startswith(_PREFIX):
+        parts = tool.split("__")
+        for end in range(1, min(len(parts), _MOST_PARTS)):
+            yield "__".join([server, *parts[:end]])
+
+
 def _unlisted(name: str, server: str, tool: str, options: Options) -> Iterator[Objection]:
-    if options["servers"] and not any(fnmatchcase(server, one) for one in options["servers"]):
-        yield Objection(options["unknown"], f"the server {server} of {name} is not in the list")
+    for one in _servers(name, server, tool) if options["servers"] else ():
+        if not any(fnmatchcase(one, rule) for rule in options["servers"]):
+            yield Objection(options["unknown"], f"the server {one} of {name} is not in the list")
+            break
     if options["tools"] and not any(fnmatchcase(one, rule) for rule in options["tools"] for one in (name, tool)):
         yield Objection(options["unknown"], f"{name} is not in the list of tools")
 
@@ -151,9 +163,9 @@ def _seen(
 
 
 @contextmanager
-def _pins(project: str) -> Iterator[dict[str, Any]]:
-    """Yield what was seen in a project; without a state directory, nothing was."""
-    with locked_json(_KIND, project, needed=False) as state:
+def _pins(project: str, *, sound: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield what was seen in a project; without a state directory, nothing was. ``sound`` refuses a damaged file."""
+    with locked_json(_KIND, project, needed=False, sound=sound) as state:
         yield state
 
 

@@ -21,6 +21,7 @@ _PARAMETERS = {
     "rewrite-remote-checked": "force",
     "delete-remote-ref": "delete",
     "change-branch": "delete",
+    "unprotect-branch": "delete",
     "commit-here": "work",
 }
 _MOST_SWITCHES = 20
@@ -180,7 +181,9 @@ POLICY = Policy(
         names("branches", ("main", "master"), "the protected branches"),
         action("push", "ask", "pushing to one"),
         action("force", "deny", "overwriting one on the remote, also with a lease"),
-        action("delete", "deny", "deleting, renaming or moving one, on the remote or here"),
+        action(
+            "delete", "deny", "deleting, renaming or moving one, on the remote or here, and taking its protection away"
+        ),
         action("work", "allow", "committing, merging and rebasing while it is the current branch"),
     ),
     recommended={},

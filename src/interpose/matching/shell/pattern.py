@@ -89,7 +89,22 @@ class CommandPattern:
 
     def _is(self, command: Command) -> bool:
         """Compare word by word: a blank of the pattern separates words, and only a star matches across words."""
-        return command.grade == "certain" and all(map(is_known, command.parts)) and self._is_exact(command.parts)
+        if command.grade != "certain" or not all(map(is_known, command.parts)):
+            return False
+        return self._is_exact(command.parts) and not any(map(self._leads_out, command.parts))
+
+    def _leads_out(self, word: str) -> bool:
+        """Return whether a word goes up where the pattern has a star after the beginning of a path.
+
+        ``../build*`` does not cover ``../build/../other``.
+        """
+        if ".." not in word.split("/"):
+            return False
+        beginnings = [piece.rpartition(" ")[2] for piece in self._exact[0][:-1]]
+        if not all(beginnings) or any(one.endswith(("=", ":", ",")) for one in beginnings):
+            return False  # a star that is a word of its own, or a value
+        known = [one for one in beginnings if word.startswith(one)]
+        return any(".." in word[len(one) :].split("/") for one in known) if known else False
 
     def _is_exact(self, parts: Sequence[str]) -> bool:
         return _is_like(" ".join(part.replace(" ", _BLANK_IN_A_WORD) for part in parts), *self._exact)

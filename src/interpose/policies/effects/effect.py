@@ -62,6 +62,7 @@ KINDS: dict[str, str] = {
     "lose-stash": "deletes stashed changes {target}",
     "lose-commits": "deletes or moves the ref {target}, and with it the way to its commits",
     "change-branch": "deletes, renames or moves the branch {target}",
+    "unprotect-branch": "takes the protection of the branch {target} away",
     "lose-recovery": "deletes what git keeps to restore lost commits",
     "rewrite-history": "rewrites history {target}",
     "rewrite-remote": "overwrites {target} on the remote",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
-from ..rows import Arguments, Found, Program, Row, line_of
+from ..rows import RUNS, Arguments, Found, Program, Row, line_of
 
 __all__ = ["PROGRAMS"]
 
@@ -205,6 +205,12 @@ def _short(ref: str) -> str:
     return ref.removeprefix("refs/").removeprefix("heads/") if ref.startswith("refs/heads/") else ref
 
 
+def _for_each(arguments: Arguments) -> Iterator[Found]:
+    """Read ``git for-each-repo``: its words are a command of git."""
+    words = [word for word in arguments.words if not word.startswith(("--config", "--keep-going"))]
+    yield Found(RUNS, line_of(["git", *words[words[:1] == ["for-each-repo"] :]]))
+
+
 # Remotes.
 
 _PUSH = (
@@ -269,14 +275,6 @@ def _fetch(arguments: Arguments) -> Iterator[Found]:
                 yield from _moves_branch(_short(target))
             elif _short(source) != _short(target):
                 yield Found("change-branch", _short(target))
-
-
-def _gh_api(arguments: Arguments) -> Iterator[Found]:
-    method = (arguments.value("X") or "").upper()
-    for word in arguments.operands:
-        _, found, ref = word.partition("/git/refs/heads/")
-        if found and method in ("PATCH", "PUT", "DELETE"):
-            yield Found("delete-remote-ref" if method == "DELETE" else "rewrite-remote", ref)
 
 
 # The project's own checks.
@@ -470,6 +468,9 @@ _GIT = Program(
         Row("rewrite-history", ("-d", "-f", "--graft"), "replace", "d,delete f,force edit g,graft l,list"),
         # Remotes.
         Row(_push, (), "push|send-pack", _PUSH),
+        Row("", "-n", "svn dcommit", "n,dry-run"),
+        Row("push:words", (), "svn dcommit", "n,dry-run"),
+        Row(_for_each, (), "for-each-repo"),
         Row("push:last", "#>=2", "subtree push", "P=,prefix= q,quiet d,debug"),
         Row("skip-checks", (), "commit-tree"),
         Row("change-remote:last", "#>=2", "remote set-url|remote add", "push add delete f t= m= tags no-tags mirror=?"),
@@ -481,12 +482,17 @@ _GIT = Program(
     ),
 )  # fmt: skip
 
+_JJ = "b=,bookmark=,branch= all tracked deleted N,allow-new dry-run remote= r=,revisions= c=,change= named="
+_SL = "f,force to=,t= r=,rev= create pushvars="
+
+
+def _everything(_arguments: Arguments) -> Iterator[Found]:
+    yield Found("push", _EVERYTHING)
+
+
 PROGRAMS = {
     "git": _GIT,
     "bfg": Program((Row("rewrite-history", "#>=1"),)),
-    "gh": Program(
-        (Row(_gh_api, (), "api", "X=,method= f=,raw-field= F=,field= H=,header= q=,jq= t=,template= input= hostname="),)
-    ),
     "hg": Program(
         (
             Row("lose-changes:here", ("-C",), "update|up|checkout|co", "C,clean r=,rev= c,check"),
@@ -498,6 +504,16 @@ PROGRAMS = {
         ),
         globals="R=,repository= cwd= config= q,quiet v,verbose y",
     ),
+    "jj": Program(
+        (
+            Row("", "--dry-run", "git push", _JJ),
+            Row("push:value:b", "-b", "git push", _JJ),
+            Row(_everything, ("--all", "--tracked"), "git push", _JJ),
+            Row("delete-remote-ref", "--deleted", "git push", _JJ),
+        ),
+        globals="R=,repository= ignore-working-copy at-operation= debug color= quiet no-pager config= config-file=",
+    ),
+    "sl": Program((Row("rewrite-remote:value:to", "-f --to", "push", _SL), Row("push:value:to", "--to", "push", _SL))),
     "svn": Program(
         (Row("lose-changes:each", (), "revert"), Row("lose-untracked:here", "--remove-unversioned", "cleanup"))
     ),
