@@ -225,6 +225,23 @@ def test_a_yes_raises_the_limit_by_a_fifth(home: Path) -> None:
     assert [number for number, decision in enumerate(decisions) if decision == "ask"] == [10, 13]
 
 
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({"writes": 2}, ["touch a", "touch b", "touch c"]),
+        ({"perFile": 2}, ["echo 1 > a", "echo 2 > a", "echo 3 > a"]),
+        ({"requests": 2}, ["curl https://a.io/1", "curl https://a.io/2", "curl https://a.io/3"]),
+    ],
+)
+def test_calls_that_are_made_at_once_all_count(home: Path, options: dict[str, int], lines: list[str]) -> None:
+    host = Host("budgets", home, **options)
+
+    assert [host.call(line).decision for line in lines] == ["none", "none", "ask"]
+    assert host.call(lines[2], tool_use_id="t2").decision == "none", "the call itself, asked about twice"
+    host.fire("Stop", stop_hook_active=False)
+    assert host.call(lines[2]).decision == "none", "calls that did not run"
+
+
 def test_a_no_does_not_raise_the_limit(home: Path) -> None:
     host = Host("budgets", home, calls=1)
     host.call("ls")

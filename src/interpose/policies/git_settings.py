@@ -16,13 +16,13 @@ _SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=(.*))?\Z", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
 
 
-def text_of(path: str) -> str:
-    """Return the text of a file; empty if it cannot be read."""
+def text_of(path: str, most: int = _LARGEST) -> str:
+    """Return the beginning of the text of a file; empty if it cannot be read."""
     try:
         if not os.path.isfile(path):  # a pipe would wait
             return ""
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_LARGEST)
+            return file.read(most)
     except (OSError, ValueError):
         return ""
 

@@ -104,7 +104,9 @@ class CommandPattern:
         if not all(beginnings) or any(one.endswith(("=", ":", ",")) for one in beginnings):
             return False  # a star that is a word of its own, or a value
         known = [one for one in beginnings if word.startswith(one)]
-        return any(".." in word[len(one) :].split("/") for one in known) if known else False
+        if not known:
+            return bool(beginnings) and not any(word in piece.split(" ") for piece in self._exact[0])
+        return any(".." in word[len(one) :].split("/") for one in known)
 
     def _is_exact(self, parts: Sequence[str]) -> bool:
         return _is_like(" ".join(part.replace(" ", _BLANK_IN_A_WORD) for part in parts), *self._exact)

@@ -14,8 +14,8 @@ _ANY = "*"
 """Stands for the branch that the remote has chosen, or for one that is not known."""
 _API = "X=,method= f=,raw-field= F=,field= H=,header= q=,jq= t=,template= input= hostname= paginate silent i,include"
 _CURL = (
-    "X=,request= d=,data= data-raw= data-binary= data-ascii= json= data-urlencode= H=,header= T=,upload-file= o=,output= "
-    "u=,user= A= e= b= x= m= F=,form= url= s S f L k v i g,globoff"
+    "X=,request= d=,data= data-raw= data-binary= data-ascii= json= data-urlencode= H=,header= T=,upload-file= "
+    "o=,output= u=,user= A= e= b= x= m= F=,form= url= s S f L k v i g,globoff"
 )
 _DATA = ("d", "data-raw", "data-binary", "data-ascii", "json", "data-urlencode")
 _BRANCH = re.compile(r"""(?:\bbranch(?:Name)?|\bbase)"?\s*[=:]\s*"?([\w./-]+)""")
