@@ -50,7 +50,10 @@ def verdict(policy: str, line: str, cwd: Path, project: Path | None = None, **op
         ("main", "git push --force", "deny"),
         ("main", "git push --force-with-lease", "deny"),
         ("main", "git push origin --delete HEAD", "deny"),
-        ("main", "git branch -m trunk", "deny"),
+        ("main", "git branch -m trunk", "pass"),
+        ("main", "git branch -M trunk", "deny"),
+        ("main", "git branch --merged | xargs git branch -d", "pass"),
+        ("main", 'git push origin "$REF"', "ask"),
         ("main", "git branch -M main", "pass"),
         ("topic", "git branch -M main", "pass"),
         ("main", "git push origin topic", "pass"),
@@ -64,6 +67,23 @@ def verdict(policy: str, line: str, cwd: Path, project: Path | None = None, **op
 )
 def test_a_push_without_a_branch_pushes_the_current_one(tmp_path: Path, branch: str, line: str, result: str) -> None:
     assert verdict("protected-branches", line, make_repository(tmp_path / "p", branch)) == result
+
+
+@pytest.mark.parametrize(
+    ("line", "result"),
+    [
+        ('git push origin "$REF"', "pass"),
+        ("git push upstream ${RELEASE_TAG}", "pass"),
+        ('read REF; git push origin "$REF"', "ask"),
+        ('REF=$(head -1 refs.txt); git push origin "$REF"', "ask"),
+        ('git push origin "$(head -1 refs.txt)"', "ask"),
+        ('git push --force origin "$REF"', "deny"),
+        ("git push origin main", "ask"),
+    ],
+)
+def test_a_ref_that_a_variable_names_may_be_let_through(tmp_path: Path, line: str, result: str) -> None:
+    tree = make_repository(tmp_path / "p", "main")
+    assert verdict("protected-branches", line, tree, unknownRefs="allow", unreadable="allow") == result
 
 
 @pytest.mark.parametrize("line", ["git commit -m x", "git merge topic", "git rebase topic", "git cherry-pick abc"])
@@ -460,3 +480,21 @@ def test_work_that_the_line_itself_brings_into_the_tree_can_be_lost(committed: P
         "git reset --hard; git stash pop",
     ):
         assert verdict("destructive-commands", line, committed, onlyIfChanged=True) == "ask"
+
+
+def test_a_filter_of_the_repository_is_not_run_to_find_changes(committed: Path) -> None:
+    mark = committed.parent / "ran"
+    (committed / ".gitattributes").write_text("*.txt filter=x\n")
+    subprocess.run(["git", "config", "filter.x.clean", f"touch {mark}; cat"], cwd=committed, check=True)
+    (committed / "a.txt").write_text("a")  # as it was: git compares it by its content
+
+    assert verdict("destructive-commands", "git reset --hard", committed, onlyIfChanged=True) == "ask"
+    assert not mark.exists()
+
+
+def test_an_untracked_file_can_be_lost_to_another_commit(committed: Path) -> None:
+    (committed / "new.txt").write_text("only here")
+
+    assert verdict("destructive-commands", "git reset --hard", committed, onlyIfChanged=True) == "pass"
+    assert verdict("destructive-commands", "git checkout -f other", committed, onlyIfChanged=True) == "ask"
+    assert verdict("destructive-commands", "git reset --hard origin/main", committed, onlyIfChanged=True) == "ask"

@@ -582,7 +582,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "x86_64": Wrapper("vRFZLXBI3T"),
     "xargs": Wrapper(
         "0a:d:eE:iI:J:lL:n:oP:prR:s:S:tx null arg-file= delimiter= replace max-args= max-procs= "
-        "no-run-if-empty max-lines verbose interactive"
+        "no-run-if-empty max-lines verbose interactive process-slot-var= max-chars= eof show-limits exit open-tty"
     ),
     "xcrun": Wrapper(" sdk= toolchain= log verbose find= show-sdk-path"),
     "xvfb-run": Wrapper(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -11,7 +10,7 @@ from typing import Any, Literal
 from ..matching.paths import names_of
 from ..matching.shell import Command, Line, Unread, read_line
 from ..matching.shell.words import is_known
-from ..matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
+from ..matching.tool_inputs import COMMANDS, TooMuch, limited_values, plain_key
 from .effects import (
     Edit,
     Effect,
@@ -26,14 +25,20 @@ from .effects import (
 from .effects.downloads import is_well_known_installer
 from .effects.output import consumed_commands
 from .effects.rows import written
+from .effects.tool_lines import directory_of_input, is_shell_tool, lines_of_input
 from .git_aliases import lines_of_aliases
 
-__all__ = ["Call", "PlaceKind"]
+__all__ = ["SETTERS", "Call", "PlaceKind"]
 
 _LONGEST = 4_096
 
 PlaceKind = Literal["unknown", "root", "inside", "temporary", "outside"]
 """``root`` is ``/``, the home, the project or a directory above one of them. ``inside`` is below the project."""
+
+SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
+"""Commands that may set a variable to a text that the line chooses."""
+_ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose", "ssh", "vagrant")
+"""Programs that run a command in a container or on another machine."""
 
 
 class Call:
@@ -43,8 +48,8 @@ class Call:
         name, given, cwd = fields.get("tool_name"), fields.get("tool_input"), fields.get("cwd")
         self.fields = fields
         self.tool = name if isinstance(name, str) else ""
-        self.input: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        self.cwd = os.path.abspath(cwd) if isinstance(cwd, str) and cwd and "\0" not in cwd else os.getcwd()
+        self.input: Mapping[str, Any] = given if isinstance(given, Mapping) else {"command": given} if given else {}
+        self._started_in = os.path.abspath(cwd) if isinstance(cwd, str) and cwd and "\0" not in cwd else os.getcwd()
         self.home = os.path.expanduser("~")
         self._project = project
         self._names: dict[str, tuple[str, ...]] = {}
@@ -53,13 +58,24 @@ class Call:
     @cached_property
     def project(self) -> str:
         """The project that the call belongs to; looked for when a policy asks, since that takes longer than judging."""
-        return (self._project() if callable(self._project) else self._project) or self.cwd
+        return (self._project() if callable(self._project) else self._project) or self._started_in
+
+    @cached_property
+    def cwd(self) -> str:
+        """The directory in which the tool works: that of the event, or the one that the tool's input names."""
+        return directory_of_input(self.input, self._started_in, runs_lines=bool(self._given))
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """The command lines that the tool is given, and those that aliases of git in them stand for."""
-        given = [read_line(text) for text in dict.fromkeys(self._texts())]
-        return (*given, *lines_of_aliases(given, self.cwd, self.home))
+        return (*self._given, *lines_of_aliases(self._given, self.cwd, self.home))
+
+    @cached_property
+    def _given(self) -> tuple[Line, ...]:
+        """The command lines that the tool is given."""
+        if is_patch_tool(self.tool):  # whose command is a patch
+            return ()
+        return tuple(read_line(text) for text in dict.fromkeys(lines_of_input(self.tool, self.input)))
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
@@ -79,6 +95,8 @@ class Call:
         lines = [line for line in self.lines if not is_well_known_installer(line)]
         reasons = [reason for line in lines for reason in unread(line)]
         reasons += (Unread(say(effect)) for effect in self.of("computed-code"))
+        if not self.lines and is_shell_tool(self.tool) and any(plain_key(key) in COMMANDS for key in self.input):
+            reasons.append(Unread("the command is no text", "broken"))
         if self._has_too_much:
             reasons.append(Unread("the input has too many values", "broken"))
         return tuple(dict.fromkeys(reasons))
@@ -118,6 +136,11 @@ class Call:
             self._folders[folder] = os.path.realpath(folder)
         return self._folders[folder]
 
+    def is_elsewhere(self, effect: Effect) -> bool:
+        """Return whether the commands that have an effect run in a container or on another machine."""
+        found = [command for _, command in self.commands_of(effect)]
+        return bool(found) and all(any(one.split()[0] in _ELSEWHERE for one in command.via) for command in found)
+
     def place_of(self, path: str) -> PlaceKind:
         """Return where a file of an effect is; links are followed, except that of the last part."""
         if not path or not is_known(path) or len(path) > _LONGEST:
@@ -147,26 +170,6 @@ class Call:
             return not all(True for _ in limited_values(self.input))
         except TooMuch:
             return True
-
-    def _texts(self) -> Iterator[str]:
-        if is_patch_tool(self.tool):  # whose command is a patch
-            return
-        try:
-            for key, value, _ in limited_values(self.input):
-                if kind_of_key(key) == "command" and isinstance(value, str):
-                    yield value
-        except TooMuch:
-            return
-        keys = {plain_key(key): value for key, value in self.input.items()}
-        more = [keys[key] for key in ARGUMENTS & keys.keys()]
-        for key in COMMANDS & keys.keys():
-            first = keys[key]
-            if isinstance(first, (list, tuple)) or more:
-                given = [
-                    one for part in (first, *more) for one in (part if isinstance(part, (list, tuple)) else [part])
-                ]
-                if all(isinstance(one, str) for one in given):
-                    yield shlex.join(given)
 
 
 def temporary_directories() -> tuple[str, ...]:

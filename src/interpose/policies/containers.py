@@ -17,6 +17,7 @@ _PARAMETERS = {
     "container-all": "all",
     "container-cluster": "clusters",
     "container-change": "remove",
+    "container-image": "images",
 }
 _INSTEAD = {
     "container-data-loss": "without the volumes the data stays",
@@ -40,7 +41,8 @@ POLICY = Policy(
         action("prune", "ask", "deleting everything that is unused: prune -a"),
         action("all", "ask", "stopping or removing what a list of all names: docker rm -f $(docker ps -aq)"),
         action("clusters", "ask", "deleting local clusters and virtual machines: kind, minikube, k3d, vagrant"),
+        action("images", "ask", "removing images by force: docker rmi -f"),
         action("remove", "allow", "stopping and removing single containers and images, plain prunes"),
     ),
-    recommended={"clusters": "allow", "all": "allow", "prune": "allow"},
+    recommended={"clusters": "allow", "all": "allow", "prune": "allow", "images": "allow"},
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..matching.shell import Command, Line
 from ..matching.shell.words import MANY, ONE, is_known
-from .call import Call, PlaceKind
+from .call import SETTERS, Call, PlaceKind
 from .effects import Effect, say
 from .effects.find import SELECTED
 from .parameters import action, flag, names, one_of
@@ -30,10 +30,6 @@ _MOST_QUESTIONS = 20
 """How many targets git is asked about; a call with more is judged without git."""
 _REPLACEABLE = ("*.lock", "*.pid", "*.sample", "COMMIT_EDITMSG", "MERGE_MSG", "gc.log")
 """Files in .git that may be deleted: a lock that an ended git has left, a message."""
-_SETTERS = ("read", "mapfile", "readarray", "getopts", "printf", "select", "find", "xargs", "eval", "source", ".")
-"""Commands that may set a variable to a file that the line chooses."""
-_ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose", "ssh", "vagrant")
-"""Programs that run a command in a container or on another machine."""
 _HISTORY = ("HEAD", "index", "logs", "objects", "packed-refs", "refs")
 """What in .git is damaged if something else than git writes to it."""
 _SYSTEM = (
@@ -52,6 +48,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(verdict, say(_shown(effect, call), instead), effect.grade)
     for effect in call.of("computed-options"):
         yield Objection(options["unknownTargets"], say(effect), effect.grade)
+    for effect in call.of("abort-merge"):
+        yield Objection(options["aborts"], say(effect), effect.grade)
     for effect in call.of(*_INSTEAD):
         if not _is_free(effect, call, options):
             yield Objection(options["git"], say(_shown(effect, call), _INSTEAD[effect.kind]), effect.grade)
@@ -84,19 +82,28 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
         is_moved_whole = effect.kind == "move-files" and (
             call.place_of(path) == "root" or _is_kept(effect.target, call, options)
         )
-        return (deny, "") if _is_system(path, call) or is_moved_whole else ("allow", "")
+        if _is_system(path, call) or is_moved_whole:
+            return deny, ""
+        is_tree = effect.kind == "change-tree" and call.place_of(path) in ("root", "inside")
+        return (options["trees"], "name the files") if is_tree else ("allow", "")
     if ONE in effect.target and not _is_part_of_a_name(effect.target):
         if _is_one_file(effect, call):
             return "allow", ""
         return options["unknownTargets"], "what that is, is not known before it runs"
     place = _place(path, call, options)
-    if place == "outside" and not _is_system(path, call) and _is_elsewhere(effect, call):
+    if place == "outside" and not _is_system(path, call) and call.is_elsewhere(effect):
         return options["unknownTargets"], "it is in a container or on another machine"
     if place == "outside" and deny == "deny" and _is_one_named_file(effect, call):
         return "ask", "it is outside the project"
     if place in ("root", "outside") or (place == "inside" and _is_kept(effect.target, call, options)):
         return deny, "the user can do it" if effect.kind == "lock-out" else "delete single files in the project instead"
-    return (_inside(effect, path, call, options), "") if place == "inside" else ("allow", "")
+    if place != "inside":
+        return "allow", ""
+    if effect.target.endswith(f"/{SELECTED}") and options["inside"] == "allow":
+        return options["selected"], "look at the list of them first"
+    if os.path.basename(os.path.normpath(effect.target)) == "~":
+        return options["unknownTargets"], "quoted, ~ is a name in this directory and not the home"
+    return _inside(effect, path, call, options), ""
 
 
 def _plain(target: str) -> str:
@@ -124,7 +131,7 @@ def _deletes_one_file(line: Line, command: Command) -> bool:
     variables = command.variables
     if len(unknown) != len(variables) or any(word != ONE for word in unknown) or any(map(str.isdigit, variables)):
         return False
-    if any(one.name in _SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
+    if any(one.name in SETTERS for one in line.commands) or set(variables) & dict(command.assigned).keys():
         return False
     return not _is_recursive(command)
 
@@ -138,12 +145,6 @@ def _is_one_named_file(effect: Effect, call: Call) -> bool:
 
 def _is_recursive(command: Command) -> bool:
     return any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
-
-
-def _is_elsewhere(effect: Effect, call: Call) -> bool:
-    """Return whether a command runs in a container or on another machine."""
-    found = [command for _, command in call.commands_of(effect)]
-    return bool(found) and all(any(one.split()[0] in _ELSEWHERE for one in command.via) for command in found)
 
 
 def _is_part_of_a_name(target: str) -> bool:
@@ -183,6 +184,8 @@ def _is_kept(path: str, call: Call, options: Options) -> bool:
     if ".git" in parts and (parts[-2] == "hooks" or any(fnmatch.fnmatchcase(parts[-1], one) for one in _REPLACEABLE)):
         return False
     for at, part in enumerate(parts):
+        if part.endswith(".git") and part != ".git" and parts[at + 1 : at + 2] and parts[at + 1] in _HISTORY:
+            return True  # a bare repository
         if any(_can_be(part, pattern) for pattern in options["keep"]):
             folder = "/".join(parts[:at]) or "/"
             if folder in (call.project, call.cwd) or os.path.lexists(f"{folder}/{part}"):
@@ -239,8 +242,15 @@ def _is_free(effect: Effect, call: Call, options: Options) -> bool:
         return True
     if options["onlyIfChanged"] and effect.grade == "certain" and ONE not in effect.target and not _brings_work(call):
         path = _changed_below(effect, repository, call)
-        return repository.changes(path, untracked=effect.kind == "lose-untracked") is False
+        untracked = effect.kind == "lose-untracked" or _names_a_commit(effect)
+        return repository.changes(path, untracked=untracked) is False
     return False
+
+
+def _names_a_commit(effect: Effect) -> bool:
+    """Return whether files of another commit replace those of the tree: then an untracked one of that name is lost."""
+    words = effect.command.split()
+    return "--" not in words and any(word[:1] != "-" and word != "HEAD" for word in words[2:])
 
 
 def _brings_work(call: Call) -> bool:
@@ -286,7 +296,10 @@ POLICY = Policy(
     parameters=(
         action("files", "deny", "deleting or emptying files outside the project, or the project itself"),
         action("git", "ask", "git commands that lose changes, untracked files, stashes, branches or recovery"),
+        action("aborts", "ask", "git merge --abort, git rebase --abort and the like"),
         action("unknownTargets", "ask", "deleting files that are not known before the command runs"),
+        action("selected", "ask", "deleting files in the project that find selects"),
+        action("trees", "ask", "changing modes or owners of a whole folder in the project"),
         one_of("inside", ("allow", "ask", "ask-tracked", "deny"), "allow", "deleting files in the project"),
         names(
             "temporary", _TEMPORARY, "directories of temporary files and caches: all that is below may be deleted",
@@ -296,7 +309,7 @@ POLICY = Policy(
         one_of("worktrees", ("same", "relax"), "same", "changes in linked worktrees: judged the same, or let go"),
         flag("onlyIfChanged", False, "whether git is asked first if there is something to lose"),
     ),
-    recommended={"onlyIfChanged": True},
+    recommended={"onlyIfChanged": True, "aborts": "allow", "selected": "allow", "trees": "allow"},
     notes="Deleting one named file outside the project is asked about where more would be denied. "
     "Deleting in the project is allowed by default: git has it, or it can be built again. A lock file in .git "
     "may be deleted. `git checkout WORD` is stopped if the repository has a file and no branch of that name.",

@@ -12,7 +12,7 @@ from .policy import Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
-_PARAMETERS = {"disk-write": "write", "format-disk": "format", "mount": "mount"}
+_PARAMETERS = {"disk-write": "write", "format-disk": "format", "mount": "mount", "read-disk": "inspect"}
 _WRITES = ("write-files", "empty-files", "delete-files", "delete-files-for-good", "move-files")
 _HARMLESS = ("fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tcp", "tty", "udp")
 _HARMLESS_STARTS = (
@@ -57,8 +57,8 @@ POLICY = Policy(
         action("write", "deny", "writing to a disk, a volume or a partition table"),
         action("format", "deny", "formatting, wiping or removing a disk or a volume"),
         action("mount", "ask", "mounting and unmounting"),
+        action("inspect", "ask", "showing a disk with a program that can change it, such as fdisk -l"),
     ),
-    recommended={"mount": "allow"},
-    notes="An image in a file is a file: `mkfs.ext4 disk.img` passes. Commands that only read, such as `fdisk -l` and "
-    "`parted /dev/sda print`, pass.",
+    recommended={"mount": "allow", "inspect": "allow"},
+    notes="An image in a file is a file: `mkfs.ext4 disk.img` passes.",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from .call import Call
 from .effects import Effect, say
@@ -23,13 +24,22 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     parts = frozenset(name.upper() for name in options["names"])
     for effect in call.effects:
         if effect.kind == "print-env" and effect.command not in call.consumed:
-            what = options["containers"] if "container" in effect.values else options["all"]
+            is_elsewhere = "container" in effect.values or (call.is_elsewhere(effect) and not _is_given(call))
+            what = options["containers" if is_elsewhere else "all"]
             yield Objection(what, say(effect, "print the one variable that is needed"), effect.grade)
         elif effect.kind == "read-files" and _ENVIRON.fullmatch(effect.target):
             yield Objection(options["all"], say(effect, "it is the environment of a process"), effect.grade)
         elif _prints_secret(effect, parts) and effect.command not in call.consumed:
             instead = f'test -n "${effect.target}" says whether it is set'
             yield Objection(options["secrets"], say(effect, instead), effect.grade)
+
+
+def _is_given(call: Call) -> bool:
+    """Return whether a container gets variables of this machine: ``docker run -e NAME``, or an env file."""
+    words = [word for line in call.lines for command in line.commands for word in command.parts[1:]]
+    return any(before in ("-e", "--env") and "=" not in word for before, word in pairwise(words)) or any(
+        word.startswith(("--env-file", "--env-host")) for word in words
+    )
 
 
 def _prints_secret(effect: Effect, parts: frozenset[str]) -> bool:
@@ -44,7 +54,7 @@ POLICY = Policy(
     parameters=(
         action("all", "ask", "printing all variables"),
         action("secrets", "ask", "printing a variable that holds a secret by its name"),
-        action("containers", "ask", "printing the environment of a container or a composition"),
+        action("containers", "ask", "printing the environment of a container, a composition or another machine"),
         names(
             "names", _NAMES, "the parts of a name that mean a secret", "a list of words: TOKEN means GITHUB_TOKEN too"
         ),

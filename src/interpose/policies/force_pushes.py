@@ -45,7 +45,7 @@ POLICY = Policy(
         action("deleteBranch", "ask", "deleting branches and tags on the remote"),
         action("deleteTag", "ask", "deleting tags here"),
         action("rewriteHistory", "ask", "filter-branch, filter-repo and the like"),
-        action("amend", "allow", "git commit --amend"),
+        action("amend", "ask", "git commit --amend"),
     ),
-    recommended={"deleteTag": "allow"},
+    recommended={"deleteTag": "allow", "amend": "allow"},
 )

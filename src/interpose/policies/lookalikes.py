@@ -16,7 +16,7 @@ _LETTERS = str.maketrans(  # Cyrillic, Greek and other letters that look like La
     "abcdehijklmnopqrstuvwxy3abenikvopotuxywigabollod",
 )
 _DIGITS = str.maketrans("0135", "olse")
-_SIMILAR = ("iljtf1", "oce0", "mnrh", "uvwy", "gqpbd", "kxh", "sz5", "aeo")
+_SIMILAR = ("iljtf1", "oce0", "mnrh", "uvwy", "gqpbd", "kxh", "sz5", "aeo", "bh")
 """Letters that are taken for one another."""
 _USUAL_PORTS = ("", ":80", ":443")
 _ENCODED_TWICE = re.compile(r"%25[0-9A-Fa-f]{2}")

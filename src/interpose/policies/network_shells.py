@@ -29,5 +29,5 @@ POLICY = Policy(
         action("tunnels", "ask", "ssh -R, ssh -D, ngrok, cloudflared tunnel and the like"),
         action("listen", "allow", "waiting for connections with nc, socat or openssl"),
     ),
-    recommended={},
+    recommended={"tunnels": "allow"},
 )

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from ..matching.shell.words import MANY, ONE
-from .call import Call
+from .call import SETTERS, Call
 from .effects import Effect, say
 from .parameters import action, names
 from .policy import Objection, Options, Policy
@@ -38,6 +38,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if verdict == "allow":
             continue
         branch = _protected(effect, call, options["branches"])
+        if branch and effect.kind == "push" and _is_from_outside(effect, call):
+            verdict = options["unknownRefs"]
         if branch:
             reason = say(effect._replace(target=branch), _INSTEAD.get(effect.kind, ""))
             if effect.kind == "commit-here":
@@ -65,10 +67,12 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
     if effect.kind == "commit-here" or target == "HEAD":
         yield from _with_settings(_current(effect, call), effect, call)
     elif not target and effect.kind != "change-branch":
+        # ``git push main``: the word is a remote, and was most likely meant as the branch.
+        yield from (value.removeprefix("alone=") for value in effect.values if value.startswith("alone="))
         yield from _pushed_by_default(effect, call)
     elif ONE in target and _is_computed(effect, call):
         yield "*"
-    elif target in (ONE, MANY):
+    elif target in (ONE, MANY) and "if merged" not in effect.values:
         yield from _current(effect, call)  # git push origin "$branch"
     elif target and ONE not in target and MANY not in target:
         yield from _with_settings(iter((target,)), effect, call)
@@ -117,6 +121,23 @@ def _is_computed(effect: Effect, call: Call) -> bool:
         for line, command in call.commands_of(effect)
         for first, last in command.substituted
         for one in line.commands
+    )
+
+
+def _is_from_outside(effect: Effect, call: Call) -> bool:
+    """Return whether what is pushed is named by a variable that the line does not set."""
+    found = list(call.commands_of(effect))
+    return (
+        effect.target == ONE
+        and bool(found)
+        and all(
+            line.is_simple
+            and command.variables
+            and not command.substituted
+            and not set(command.variables) & dict(command.assigned).keys()
+            and not any(one.name in SETTERS for one in line.commands)
+            for line, command in found
+        )
     )
 
 
@@ -180,13 +201,14 @@ POLICY = Policy(
     parameters=(
         names("branches", ("main", "master"), "the protected branches"),
         action("push", "ask", "pushing to one"),
+        action("unknownRefs", "ask", "pushing a branch or tag that a variable names which the line does not set"),
         action("force", "deny", "overwriting one on the remote, also with a lease"),
         action(
             "delete", "deny", "deleting, renaming or moving one, on the remote or here, and taking its protection away"
         ),
         action("work", "allow", "committing, merging and rebasing while it is the current branch"),
     ),
-    recommended={},
+    recommended={"unknownRefs": "allow"},
     notes="`git push` without a branch pushes the current one: it is read from the repository's files, with "
     "push.default "
     "and the refspecs of the remote. Where no repository is found, it passes.",

@@ -13,6 +13,7 @@ __all__ = ["Repository", "find_repository"]
 _MOST_PARENTS = 100
 _MOST_LINKS = 5
 _LONGEST = 3.0
+_KNOWN_FILTERS = frozenset({"git-lfs clean -- %f", "git-lfs filter-process", "git-lfs filter-process --skip"})
 """Seconds that git may take."""
 
 
@@ -86,11 +87,24 @@ class Repository:
         return self.settings.get(name, [""])[-1]
 
     def changes(self, path: str, *, untracked: bool) -> bool | None:
-        """Return whether something below a path is changed, or untracked; None if git does not say."""
+        """Return whether something below a path is changed, or untracked; None if git does not say.
+
+        Git runs the filters of a repository to compare files, and those of its submodules. A filter that is not one of
+        git-lfs could do anything, so git is not asked then.
+        """
+        if self._runs_filters():
+            return None
         wanted = ["--untracked-files=all", "--ignored"] if untracked else ["--untracked-files=no"]
         # Settings of the repository could start programs.
         safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"]
-        return self._ask_git(*safe, "status", "--porcelain", *wanted, "--", path)
+        return self._ask_git(*safe, "status", "--porcelain", "--ignore-submodules=all", *wanted, "--", path)
+
+    def _runs_filters(self) -> bool:
+        done = self._run_git("config", "--get-regexp", r"^filter\..*\.(clean|process)$")
+        if done is None or done.returncode not in (0, 1):
+            return True
+        values = [line.partition(" ")[2].strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
+        return any(value not in _KNOWN_FILTERS for value in values)
 
     def tracks(self, path: str) -> bool | None:
         """Return whether git has a file at a path or below it; None if git does not say."""
@@ -98,15 +112,18 @@ class Repository:
 
     def _ask_git(self, *arguments: str) -> bool | None:
         """Return whether git prints something; None if it fails or takes long."""
+        done = self._run_git(*arguments)
+        return None if done is None or done.returncode != 0 else bool(done.stdout.strip())
+
+    def _run_git(self, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 ["git", *arguments], cwd=self.tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                 timeout=_LONGEST, check=False,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return None
-        return bool(done.stdout.strip()) if done.returncode == 0 else None
 
     def _branch_of_rebase(self) -> str:
         for name in ("rebase-merge/head-name", "rebase-apply/head-name"):

@@ -13,7 +13,7 @@ from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values
 from .call import Call
 from .effects import Effect, say
-from .effects.secret_names import SecretKind, secret_kind
+from .effects.secret_names import SecretKind, is_beside_keys, secret_kind
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
 
@@ -25,9 +25,10 @@ _INSTEAD: dict[str, str] = {
     "keys": "let a program use the key, as ssh -i does",
     "stores": "let a program use the credentials",
     "settings": "it may hold tokens",
+    "public": "it tells which machines and accounts there are",
 }
 _READS = frozenset({"read-files", "move-files"})
-_WRITES = frozenset({"write-files", "empty-files"})
+_WRITES = frozenset({"write-files", "empty-files", "delete-files", "delete-files-for-good"})
 
 _WRITERS = ("write", "edit", "create", "patch", "delete", "remove", "move", "rename", "insert", "replace", "mkdir")
 _LISTERS = frozenset({"glob", "ls", "list_directory", "listdirectory", "listfiles", "list_files"})
@@ -56,6 +57,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             shown = "commands" if effect.kind == "read-secret" else "keys"
             what = options["use" if effect.command in call.consumed else shown]
             yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
+        elif effect.kind == "read-decoded":
+            yield Objection(options["env"], say(effect, "write the name of the file as it is"), effect.grade)
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
@@ -72,7 +75,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
     yield from _of_input(call, options, own)
 
 
-def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...]) -> SecretKind | None:
+def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...]) -> str | None:
     """Return which secrets a file holds by one of its names."""
     if not path or ("://" in path and not path.lower().startswith("file:")):
         return None
@@ -88,7 +91,7 @@ def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...])
             return kind
     if is_known(path) and any(pattern.grade(path, call.cwd) for pattern in own):
         return "stores"
-    return None
+    return "public" if any(is_beside_keys(name, call.home) for name in spellings) else None
 
 
 def _of_input(call: Call, options: Options, own: tuple[PathPattern, ...]) -> Iterator[Objection]:
@@ -134,10 +137,11 @@ POLICY = Policy(
         action("keys", "deny", "showing private keys"),
         action("stores", "deny", "showing credentials of a person or a machine"),
         action("settings", "ask", "showing settings of coding agents, which may hold tokens"),
+        action("public", "ask", "showing what lies beside keys: settings of ssh, known hosts, public keys"),
         action("commands", "ask", "commands that print a secret, such as gh auth token"),
         action("use", "allow", "programs that work with a secret file, and secrets that the same line takes"),
-        action("write", "ask", "writing keys and credentials of a person or a machine"),
-        action("writeEnv", "allow", "writing env files"),
+        action("write", "ask", "writing and deleting keys and credentials of a person or a machine"),
+        action("writeEnv", "ask", "writing, emptying and deleting env files"),
         Parameter("names", _paths_of, (), "further files that hold secrets", "a list of paths as in Read(…)"),
         names(
             "examples",
@@ -145,7 +149,7 @@ POLICY = Policy(
             "names of files that hold no secrets, beside *.example, *.sample, *.template, *.dist and the like",
         ),
     ),
-    recommended={"settings": "allow", "commands": "allow"},
+    recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow"},
     notes=(
         "A search in a directory that contains a secret file passes unless it is aimed at the file. A file is known by "
         "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "

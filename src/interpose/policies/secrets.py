@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from ..audit.redact import Redactor
+from ..matching.shell.words import is_known
 from ..replies import Reply, context, deny, modify
 from .call import Call
-from .effects.secret_names import secret_kind
-from .parameters import Parameter, names, one_of, patterns
+from .effects.secret_names import is_secret_variable, secret_kind
+from .parameters import Parameter, action, names, one_of, patterns
 from .placeholders import is_no_secret
 from .policy import Action, Objection, Options, Policy
 from .staged_files import files_to_commit
@@ -74,10 +75,28 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             continue
         if kinds := _kinds(text, redactor(text)):
             yield Objection(what, f"{_PLACES[place]} has {_said(kinds)} in it: {_INSTEAD}")
+    if "commands" in where and options["exports"] != "allow":
+        for name in _exported(call, options["ignore"]):
+            yield Objection(options["exports"], f"the command line has the value of {name} in it: {_INSTEAD}")
     if "commits" in where:
         for path, text in files_to_commit(call):
             if kinds := _kinds(text, redactor(text)):
                 yield Objection(what, f"{path}, which is to be committed, has {_said(kinds)} in it: {_INSTEAD}")
+
+
+def _exported(call: Call, ignored: tuple[str, ...]) -> Iterator[str]:
+    """Yield the names of variables for secrets that a line exports with a value that stands in it."""
+    for command in (command for line in call.lines for command in line.commands if command.name == "export"):
+        for word in command.parts[1:]:
+            name, _, value = word.partition("=")
+            is_secret = is_secret_variable(name) or name.endswith("ACCESS_KEY_ID")
+            if (
+                value
+                and is_known(value)
+                and is_secret
+                and not any(fnmatchcase(value, glob) for glob in ("<*", *ignored))
+            ):
+                yield name
 
 
 _PLACES = {
@@ -222,10 +241,11 @@ POLICY = Policy(
             "redact",
             "redact replaces it in results, failures and writes, and asks about other calls",
         ),
+        action("exports", "ask", "exporting a variable for a secret with any value that stands in the line"),
         patterns("patterns", "further secrets; the first group of an expression is the secret if it has one"),
         names("ignore", (), "secrets that are none", "a list of texts; * stands for any text"),
     ),
-    recommended={},
+    recommended={"exports": "allow", "where": ["prompts", "results", "failures", "writes", "commits", "requests"]},
     notes=(
         "A secret is found by its shape (keys and tokens of services, private keys) or by the text before it (a "
         "password in an address, a random text after TOKEN=). Placeholders and words are none. Text written to an env "

@@ -57,6 +57,13 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             kind = "file" if reason.kind == "written" and " may run " in reason else reason.kind
             kind = "computed" if kind in _MILD and hides_commands else kind
             yield Objection(options[_PARAMETERS.get(kind, "computed")], f"the command line cannot be read: {reason}")
+    for effect in call.of("code-command"):
+        yield Objection(options["code"], say(effect), effect.grade)
+    for effect in call.of("computed-words"):
+        yield Objection(options["arguments"], f"the command line cannot be read: {say(effect)}", effect.grade)
+    for effect in call.of("load-code"):
+        if "folder" not in effect.values or call.place_of(effect.target) in ("outside", "temporary"):
+            yield Objection(options["commands"], say(effect), effect.grade)
     for effect in call.of("computed-code"):
         yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
 
@@ -104,15 +111,25 @@ POLICY = Policy(
         action("written", "ask", "running a file that the same line writes"),
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
         action("programs", "ask", "a program that a variable of the environment names, such as $EDITOR"),
-        action("arguments", "ask", "computed words that are given to a program which is not known"),
-        action("code", "ask", "code in another language, such as python -c, that is not read"),
+        action("arguments", "ask", "computed words that are given to a program which is not known, or as options"),
+        action("code", "ask", "code in another language, such as python -c, that is not read, or that runs commands"),
         action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
+        action(
+            "commands", "ask", "variables that are commands or name code: GIT_SSH_COMMAND, NODE_OPTIONS, PYTHONPATH"
+        ),
         action("path", "ask", "a PATH that the line sets"),
         action("broken", "ask", "a text that is not a shell's, or too long to read"),
         action("control", "deny", "control characters in a line"),
         action("hidden", "deny", "invisible characters, and those that change the direction of text"),
     ),
-    recommended={"files": "allow", "programs": "allow", "arguments": "allow", "code": "allow", "path": "allow"},
+    recommended={
+        "files": "allow",
+        "programs": "allow",
+        "arguments": "allow",
+        "code": "allow",
+        "commands": "allow",
+        "path": "allow",
+    },
     notes="A line that does nothing but download a script and run it is judged by downloaded-code. "
     "While this policy is on, the other policies leave lines that cannot be read to it.",
 )

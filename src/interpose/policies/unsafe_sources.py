@@ -59,6 +59,8 @@ def _plain(effect: Effect, options: Options) -> Iterator[Objection]:
 
 
 def _is_plain(effect: Effect, url: str) -> bool:
+    if url.startswith("git://github.com/"):
+        return False  # GitHub has not answered there since 2022
     if url.startswith(("http://", "ftp://", "git://")):
         return True
     # curl and wget read a host without a scheme as http.

@@ -131,7 +131,7 @@ def _loops(parsed: Parsed) -> Iterator[int]:
 
 
 def _has_endless_jobs(parsed: Parsed, at: int) -> bool:
-    """Return whether a loop without a condition starts jobs and waits for nothing."""
+    """Return whether a loop without a condition starts jobs and waits for nothing, or not for these jobs."""
     steps = parsed.steps
     end = _end_of_body(steps, at)
     if "do" not in steps[at:end] or "&" not in steps[at:end]:
@@ -140,11 +140,16 @@ def _has_endless_jobs(parsed: Parsed, at: int) -> bool:
     conditions = [parsed.commands[one] for one in head if isinstance(one, int)]
     if any(raw.loops or raw.words not in _ENDLESS for raw in conditions if not raw.doubt):
         return False
-    depth, waits = 0, False
+    depth, waits, slows, forgets = 0, False, False, False
     for place in range(steps.index("do", at) + 1, end):
         step = steps[place]
         if isinstance(step, str):
             depth += (step in _OPENERS) - (step in _CLOSERS)
+            forgets |= step == "&" and depth > 0
+        elif parsed.commands[step].words[:1] == ["disown"]:
+            forgets = True
         elif depth == 0 and steps[place + 1 : place + 2] != ["&"]:
-            waits |= parsed.commands[step].words[:1] in _WAITS
-    return not waits
+            first = parsed.commands[step].words[:1]
+            waits |= first == ["wait"]
+            slows |= first in _WAITS and first != ["wait"]
+    return not slows and (forgets or not waits)

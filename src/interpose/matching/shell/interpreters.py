@@ -12,6 +12,8 @@ from .line import Suspect
 from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
 from .words import MANY, UnreadKind, base_name, is_known
 
+_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
+
 __all__ = ["run_interpreter", "run_shell"]
 
 _LOADS = frozenset(["-r", "--require", "--import", "--loader", "--experimental-loader", "-M", "-I"])
@@ -34,6 +36,10 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
             continue
         if name in ("zsh", "ksh", "mksh") and option[1:2] == "o" and len(option) > 2:
             continue  # the name of the option follows at once
+        if re.match(r"[-+][a-zA-Z]*?[oO][a-z]{4,}", option):
+            line.cannot_read(f"the options of {name} are written in a way that shells read differently")
+            line.suspect_texts(name, arguments, runs=True)
+            return INPUT_RUN
         has_text |= "c" in option[1:] and option[0] == "-"
         reads |= "s" in option[1:]
         only_checks = (only_checks or "n" in option) and option[0] == "-" and "i" not in option
@@ -82,8 +88,10 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
             return INPUT_SUSPECT
         if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
             return _code(line, name, option)
-        if option in ("-m", "-jar") or (name.startswith(("py", "ipython")) and re.fullmatch(r"-[a-zA-Z]*m", option)):
-            return _module(line, arguments[at:], context)
+        module = _MODULE.fullmatch(option) if name.startswith(("py", "ipython")) else None
+        if option in ("-m", "-jar") or module:
+            given = [module[1]] if module and module[1] else []
+            return _module(line, [*given, *arguments[at:]], context)
         code = _code_of(name, letters, option, arguments, at)
         if code is not None:
             return _code(line, name, code)

@@ -59,7 +59,7 @@ _TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
 _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
-_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]([^${}`'\"\\*?\[]+)", re.ASCII)
+_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]((?:[^${}`'\"\\*?\[]|\"[\w./:@%+-]*\"|'[\w./:@%+-]*')+)", re.ASCII)
 _REST = re.compile(r"[^\s;&|<>()]+")
 _LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
@@ -786,7 +786,9 @@ class _Reader:
         names = [one for piece in inner for one in pieces_of(piece) if not isinstance(one, str) and one.name]
         default = _DEFAULT.fullmatch(text, began, self.at - 1)
         if default and len(names) == 1:
-            return expanded(Expansion(value, names[0].name, is_plain=False, default=default.group(1)))
+            return expanded(
+                Expansion(value, names[0].name, is_plain=False, default=re.sub("['\"]", "", default.group(1)))
+            )
         pieces = tuple(one._replace(is_plain=False, mark=value if one is names[0] else "") for one in names)
         return MarkedWord(value, pieces, value) if names else value
 

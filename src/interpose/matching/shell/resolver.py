@@ -431,7 +431,13 @@ class Resolver:
         if name in self.functions:
             self.suspect_texts(name, arguments)
             return INPUT_SUSPECT
-        return self._dispatch(program_of(name), arguments, context)
+        return self._dispatch(self._plain_name(program_of(name)), arguments, context)
+
+    def _plain_name(self, name: str) -> str:
+        """Return the name of a program that runs others as the tables have it: some file systems fold its case."""
+        lower = name.lower()
+        is_another = name != lower and name not in KNOWN and name not in self.readers
+        return lower if is_another and (lower in self.readers or lower in WRAPPERS) else name
 
     def _note(self, words: Sequence[str], context: Context) -> None:
         """Add a command to those of the line."""

@@ -310,7 +310,7 @@ def _git_setting(line: Resolver, key: str, value: str, context: Context, words: 
         line.cannot_read("a setting of git is computed")
     elif key.lower().startswith("alias."):
         _git_alias(line, key, value, context, words)
-    elif value and (_GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
+    elif value and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
         line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
             line.cannot_read(f"{key} makes git run files", "variable")

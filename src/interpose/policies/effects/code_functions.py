@@ -10,6 +10,7 @@ __all__ = [
     "COPIES",
     "DECODES",
     "DELETES",
+    "DELETES_OF",
     "EMPTIES",
     "ENVIRONMENTS",
     "EVALUATES",
@@ -17,6 +18,8 @@ __all__ = [
     "FUNCTIONS",
     "HOMES",
     "JOINS",
+    "LISTS",
+    "LISTS_BY_PATH",
     "MOVES",
     "NAMESPACES",
     "OPENS",
@@ -75,6 +78,8 @@ DELETES = frozenset(
         File.rm_rf! unlink!
     """.split()
 )
+DELETES_OF = {"julia": frozenset({"rm"}), "r": frozenset({"file.remove", "unlink"})}
+"""Functions of one language that delete files; elsewhere the name means something else."""
 TREES = frozenset({"rmtree", "rmSync", "rm_rf", "rm_r", "rimraf", "remove_tree", "rm_rf!", "rmdirSync", "emptyDirSync"})
 READS = frozenset(
     """
@@ -194,6 +199,10 @@ SAME_TEXT = frozenset(
     """.split()
 )
 JOINS = frozenset({"join", "path.join", "os.path.join", "File.join", "joinpath", "path.resolve"})
+LISTS = frozenset({"glob", "iglob", "rglob", "iterdir", "scandir", "children", "entries", "each_child"})
+"""Functions and methods that list files: what they return is gone through by loops."""
+LISTS_BY_PATH = frozenset({"os.scandir", "scandir", "Dir.children", "Dir.each_child"})
+"""Those of them that are given the directory."""
 HOMES = frozenset({"Path.home", "pathlib.Path.home", "os.homedir", "homedir", "Dir.home", "home"})
 ENVIRONMENTS = frozenset({"os.environ", "environ", "process.env", "ENV", "%ENV", "$_ENV", "Deno.env", "Bun.env"})
 PATH_METHODS = {

@@ -69,6 +69,8 @@ def _scanner(language: str, patterns: bool) -> re.Pattern[str]:
         parts.append(_LONG)
     if language in ("ruby", "perl"):
         parts.append(_QUOTED)
+    if language == "perl":
+        parts.append(r"(?P<files><(?=[^<>\s=;]*[*?~/])[^<>\s=;]++>)")
     if patterns:
         parts.append(_PATTERN)
     parts.append(_SHORT)
@@ -91,6 +93,8 @@ def _tokens(language: str, code: str, patterned: bool, depth: int) -> Iterator[T
             yield _literal(language, found)
             if "{" in found.group() and depth < _DEEPEST:
                 inserted += _inserted_code(language, found.group())
+        elif kind == "files":  # <*.c>
+            yield Token("text", _filled(language, found.group()[1:-1]))
         elif kind in ("name", "number", "mark"):
             yield Token("mark" if kind == "mark" else kind, found.group())
         elif kind == "skipped" and "\n" in found.group():

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from ...matching.shell.words import ONE, is_known
-from .code_functions import DECODES, ENVIRONMENTS, HOMES, JOINS, SAME_TEXT
+from .code_functions import DECODES, ENVIRONMENTS, HOMES, JOINS, LISTS, LISTS_BY_PATH, SAME_TEXT
 from .code_tokens import Token
 
 __all__ = ["MOST_STEPS", "MOST_TOKENS", "CodeReader", "Value", "flat", "last_part"]
@@ -33,6 +33,8 @@ class CodeReader:
         """The value that each name was given last."""
         self.earlier: dict[str, list[Value]] = {}
         """The values that a name was given before."""
+        self.loops: dict[str, Value] = {}
+        """The values of names in loops, which may be used before: ``[f(x) for x in …]``."""
         self.steps = 0
         self._depth = 0
 
@@ -47,9 +49,9 @@ class CodeReader:
         elif following == ")" and self.text(at + 2) == "=" and self.text(at + 3) != "=":
             self.give(name, ONE)
         elif following == "in" and self.text(at - 1) in ("for", ","):
-            value, _ = self.term(at + 2, at + MOST_TOKENS)
-            for one in value if isinstance(value, list) and self.text(at - 1) == "for" else [ONE]:
+            for one in self._looped(at) if self.text(at - 1) == "for" else [ONE]:
                 self.give(name, one)
+            self.loops[name] = self.values.get(name, ONE)
         elif following == "[" and name in self.values and self._is_item_set(at + 2):
             self.give(name, ONE)
         base, _, method = name.rpartition(".")
@@ -57,6 +59,18 @@ class CodeReader:
             self.give(base, ONE)
         if name in ("def", "function", "sub", "lambda"):
             self._take_parameters(at + 1)
+
+    def _looped(self, at: int) -> list[str]:
+        """Return the values that the name of a loop has: the items of a list, or the files of a directory."""
+        end = at + MOST_TOKENS
+        value, after = self.term(at + 2, end)
+        last = self.text(at + 2)
+        while self.text(after) == "." and self.kind(after + 1) == "name":
+            last = self.text(after + 1)
+            value, after = self._method(value, after + 1, end)
+        if isinstance(value, list):
+            return value
+        return [value if last_part(last) in LISTS else ONE]
 
     def _assign_plainly(self, at: int) -> None:
         """Note ``x = …`` and ``x, y = …``; the keyword of an argument is no name."""
@@ -196,7 +210,7 @@ class CodeReader:
         following = self.text(at + 1)
         if following == "(":
             values, after = self.arguments(at + 1, end)
-            return self._result(name, values), after
+            return self.result_of(name, values), after
         if name in ("new", "await", "return", "my", "local", "lambda", "glob"):
             return self.term(at + 1, end)
         if following in ("[", "{") and name in (*ENVIRONMENTS, "$ENV"):
@@ -205,7 +219,7 @@ class CodeReader:
         if name in ("process.env.HOME", "Deno.env.HOME"):
             return "~", at + 1
         base, _, method = name.rpartition(".")
-        if base in self.values and method in ("encode", "decode", "strip", "trim"):
+        if base in self.values and method in ("encode", "decode", "strip", "trim", "path", "name"):
             return self.values[base], at + 1
         return self.values.get(name, ONE), at + 1
 
@@ -221,16 +235,24 @@ class CodeReader:
                 return _short(separator.join(value)), after
             if values and isinstance(values[0], list):
                 return _short(value.join(values[0])), after
+        if name in LISTS and isinstance(value, str):
+            return _files_of(value, values), after
         if name == "format" and isinstance(value, str):
             return re.sub(r"\{\w*\}", ONE, value), after
         if name == "split" and isinstance(value, str):
             return value.split(), after
         return (value if name in SAME_TEXT else ONE), after
 
-    def _result(self, name: str, values: list[Value]) -> Value:
+    def result_of(self, name: str, values: list[Value]) -> Value:
+        """Return what a call of a function gives, as far as that is known."""
         last = last_part(name)
         if name in HOMES:
             return "~"
+        base = self.values.get(name.rpartition(".")[0])
+        if last in LISTS and isinstance(base, str):
+            return _files_of(base, values)
+        if name in LISTS_BY_PATH and values and isinstance(values[0], str):
+            return _files_of(values[0], [])
         if name in JOINS or (last in JOINS and len(values) > 1):
             return _short("/".join(one for one in flat(values) if one)) or ONE
         if last in DECODES or last == "from":
@@ -246,6 +268,12 @@ class CodeReader:
             return "~"
         texts = [one for one in values if isinstance(one, str)]
         return _short("/".join(texts)) if texts else ONE
+
+
+def _files_of(folder: str, values: list[Value]) -> str:
+    """Return the files in a directory as a pattern: of those that are asked for, or of all."""
+    pattern = values[0] if values and isinstance(values[0], str) else "*"
+    return _short(f"{folder}/{pattern}")
 
 
 def _decoded(name: str, values: list[Value]) -> str:

@@ -34,9 +34,15 @@ def downloads_that_run(line: Line, cwd: str, home: str) -> Iterator[Effect]:
             for origin in sorted(origins):
                 for kind in _kinds(what, origin):
                     yield Effect(kind, origin.target, " ".join(command.parts), command.name, command.grade)
+        if program_of(command.name) in _SHOWS and any(origin.kind == "decoded" for origin in step.substituted):
+            yield Effect("read-decoded", "", " ".join(command.parts), command.name, command.grade)
     for command in line.commands:
         if _is_shell_on_connection(command):
             yield Effect("network-shell", "", " ".join(command.parts), command.name, command.grade)
+
+
+_SHOWS = frozenset("bat cat cp curl grep head less more mv nl scp tail tar tee xxd".split())
+"""Programs whose words are files."""
 
 
 def _kinds(what: str, origin: Origin) -> tuple[str, ...]:

@@ -58,6 +58,7 @@ KINDS: dict[str, str] = {
     # git.
     "lose-changes": "discards uncommitted changes in {target}",
     "lose-changes-perhaps": "discards uncommitted changes if {target} is a file",
+    "abort-merge": "gives up a merge or a rebase, and with it what was resolved in it",
     "lose-untracked": "deletes untracked files in {target}",
     "lose-stash": "deletes stashed changes {target}",
     "lose-commits": "deletes or moves the ref {target}, and with it the way to its commits",
@@ -80,6 +81,7 @@ KINDS: dict[str, str] = {
     # Machine.
     "disk-write": "writes to the disk {target}",
     "format-disk": "erases {target}",
+    "read-disk": "opens the disk {target} with a program that can change it",
     "mount": "mounts or unmounts {target}",
     "power": "stops or restarts the machine",
     "stop-service": "stops or disables the service {target}",
@@ -109,6 +111,7 @@ KINDS: dict[str, str] = {
     "container-change": "changes containers {target}",
     "container-cleanup": "removes containers or images {target}",
     "container-all": "stops or removes all containers or images at once {target}",
+    "container-image": "removes the image {target} by force",
     "container-cluster": "deletes a local cluster or virtual machine {target}",
     "container-data-loss": "deletes data of containers {target}",
     # Clusters, clouds, databases.
@@ -126,6 +129,9 @@ KINDS: dict[str, str] = {
     "run-downloaded": "runs what it downloads from {target}",
     "run-extracted": "runs a program of an archive that it downloads from {target}",
     "run-decoded": "runs a text that it decodes",
+    "computed-words": "is given options or code that are not known before it runs",
+    "load-code": "makes programs run or load {target}",
+    "code-command": "runs a command by code: {target}",
     "computed-code": "runs code or commands that it computes",
     "apply-downloaded": "applies what it downloads from {target}",
     "network-shell": "gives a shell to the network",
@@ -149,6 +155,7 @@ KINDS: dict[str, str] = {
     "print-env": "prints the environment",
     "print-variable": "prints the variable {target}",
     "read-secret": "prints the secret {target}",
+    "read-decoded": "works with a file whose name it decodes",
     "print-key": "prints private keys or passwords of a keyring",
     "use-secret-file": "uses the secret file {target}",
     "give-secret-file": "is given the secret file {target}",
@@ -173,8 +180,6 @@ KINDS: dict[str, str] = {
 def say(effect: Effect, instead: str = "") -> str:
     """Return what an effect does as a reason: the command, the phrase of its kind, and what to do instead."""
     command = effect.command if len(effect.command) <= _LONGEST else effect.command[:_LONGEST] + "…"
-    phrase = KINDS[effect.kind].replace("{target}", effect.target or "…").removesuffix(" …").removesuffix(":")
-    return f"`{command}` {phrase}" + (f" ({instead})" if instead else "")
     return f"`{command}` {phrase_of(effect)}" + (f" ({instead})" if instead else "")
 
 

@@ -18,11 +18,13 @@ from .code_functions import (
     COPIES,
     DECODES,
     DELETES,
+    DELETES_OF,
     EMPTIES,
     ENVIRONMENTS,
     EVALUATES,
     FETCHED,
     FUNCTIONS,
+    LISTS,
     MOVES,
     NAMESPACES,
     OPENS,
@@ -45,6 +47,7 @@ from .code_functions import (
 )
 from .code_tokens import Token, tokens_of
 from .code_values import MOST_STEPS, MOST_TOKENS, CodeReader, Value, flat, last_part
+from .lisp_code import read_lisp
 from .rows import RUNS, Found, line_of
 from .sql import sql_effects
 
@@ -65,11 +68,16 @@ _INTERPRETERS: dict[str, tuple[str, str]] = {
     "osascript": ("osascript", "e"),
     "julia": ("julia", "eE"),
     "rscript": ("r", "e"),
+    **dict.fromkeys(("emacs", "emacsclient"), ("lisp", "e")),
     "elixir": ("elixir", "e"),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), ("awk", "")),
 }
-_LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "--expression"})
+_LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "--expression", "-eval"})
 _VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader", "-F", "-v", "-M"})
+
+
+_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m(\w*)")
+_BARE_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c|a)?sh(?:\s+-[abd-z]+)*\s*")
 
 
 _ALIASED = frozenset(name for name in FUNCTIONS | READS | WRITES | DELETES if "." in name)
@@ -84,13 +92,14 @@ def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
     words = list(command.parts[1:])
     if words[:1] == ["eval"] and command.name == "deno":
         return language, [word for word in words[1:] if not word.startswith("-")][:1]
-    found, operand = list[str](), ""
-    at = 0
+    found, at = list[str](), 0
     while at < len(words) and words[at][:1] == "-" and words[at] != "-":
         option, at = words[at], at + 1
         name, equals, value = option.partition("=")
-        if option == "--" or (option == "-m" and language == "python"):
-            operand = "-m" if option == "-m" else ""
+        if language == "python" and (module := _MODULE.fullmatch(option)):
+            given = [*([module[1]] if module[1] else []), *words[at:]]
+            return language, _code_of_module(given) or (list(texts) if given[1:2] == ["-"] else [])
+        if option == "--":
             break
         if name in _LONG_OPTIONS:
             code = value if equals else "".join(words[at : at + 1])
@@ -105,15 +114,36 @@ def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
             at += not rest
         else:
             at += option in _VALUED
-    operand = operand or "".join(words[at : at + 1])
+    operand = "".join(words[at : at + 1])
     if language == "awk":
         return language, found or ([operand] if operand else [])
     reads_data = operand not in ("", "-") and any(one.text for one in command.redirections)
     return language, found if found or reads_data else list(texts)
 
 
+def _code_of_module(words: list[str]) -> list[str]:
+    """Return the code that modules of Python are given: statements to measure, commands of the debugger."""
+    name, rest = "".join(words[:1]), words[1:]
+    letters = {"timeit": "nrsu", "pdb": "c", "IPython": "c"}.get(name)
+    if letters is None:
+        return []
+    found, at = list[str](), 0
+    while at < len(rest) and rest[at][:1] == "-" and rest[at] not in ("-", "--"):
+        option, equals, value = rest[at].partition("=")
+        at += 1
+        if option[:2] == "--" or option[1:2] in letters:
+            text = value if equals else rest[at - 1][2:] if option[:2] != "--" else ""
+            takes = not text and option not in ("--verbose", "--process", "--help")
+            text = text or ("".join(rest[at : at + 1]) if takes else "")
+            at += takes
+            found += [text.lstrip("!")] if option in ("-s", "-c", "--setup", "--command") or option[:2] == "-c" else []
+    return [*found, "\n".join(rest[at:])] if name == "timeit" else found
+
+
 def read_code(language: str, code: str, depth: int = 0) -> list[Found]:
     """Return what code runs, reads, writes, deletes and prints, each once."""
+    if language == "lisp":
+        return list(dict.fromkeys(read_lisp(code)))[:_MOST_EFFECTS]
     scans = [_Scan(language, tuple(tokens_of(language, code)), depth)]
     if "/" in code and language in ("node", "ruby", "perl", "awk"):
         scans.append(_Scan(language, tuple(tokens_of(language, code, patterns=False)), depth))
@@ -138,18 +168,20 @@ class _Scan:
         self.evaluates = frozenset(EVALUATES.get(language, "").split())
         self.others: dict[str, str] = {}
         """Other names of modules and functions."""
+        self.listed = set[str]()
+        """The patterns of files that the code lists."""
         self.imports = set[int]()
         """Where names are only imported."""
 
     def run(self) -> None:
-        """Look at every part; again if a function turns out to run what it is given."""
+        """Look at every part; again if a function turns out to run what it is given, or a loop names values."""
         self._note_imports()
         for _ in range(3):
-            known = len(self.runs)
+            known = (len(self.runs), dict(self.code.loops))
             self.found, self.code.steps = [], 0
-            self.code.values, self.code.earlier = {}, {}
+            self.code.values, self.code.earlier = dict(self.code.loops), {}
             self._look()
-            if len(self.runs) == known:
+            if (len(self.runs), self.code.loops) == known:
                 break
         if self.parts & SOCKETS and (self.parts & {"dup2", "pty.spawn"} or self._runs_shell()):
             self.found.append(Found("network-shell"))
@@ -366,6 +398,7 @@ class _Scan:
     def _run_words(self, words: list[str]) -> None:
         if words and words[0] not in (ONE, MANY):
             self.found.append(Found(RUNS, line_of(words)))
+            self._feed(line_of(words))
         elif words:
             self.found.append(Found("computed-code"))
 
@@ -374,6 +407,12 @@ class _Scan:
             self.found.append(Found("computed-code"))
         else:
             self.found.append(Found(RUNS, text.replace(ONE, _UNKNOWN).strip()))
+            self._feed(text)
+
+    def _feed(self, command: str) -> None:
+        """Note a shell alone, which runs what the code writes to it."""
+        if _BARE_SHELL.fullmatch(command):
+            self.found.append(Found("computed-code"))
 
     def _evaluate(self, at: int, values: list[Value], end: int) -> None:
         """Read code in a literal; say what else is run: decoded, downloaded or computed."""
@@ -398,6 +437,8 @@ class _Scan:
     # Files, modes, variables.
 
     def _files(self, name: str, last: str, values: list[Value], before: str) -> None:
+        if last in LISTS:
+            self.listed |= {one for one in flat([self.code.result_of(name, values)]) if one.strip(ONE)}
         texts = [one for one in values if isinstance(one, str)]
         known = [one for one in texts if one.replace(ONE, "")]
         short = ".".join(name.split(".")[-2:])
@@ -405,9 +446,11 @@ class _Scan:
         if base in self.code.values and method in PATH_METHODS:
             path = self.code.values[base]
             self.found += [Found(PATH_METHODS[method], path)] if isinstance(path, str) and path.strip(ONE) else []
-        elif name in DELETES or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
+        elif self._deletes(name) or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
             if known or last in TREES or any(isinstance(one, list) for one in values):
                 self.found += [Found("delete-files", one) for one in flat(values[: 1 if last in TREES else None])]
+            elif texts:  # what a loop or a block takes from a list of files
+                self.found += [Found("delete-files", one) for one in self.listed]
         elif name in MOVES or (last in MOVES and self.language != "python"):
             self.found += [Found("move-files", one) for one in known[:1]]
             self.found += [Found("write-files", one) for one in known[1:2]]
@@ -420,6 +463,9 @@ class _Scan:
             self._open(texts)
         elif (name in READS or last in READS - OPENS) and known and "://" not in known[0]:
             self.found.append(Found("read-files", known[0]))
+
+    def _deletes(self, name: str) -> bool:
+        return name in DELETES or name in DELETES_OF.get(self.language, ())
 
     def _open(self, texts: list[str]) -> None:
         """Note what ``open`` opens: a file to read or to write, or in Perl a command."""
@@ -498,6 +544,8 @@ class _Scan:
         if mark == "|" and self.code.text(at + 1) == "getline":
             value = self._before(at)
             self._run_text(value)
+        elif mark == "|" and after and _BARE_SHELL.fullmatch(self.code.tokens[at + 1].text):
+            self._run_text(self._before(at) if self.code.text(at - 2) in ("print", "printf") else ONE)
         elif mark == "|" and (after or self.code.text(at + 1) in self.code.values):
             self._run_values([self.code.expression(at + 1, at + MOST_TOKENS)[0]])
         elif mark in (">", ">>") and after and self._is_printed(at):

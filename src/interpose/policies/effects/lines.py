@@ -9,6 +9,7 @@ from functools import lru_cache
 from ...matching.shell import Command, Line, Unread, read_line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE, is_known
+from .computed_words import computed_words
 from .downloads import downloads_that_run
 from .effect import Effect
 from .guards import guard_effects
@@ -22,6 +23,7 @@ from .sql import CLIENTS
 from .tables import find_programs
 from .tables.network import is_check_off
 from .texts import Texts
+from .variables import loading_variables
 from .xargs import Inputs
 
 __all__ = ["effects_of_line", "unread"]
@@ -108,12 +110,17 @@ def _found(texts: Texts, command: Command) -> Iterator[Found]:
     for name, value in command.assigned:
         if is_check_off(name, value):
             yield Found("tls-off")
+    yield from loading_variables(command)
+    yield from computed_words(command)
     given = texts.read_by(command)
     for name, program in find_programs(command.name):
         yield from apply_rows(name, program, command, given)
     language, code = code_of(command, given)
     for one in code:
-        yield from read_code(language, one)
+        for found in read_code(language, one):
+            yield found
+            if found.kind == RUNS:
+                yield Found("code-command", found.target)
     yield from network_in_code(command, code)
     if not code:
         yield from effects_of_script(texts, command)

@@ -50,6 +50,9 @@ def _quoted(word: str) -> str:
     return f'"{_UNKNOWN}"'.join(shlex.quote(part) if part else "" for part in parts) or "''"
 
 
+_EDITORS = ("EDITOR", "VISUAL", "SUDO_EDITOR", "GIT_EDITOR", "KUBE_EDITOR")
+
+
 class Found(NamedTuple):
     """A kind of effect that a row has, with its target as it is written."""
 
@@ -82,6 +85,12 @@ class Arguments(NamedTuple):
     def value(self, name: str) -> str | None:
         """Return the last value of an option; None if it is not given."""
         return self.options[name][-1] if name in self.options else None
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether a program that starts an editor or asks a question gets its answers from nothing in the line."""
+        has_editor = any(name in _EDITORS for name, _ in self.command.assigned)
+        return not (self.texts or self.command.redirections or has_editor)
 
 
 class Row(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["SecretKind", "is_secret_variable", "secret_kind"]
+__all__ = ["SecretKind", "is_beside_keys", "is_secret_variable", "secret_kind"]
 
 SecretKind = Literal["env", "keys", "stores", "settings"]
 """``env``: env files and files of a project that often hold secrets. ``stores``: credentials of a person or a machine.
@@ -133,6 +133,16 @@ def secret_kind(path: str, home: str = "") -> SecretKind | None:
     if ONE in base or MANY in base:
         return next((kind for name in _meant(base) if (kind := _by_name(plain, name))), None)
     return _by_name(plain, base)
+
+
+def is_beside_keys(path: str, home: str = "") -> bool:
+    """Return whether a file lies beside keys and is none: settings of ssh, known hosts, public keys."""
+    plain = posixpath.normpath(path.casefold())
+    for below in _below_homes(plain, home.casefold().rstrip("/")):
+        folder, _, rest = below.partition("/")
+        if rest and folder in _PLAIN_FILES and _PLAIN_FILES[folder].fullmatch(rest):
+            return True
+    return False
 
 
 def _by_name(path: str, base: str) -> SecretKind | None:

@@ -23,6 +23,8 @@ __all__ = [
 ]
 
 _PATCH_TOOLS = frozenset({"apply_patch", "applypatch", "functions.apply_patch"})
+_PATCHES = frozenset({"patch", "diff", "patchtext", "input", "unifieddiff"})
+"""Keys under which any tool may be given a patch."""
 _READS = frozenset({
     "read", "get", "list", "search", "find", "view", "show", "stat", "describe", "glob", "grep", "ls", "cat", "head",
     "tail", "tree", "info", "check", "count", "query", "lookup", "exists", "diff", "status", "codebase", "file",
@@ -81,6 +83,10 @@ def _effects(tool: str, given: Mapping[str, Any], cwd: str) -> Iterator[Effect]:
             for kind, path in files_of_patch(text):
                 yield from _of_path(kind, path, tool, cwd)
         return
+    for key, value in given.items():
+        if plain_key(key) in _PATCHES and isinstance(value, str):
+            for what, path in files_of_patch(value):
+                yield from (one._replace(program="patch") for one in _of_path(what, path, tool, cwd))
     kind = kind_of_tool(tool, given)
     has_command = any(plain_key(key) in COMMANDS for key in given)
     try:
@@ -144,11 +150,15 @@ _HEADERS = {
 
 def files_of_patch(text: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of effect and the path of each file that a patch changes, deletes or creates."""
-    before = ""
+    before = binary = ""
     for line in text.splitlines():
         header = next((one for one in _HEADERS if line.strip().startswith(one.strip())), None)
         if header is not None:
             yield _HEADERS[header], line.strip().removeprefix(header.strip()).strip()
+        elif line.startswith("diff --git "):
+            binary = line.rpartition(" ")[2]
+        elif line.startswith(("GIT binary patch", "Binary files ")) and binary:
+            yield "write-files", _name_in_diff(binary)
         elif line.startswith("--- "):
             before = _name_in_diff(line[4:])
         elif line.startswith("+++ "):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ....matching.shell.words import MANY, ONE
 from ..rows import Arguments, Found, Program, Row
 from ..tools import files_of_patch
 
@@ -126,6 +128,16 @@ _CHANGERS = frozenset(
     {"rm", "unlink", "shred", "mv", "sed", "perl", "chmod", "chown", "truncate", "tee", "cp", "sh", "bash"}
 )
 _COPY = "t=,target-directory= T,no-target-directory S=,suffix= f,force n,no-clobber s,symbolic"
+
+
+def _screen_editor(arguments: Arguments) -> Iterator[Found]:
+    """Read an editor: it changes a file only if its words or its input give it commands, else it waits for a person."""
+    commands = [word for word in arguments.words if word[:1] in ("-", "+", ONE, MANY) and not _OPENS.fullmatch(word)]
+    if commands or not arguments.waits_for_person:
+        yield from (Found("change-files", path) for path in arguments.operands)
+
+
+_OPENS = re.compile(r"-[RnNoOpdmy]\d*|-nw|--no-window-system|--readonly|\+\d*")
 _EDITED = Row("change-files:all")
 
 PROGRAMS = {
@@ -157,7 +169,8 @@ PROGRAMS = {
     ),
     "apply_patch": Program(effects=_apply_patch, aka="applypatch"),
     "patch": Program(effects=_patched),
-    "ed": Program((_EDITED,), options="p= s c= S=", aka="ex vi vim nvim nano emacs micro kak"),
+    "ed": Program((_EDITED,), options="p= s c= S=", aka="ex"),
+    "vi": Program(effects=_screen_editor, options="c= S= s= u= w= W= i=", aka="vim nvim nano emacs micro kak pico"),
     "strip": Program((Row("write-files:value:o", "-o"), _EDITED), options="o= s d g K= N= R= strip-debug"),
     "objcopy": Program((Row("write-files:last", "#>=1"),), options="strip-debug I= O= B= j= R="),
     "prettier": Program((Row("write-files:all", ("--write", "-w")),), options="w,write c,check config= parser="),

@@ -147,7 +147,11 @@ def _terraform(arguments: Arguments) -> Iterator[Found]:
     if first in (ONE, MANY):
         yield Found(CHANGE, target, values)
     elif first in ("destroy", "destroy-all") or (first in ("apply", "apply-all", "run") and arguments.has("destroy")):
-        yield Found(DELETE if arguments.has("target") else WIDE, target, values)
+        # Without -auto-approve it waits for an answer, which only a line that pipes one in gives.
+        waits = arguments.waits_for_person and not arguments.has(
+            "auto-approve", "force", "yes", "terragrunt-non-interactive"
+        )
+        yield Found(DELETE if waits or arguments.has("target") else WIDE, target, values)
     elif first == "apply" and arguments.has("auto-approve"):
         yield Found("cloud-change-unseen", target, values)
     elif (

@@ -96,6 +96,7 @@ _ROWS = (
     ),
     Row("container-cleanup", "-a", sub=_PRUNES, options="a,all f,force volumes filter= keep-storage="),
     Row("container-change", sub=_PRUNES),
+    Row("container-image:words", "-f #>=1", sub="rmi|image rm|image remove", options="f,force no-prune", also=True),
     Row(
         _removed,
         sub="rm|container rm|container remove|rmi|image rm|image remove|stop|kill|container stop|container kill",

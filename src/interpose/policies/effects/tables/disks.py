@@ -44,14 +44,14 @@ PROGRAMS = {
         aka="mkswap mkdosfs newfs newfs_* mkntfs",
     ),
     "fdisk": Program(
-        (Row("", ("-l", "-s", "-v", "-V", "-x")), Row(_partitions)),
+        (Row("read-disk:all", ("-l", "-s", "-v", "-V", "-x")), Row(_partitions)),
         options="l,list s,getsz v,version V x,list-details b=,sector-size= o=,output= t=,type= w= W= C= H= "
         "S= L=? u=? B n c=?",
     ),
-    "gdisk": Program((Row("", "-l"), Row(_partitions)), options="l", aka="cgdisk cfdisk"),
+    "gdisk": Program((Row("read-disk:all", "-l"), Row(_partitions)), options="l", aka="cgdisk cfdisk"),
     "sfdisk": Program(
         (
-            Row("", ("-l", "-d", "-s", "-J", "-F", "-V", "-n", "-v", "-T", "-g", "--part-uuid #<=2")),
+            Row("read-disk:all", ("-l", "-d", "-s", "-J", "-F", "-V", "-n", "-v", "-T", "-g", "--part-uuid #<=2")),
             Row(_partitions),
         ),
         options="l,list d,dump s,show-size J,json F,list-free V,verify n,no-act v,version T,list-types g,show-geometry "
@@ -72,7 +72,7 @@ PROGRAMS = {
     ),
     "parted": Program(
         (
-            Row("", ("-l", "1:print", "*:print|unit !*:mk*|rm|resize*|set|name|toggle|rescue|disk_*")),
+            Row("read-disk:first", ("-l", "1:print", "*:print|unit !*:mk*|rm|resize*|set|name|toggle|rescue|disk_*")),
             Row(_partitions),
         ),
         options="l,list s,script m,machine a=,align= f,fix j,json",
@@ -82,6 +82,7 @@ PROGRAMS = {
             Row(
                 "disk-write:all", ("--setro", "--setrw", "--setra", "--setbsz", "--flushbufs", "--rereadpt", "--setfra")
             ),
+            Row("read-disk:all", "#>=1"),
         ),
         options="setra= setbsz= setfra= setro setrw flushbufs rereadpt report getsize64 getsz getss getro v q",
     ),
@@ -94,7 +95,7 @@ PROGRAMS = {
         options="n N P l f p y a c d= S= z= M check",
         aka="tune2fs xfs_growfs xfs_admin e2fsck fsck fsck.* xfs_repair ntfsresize ntfsfix debugfs zerofree e2image",
     ),
-    "partprobe": Program((Row("", ("-s", "-d")), Row("mount:all"))),
+    "partprobe": Program((Row("read-disk:all", ("-s", "-d")), Row("mount:all"))),
     "wipefs": Program(
         (Row("", "-n"), Row("format-disk:all", ("-a", "-o"))),
         options="a,all n,no-act o=,offset= f,force t=,types= p,parsable J,json b,backup=? i,noheadings O=,output= q",
@@ -105,12 +106,16 @@ PROGRAMS = {
         (
             Row(
                 "format-disk:all",
-                "*:--security-erase*|--trim-sector-ranges*|--make-bad-sector|--dco-restore|--write-sector|--security-set-pass",
+                tuple(
+                    f"--{one}"
+                    for one in "security-erase security-erase-enhanced trim-sector-ranges trim-sector-ranges-stdin "
+                    "make-bad-sector dco-restore write-sector security-set-pass".split()
+                ),
             ),
         ),
         options="security-erase= security-erase-enhanced= security-set-pass= user-master= write-sector= "
         "make-bad-sector= "
-        "trim-sector-ranges=",
+        "trim-sector-ranges= trim-sector-ranges-stdin dco-restore",
     ),
     "nvme": Program(
         (
@@ -124,6 +129,7 @@ PROGRAMS = {
     "sg_format": Program((Row("format-disk:all", "#>=1"),), aka="sg_sanitize sg_unmap nwipe scrub"),
     "cryptsetup": Program(
         (
+            Row("read-disk:all", (), "luksDump|isLuks|luksUUID"),
             Row(
                 "format-disk:first",
                 (),

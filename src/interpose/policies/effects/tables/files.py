@@ -284,6 +284,9 @@ PROGRAMS = {
     "sort": Program(
         (Row("read-files:all write-files:value:o"),), options="o=,output= k=,key= t= S= T= n r u f b h V c m"
     ),
+    "dump": Program(
+        (Row("write-files:value:f", "-f"),), options="f= b= B= d= s= T= h= I= L= Q= j=? z=?", aka="xfsdump"
+    ),
     "patch": Program(
         (Row("", "--dry-run"), Row("write-files:value:o", "-o"), Row("write-files:first", "#>=1")),
         options="p= i=,input= o=,output= d=,directory= R N b B= dry-run s f t E l F= r=",

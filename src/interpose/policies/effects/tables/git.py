@@ -173,14 +173,14 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("D") or (arguments.has("d") and arguments.has("f")):
         yield from _moves_branch(*names)
     elif arguments.has("d"):
-        yield from (Found("change-branch", name) for name in names)
+        yield from (Found("change-branch", name, ("if merged",)) for name in names)
     elif arguments.has("M", "C", "m", "c"):
         if arguments.has("M", "C", "f"):
             yield from (Found("lose-commits", name, ("if it exists",)) for name in names[-1:])
-        if arguments.has("M", "m"):
+        if arguments.has("M") or (arguments.has("m") and len(names) > 1):  # ``-m NAME`` renames the current one here
             yield Found("change-branch", names[0] if len(names) > 1 else "HEAD", tuple(names[-1:]))
-            if len(names) == 1:
-                yield Found("switch-branch", names[0], (_RESET,))
+        if arguments.has("M", "m") and len(names) == 1:
+            yield Found("switch-branch", names[0], (_RESET,))
     elif arguments.has("f"):
         yield from _moves_branch(*names[:1])
 
@@ -234,6 +234,8 @@ def _push(arguments: Arguments) -> Iterator[Found]:
         yield Found("delete-remote-ref", _EVERYTHING, values)
     if arguments.has("all", "branches"):
         refs.append(_EVERYTHING)
+    if len(arguments.operands) == 1 and not arguments.has("mirror", "all", "tags"):
+        values = (*values, f"alone={arguments.operands[0]}")
     if not refs and not arguments.has("mirror"):
         refs.append("refs/tags/*" if arguments.has("tags") else "")
     for ref in refs:
@@ -295,7 +297,7 @@ def _checks(arguments: Arguments) -> Iterator[Found]:
             yield Found("skip-checks", f"by {name}={value}")
 
 
-_LOSING = ("clean", "push", "reflog", "reset", "stash", "worktree")
+_LOSING = ("clean", "merge", "push", "rebase", "reflog", "reset", "stash", "worktree")
 """Subcommands that lose something with one option more."""
 
 
@@ -475,7 +477,8 @@ _GIT = Program(
         Row("skip-checks", (), "commit-tree"),
         Row("change-remote:last", "#>=2", "remote set-url|remote add", "push add delete f t= m= tags no-tags mirror=?"),
         # Work on the current branch.
-        Row("", ("--abort", "--quit", "--dry-run", "--show-current-patch"), _WORK, f"{_COMMIT} {_MERGE}"),
+        Row("abort-merge", "--abort", _WORK, f"{_COMMIT} {_MERGE}"),
+        Row("", ("--quit", "--dry-run", "--show-current-patch"), _WORK, f"{_COMMIT} {_MERGE}"),
         Row("amend commit-here", "--amend", "commit", _COMMIT),
         Row("commit-here", (), _WORK),
         Row(_config, (), "config", _CONFIG),

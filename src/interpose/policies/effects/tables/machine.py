@@ -156,12 +156,13 @@ PROGRAMS = {
                 "network-down:each",
                 (),
                 "link delete|link del|route del|route delete|route flush|addr flush|address flush|addr del|a del|"
-                "a flush|r del|r flush|rule del|rule flush|netns del|netns delete|neigh flush",
+                "a flush|r del|r flush|rule del|rule flush|neigh flush",
             ),
             Row(
                 "network-change",
                 (),
-                "link set|link add|addr add|a add|route add|route replace|route change|rule add|netns add",
+                "link set|link add|addr add|a add|route add|route replace|route change|rule add|"
+                "netns add|netns del|netns delete",
             ),
         ),
         globals="4 6 s,stats j,json p,pretty d,details br,brief o c=? n=,netns= b= f= h",

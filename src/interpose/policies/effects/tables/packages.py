@@ -397,7 +397,8 @@ PROGRAMS: dict[str, Program] = {
     "bundle": Program(effects=_settings("config set mirror", "config mirror")),
     "go": Program(options="insecure o= v u t tags= ldflags= mod= C=", effects=_go),
     "goreleaser": Program(
-        (Row("", ("--snapshot", "--skip=*publish*")), Row("publish", sub="release")), options="snapshot skip= f= clean"
+        (Row("", ("--snapshot", "--split", "--skip=*publish*")), Row("publish", sub="release|publish|continue")),
+        options="snapshot split skip= f= clean",
     ),
     "composer": Program(
         effects=_settings("config repositories", "config repo", "config --global repo", "config -g repo")

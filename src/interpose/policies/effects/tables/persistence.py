@@ -100,7 +100,9 @@ def _npm(arguments: Arguments) -> Iterator[Found]:
 
 
 def _crontab(arguments: Arguments) -> Iterator[Found]:
-    """Read crontab: without options it reads the jobs from a file, or from its input."""
+    """Read crontab: without options it reads the jobs from a file, or from its input; its editor waits for a person."""
+    if arguments.has("e") and arguments.waits_for_person:
+        return
     if not arguments.has("l", "r", "V", "T"):
         yield Found("persist", "cron jobs", ("cron",))
 

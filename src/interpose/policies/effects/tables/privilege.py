@@ -93,6 +93,11 @@ def _su(arguments: Arguments) -> Iterator[Found]:
         yield Found("elevate-user", text or " ".join(rest))
 
 
+def _visudo(arguments: Arguments) -> Iterator[Found]:
+    if not arguments.has("c") and not arguments.waits_for_person:
+        yield Found("grant-root")
+
+
 def _nsenter(arguments: Arguments) -> Iterator[Found]:
     if arguments.value("t") in ("1", None):
         yield Found("host-root", "the first process of the host")
@@ -118,7 +123,7 @@ PROGRAMS = {
     "runuser": Program(effects=_su),
     "machinectl": Program((Row("elevated-shell", sub="shell|login"),)),
     "sudoedit": Program((Row("elevate:words write-files:all"),)),
-    "visudo": Program((Row("", "-c"), Row("grant-root")), options="c,check f=,file= q,quiet s,strict"),
+    "visudo": Program(effects=_visudo, options="c,check f=,file= q,quiet s,strict"),
     "usermod": Program(
         (
             Row("grant-root:value:G", f"-G={_GROUPS}"),

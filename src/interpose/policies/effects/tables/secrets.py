@@ -93,7 +93,8 @@ PROGRAMS = {
     "age": Program((Row("read-secret:all", "-d"),), options="d,decrypt i=,identity= o=,output= r= p"),
     "gpg": Program((Row("print-key", ("--export-secret-keys", "--export-secret-subkeys",
     "--export-secret-ssh-key")),),
-                   options="export-secret-keys export-secret-subkeys export-secret-ssh-key a,armor o=,output=",
+                   options="export export-ssh-key export-secret-keys export-secret-subkeys export-secret-ssh-key "
+                   "a,armor o=,output=",
                    aka="gpg2"),
     "openssl": Program((
         Row("", ("--noout", "-pubout"), sub="rsa|pkey|ec|dsa|pkcs12|pkcs8"),
