@@ -10,9 +10,9 @@ import pytest
 
 from interpose import Hooks
 from interpose.cli import main
-from interpose.cli.policies.show import written
 from interpose.cli.run.timeline import print_timeline
 from interpose.policies import POLICIES, find_policy
+from interpose.policies.parameters import written
 
 RECOMMENDED = [name for name in POLICIES if find_policy(name).recommended is not None]
 WIPE = {"command": "wipefs -a /dev/sda"}
@@ -284,7 +284,7 @@ def test_a_review_lists_policies_with_what_is_different_about_them(
         "    policies disks-and-devices",
         "    policy own: disks-and-devices with write: ask  line 3",
         "    policy seen: disks-and-devices (not enforced)  line 4",
-        "    policy of-ana: disks-and-devices with onMatch: ask; allow: Bash(ls *) for agent ana  line 5",
+        '    policy of-ana: disks-and-devices with onMatch: ask; allow: "Bash(ls *)" for agent ana  line 5',
     ]
 
 
@@ -310,3 +310,19 @@ def test_a_person_switches_a_policy_off_and_on(project: Path, capsys: pytest.Cap
     assert listed(capsys)["disks-and-devices"]["state"] == "off"
     assert run(capsys, "enable", "disks-and-devices")[0] == 0
     assert listed(capsys)["disks-and-devices"]["state"] == "on"
+
+
+def test_parameters_are_shown_as_they_are_written() -> None:
+    hooks = Hooks()
+    [hosts] = hooks.use("hosts", hosts=["*.example.com"], unreadable="allow")
+    [branches] = hooks.use("protected-branches", branches=["main", "master"], push="deny")
+    assert str(hosts.handler) == 'the policy hosts with hosts: ["*.example.com"]; unreadable: allow'
+    assert repr(branches.handler) == "<the policy protected-branches with push: deny>"
+
+
+def test_a_check_counts_policies_apart_from_hooks(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = project / "counted.yaml"
+    file.write_text("policies: [secrets, hosts]\nhooks: {Stop: [{command: 'true'}]}\n")
+    assert main(["check", str(file), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["hooks"], report["policies"]) == (1, 2)

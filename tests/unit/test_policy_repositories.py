@@ -86,6 +86,24 @@ def test_a_ref_that_a_variable_names_may_be_let_through(tmp_path: Path, line: st
     assert verdict("protected-branches", line, tree, unknownRefs="allow", unreadable="allow") == result
 
 
+def test_hooks_of_the_project_may_be_used_if_they_are_committed(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p", "main")
+    line = "git config core.hooksPath .githooks"
+    assert verdict("persistence", line, tree, unreadable="allow") == "ask"
+    (tree / ".githooks").mkdir()
+    (tree / ".githooks/pre-commit").write_text("#!/bin/sh")
+    assert verdict("persistence", line, tree, unreadable="allow") == "ask"
+    for words in (
+        ["add", "."],
+        ["-c", "user.name=Ana", "-c", "user.email=ana@example.com", "commit", "-qm", "Add hooks"],
+    ):
+        subprocess.run(["git", *words], cwd=tree, check=True)
+    assert verdict("persistence", line, tree, unreadable="allow") == "pass"
+    assert verdict("persistence", "git config --global core.hooksPath .githooks", tree, unreadable="allow") == "ask"
+    (tree / ".githooks/pre-commit").write_text("#!/bin/sh\necho changed")
+    assert verdict("persistence", line, tree, unreadable="allow") == "ask"
+
+
 @pytest.mark.parametrize("line", ["git commit -m x", "git merge topic", "git rebase topic", "git cherry-pick abc"])
 def test_work_on_a_protected_branch_is_stopped_if_wanted(tmp_path: Path, line: str) -> None:
     tree = make_repository(tmp_path / "p", "main")
@@ -213,6 +231,7 @@ def test_a_branch_may_be_a_link_to_another(tmp_path: Path) -> None:
         ("topic", "git checkout main; git checkout -b topic; git push", "ask"),
         ("topic", "git symbolic-ref HEAD refs/heads/main && git push", "ask"),
         ("topic", "git branch -m main && git push", "ask"),
+        ("topic", "git checkout - && git push", "ask"),
         ("topic", "git worktree add ../w2 main && git -C ../w2 push", "ask"),
         ("topic", "git worktree add ../main && cd ../main && git push", "ask"),
         ("topic", "git clone . ../c && git -C ../c push", "ask"),

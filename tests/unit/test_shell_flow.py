@@ -109,7 +109,7 @@ def words(line: str, name: str = "x") -> set[str]:
         ("t=$(mktemp -d); x $t/a", {"/tmp/tmp.0000000000/a"}),
         ("t=$(mktemp -d ./b.XXXX); x $t", {"./b.XXXX"}),
         ("t=$(mktemp -d -p .); x $t", {"??"}),
-        ("x $(echo a) $(printf b) $(which c)", {"a b c"}),
+        ("x $(echo a) $(printf b) $(which c)", {"a b /usr/bin/c"}),
         ("x a/* b?c [de]f", {"a/* b?c [de]f"}),
         ("x a{b,c} {d,e}", {"ab ac d e"}),
         ("x '{a,b}' \"*\"", {"{a,b} *"}),

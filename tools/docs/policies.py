@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from interpose.cli.policies.show import RESULTS, examples_of, visible, written
+from interpose.cli.policies.show import RESULTS, examples_of, visible
 from interpose.policies import GROUPS, Policy, find_policy
 from interpose.policies.cases import Case
+from interpose.policies.parameters import written
 from interpose.policies.reading import COMMON, HOOK_OPTIONS
 
 from .markdown import code, listed, plain, table

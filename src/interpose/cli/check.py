@@ -18,7 +18,7 @@ from ..lint.rules import Finding
 from ..replies import clean
 from . import options
 from .loading import change_directory, current_directory
-from .render import paint, short_path
+from .render import count_armed, paint, short_path
 from .render.table import display_width
 
 __all__ = ["run"]
@@ -65,6 +65,7 @@ def _as_json(report: FileReport, *, ok: bool) -> dict[str, Any]:
         "files": [{"path": origin.source.path, "layer": origin.source.layer, "trusted": origin.trusted}
                   for origin in report.origins],
         "hooks": report.hooks,
+        "policies": report.policies,
         "problems": shown(report.errors),
         "warnings": shown(finding for finding in report.findings if finding.severity == "warning"),
         "notes": shown(finding for finding in report.findings if finding.severity == "note"),
@@ -89,8 +90,8 @@ def _print_report(report: FileReport, paths: list[str]) -> None:
     if report.errors:
         print(f"{where}: {paint(', '.join(said), 'red')}; nothing would be armed")
     else:
-        hooks = f"{report.hooks} hook{'s' if report.hooks != 1 else ''}"
-        print(f"{where}: {paint('valid', 'green')}, {hooks}{', ' if said else ''}{', '.join(said)}")
+        armed = count_armed(report.hooks, report.policies)
+        print(f"{where}: {', '.join([paint('valid', 'green'), armed, *said])}")
 
 
 def _print_finding(finding: Finding) -> None:

@@ -56,7 +56,9 @@ def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str 
         print(json.dumps({"project": project, "hook": name, "enabled": on}))
     else:
         state = paint("on", "green") if on else paint("off", "yellow")
-        print(f"{clean(name)} is {state} in {clean(project)}")
+        locked = [hook.layer for hook in loaded.hooks if hook.name == name and not may_switch(hook, on)]
+        but = f", except that of the {locked[0]} layer" if locked else ""
+        print(f"{clean(name)} is {state} in {clean(project)}{but}")
     return 0
 
 

@@ -23,7 +23,7 @@ from ..records import replace
 from ..replies import clean
 from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
-from .render import escape, paint, print_error, print_problem
+from .render import count_armed, escape, paint, print_error, print_problem
 from .render.streams import confirm, is_interactive
 from .render.table import display_width, terminal_width, wrap_text
 
@@ -158,10 +158,7 @@ def _decide(reviews: list[_Review], *, yes: bool, quiet: bool) -> None:
 
 def _hooks(one: _Review) -> str:
     """Return how many hooks a file arms, and how many policies, which may be several hooks each."""
-    own, policies = _own(one), _policies(one)
-    said = [f"{len(own)} hook{'' if len(own) == 1 else 's'}"] if own or not policies else []
-    said += [f"{len(policies)} polic{'y' if len(policies) == 1 else 'ies'}"] if policies else []
-    return " and ".join(said)
+    return count_armed(len(_own(one)), len(_policies(one)))
 
 
 def _own(one: _Review) -> list[Hook]:

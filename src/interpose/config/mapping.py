@@ -147,7 +147,8 @@ class _ConfigurationReader:
             if made is not None:
                 self.add(made, f"{use.path}.matcher")
         # A policy has several hooks, and what is wrong with one is wrong with all.
-        self.problems[before:] = dict.fromkeys(self.problems[before:])
+        found = list(dict.fromkeys(self.problems[before:]))
+        self.problems[before:] = sorted(found, key=lambda problem: _index_of(problem.where))
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -464,3 +465,9 @@ def read_scope(table: Table, scope: str, given: Any, parent: str | None, like: s
         raise ConfigError(reader.problems)
     reader.found.scopes = {scope: Scope(parent=parent, like=like)}
     return reader.found
+
+
+def _index_of(path: str) -> int:
+    """Return the first index in a path, as in ``policies[2].secrets``."""
+    index = path.partition("[")[2].partition("]")[0]
+    return int(index) if index.isdigit() else 0

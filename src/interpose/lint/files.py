@@ -15,6 +15,7 @@ from ..engine import Engine
 from ..errors import ConfigError, InterposeError, Problem, TooManyHooks
 from ..events import TABLE
 from ..model import Settings
+from ..policies import PolicyHook
 from ..records import replace
 from ..registry import Registry
 from .rules import Finding, check_hooks, suggest_rule
@@ -31,7 +32,9 @@ class FileReport:
     findings: list[Finding] = field(default_factory=list)
     """Warnings and notes."""
     hooks: int = 0
-    """How many hooks the files declare."""
+    """How many hooks the files declare, without those of policies."""
+    policies: int = 0
+    """How many policies they switch on."""
 
     def count(self, severity: str) -> int:
         """Return the number of findings of one severity."""
@@ -56,7 +59,9 @@ def check_files(sources: Sequence[Source]) -> FileReport:
     report.errors = _arm(files, named, settings)
     untrusted = {origin.source.path for origin in loaded.origins if not origin.trusted}
     report.origins = loaded.origins
-    report.hooks = len(named.hooks)
+    policies = [hook for hook in named.hooks if isinstance(hook.handler, PolicyHook)]
+    report.hooks = len(named.hooks) - len(policies)
+    report.policies = len({(hook.label, hook.layer, hook.scope) for hook in policies})
     report.findings = [
         Finding("warning", "untrusted" if problem.where in untrusted else "config", problem)
         for problem in dict.fromkeys([*loaded.warnings, *named.warnings])
@@ -118,6 +123,6 @@ def _find_idle(loaded: Loaded) -> Iterator[Finding]:
         if found.hooks:
             problem = Problem("all its hooks are switched off, so it arms nothing", where=path, hint="enabled: true")
         else:
-            problem = Problem("it has no hooks and no rules, so it arms nothing", where=path,
-                              hint="hooks: holds events, and each event a list of hooks")  # fmt: skip
+            problem = Problem("it has no hooks, no policies and no rules, so it arms nothing", where=path,
+                              hint="policies: recommended, or hooks: with events and their hooks")  # fmt: skip
         yield Finding("warning", "arms_nothing", problem)

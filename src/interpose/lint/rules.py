@@ -17,6 +17,7 @@ from ..handlers.command import command_of
 from ..matching import AnyCondition, Condition
 from ..matching.names import is_glob
 from ..model import Hook, Settings
+from ..policies import PolicyHook
 from ..registry import LAYERS
 from ..routes import DEFAULT_TIMEOUT, DEFAULT_TOTAL, deadline, error_policy
 from .executables import find_flaws
@@ -218,6 +219,8 @@ def _find_repeated_names(hooks: list[Hook]) -> Iterator[Finding]:
     seen: dict[tuple[str, str, str | None], Hook] = {}
     for hook in sorted(hooks, key=lambda hook: -LAYERS.index(hook.layer)):
         if not hook.name or hook.dialect == "claude":  # whose names are made of their scripts
+            continue
+        if isinstance(hook.handler, PolicyHook):  # which is meant to be used in several layers
             continue
         first = seen.setdefault((hook.event, hook.name, hook.scope), hook)
         if first.layer != hook.layer:

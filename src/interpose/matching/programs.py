@@ -353,10 +353,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "bundle exec": Wrapper(" keep-file-descriptors gemfile="),
     "bunx": Wrapper(" bun"),
     "busybox": Wrapper(),
-    "bwrap": Wrapper(
-        " bind= ro-bind= dev= proc= tmpfs= unshare-all unshare-user unshare-pid unshare-net "
-        "die-with-parent new-session chdir= setenv= hostname="
-    ),
+    "bwrap": Wrapper(" unshare-all unshare-net unshare-pid die-with-parent new-session chdir= dev= proc= tmpfs="),
     "caffeinate": Wrapper("disut:w:"),
     "catatonit": Wrapper(),
     "catchsegv": Wrapper(),
@@ -369,6 +366,9 @@ WRAPPERS: dict[str, Wrapper] = {
     "chrt": Wrapper("abdfiorvRT:P:D: all-tasks batch deadline fifo idle other rr verbose reset-on-fork", skipped=1),
     "cmake -E env": Wrapper(assigns=True),
     "command": Wrapper("p"),
+    "concurrently": Wrapper(
+        "krn:c:s:m:p:t:l:i kill-others kill-others-on-fail names= success= prefix= max-processes= raw"
+    ),
     "conda run": Wrapper("n:p: name= prefix= no-capture-output live-stream cwd="),
     "coproc": Wrapper(),
     "cpulimit": Wrapper("l:p:e:zbi"),
@@ -441,6 +441,10 @@ WRAPPERS: dict[str, Wrapper] = {
     "kubectl debug": Wrapper("itc: image= target=", skipped=1, elsewhere=True),
     "kubectl exec": Wrapper(
         "itc:n:qf: stdin tty container= namespace= quiet filename= context=", skipped=1, elsewhere=True
+    ),
+    "ld.so": Wrapper(
+        " argv0= audit= glibc-hwcaps-mask= glibc-hwcaps-prepend= inhibit-cache inhibit-rpath= library-path= list "
+        "preload= verify"
     ),
     "linux32": Wrapper("vRFZLXBI3T"),
     "linux64": Wrapper("vRFZLXBI3T"),
@@ -523,6 +527,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "setuidgid": Wrapper(skipped=1),
     "softlimit": Wrapper("m:d:s:l:a:o:p:f:c:r:t:"),
     "sotruss": Wrapper("F:T:eo:f from= to= exit output= follow"),
+    "shx": Wrapper(),
     "srun": Wrapper("n:N:p:t:c: gres= mem= pty ntasks= nodes= partition= time="),
     "ssh-agent": Wrapper("csDda:E:O:P:t:"),
     "stdbuf": Wrapper("i:o:e: input= output= error="),
@@ -648,6 +653,7 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
         "--checkpoint-action --info-script --new-volume-script --rmt-command --rsh-command --to-command "
         "--use-compress-program -F -I"
     ),
+    "tcpdump": _names("-z"),
     "vagrant": _names("--command -c"),
     "watchman-make": _names("--run"),
     "wget": _names("--execute --use-askpass -e"),
@@ -657,7 +663,12 @@ RUN_OPTIONS: dict[str, frozenset[str]] = {
 
 COMMAND_OPTIONS: dict[str, frozenset[str]] = {
     "bsdtar": _names("--use-compress-program"),
+    "c++": _names("-wrapper"),
+    "cc": _names("-wrapper"),
+    "clang": _names("-wrapper"),
     "fzf": _names("--preview"),
+    "g++": _names("-wrapper"),
+    "gcc": _names("-wrapper"),
     "git": _names(
         "--commit-filter --env-filter --exec --extcmd --index-filter --msg-filter --open-files-in-pager "
         "--parent-filter --receive-pack --tag-name-filter --tree-filter --upload-pack"
@@ -665,6 +676,7 @@ COMMAND_OPTIONS: dict[str, frozenset[str]] = {
     "git clone": _names("-u"),
     "git daemon": _names("--access-hook"),
     "git difftool": _names("--extcmd -x"),
+    "git grep": _names("--open-files-in-pager -O"),
     "git rebase": _names("--exec -x"),
     "git send-email": _names("--cc-cmd --header-cmd --sendmail-cmd --to-cmd"),
     "go": _names("-exec -toolexec"),
@@ -689,6 +701,7 @@ COMMAND_OPTIONS: dict[str, frozenset[str]] = {
     "tar": _names(
         "--info-script --new-volume-script --rmt-command --rsh-command --to-command --use-compress-program -F -I"
     ),
+    "tcpdump": _names("-z"),
     "vagrant": _names("--command -c"),
     "watchman-make": _names("--run"),
     "zip": _names("--unzip-command -TT"),
@@ -698,6 +711,7 @@ COMMAND_OPTIONS: dict[str, frozenset[str]] = {
 REST_OPTIONS: dict[str, frozenset[str]] = {
     "alacritty": _names("--command -e"),
     "gnome-terminal": _names("-- -x"),
+    "just": _names("--command -c"),
     "konsole": _names("-e"),
     "nix": _names("--command -c"),
     "terminator": _names("--execute -x"),
@@ -898,6 +912,7 @@ SETTINGS_PRINTERS = tuple(
     tuple(line.split())
     for line in (
         "arkade completion",
+        "rg --generate",
         "asdf completion",
         "atuin init",
         "batpipe",

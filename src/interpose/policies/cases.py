@@ -4,6 +4,8 @@ A file ``cases/NAME.yaml`` has the lists ``deny``, ``ask``, ``change`` and ``pas
 mapping: ``line`` or ``tool`` and ``input`` for a call, or ``event`` and ``fields`` for another event; ``with`` has the
 parameters, ``changed`` what a reply changes, ``note`` a remark for the page. ``before`` has what happened earlier in
 the session: entries like these, where a call has run, or failed with ``error``; ``times`` repeats one.
+
+The first entries of a list are the examples that people see: the plainest and most frequent ones belong there.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ CWD = "/home/ana/project"
 RESULTS = ("deny", "ask", "change", "pass")
 
 _KEYS = {"line", "tool", "input", "event", "fields", "with", "changed", "note", "before"}
+_NOT_SAID = ("cwd", "session_id", "agent_id", "tool_name", "tool_input", "tool_use_id")
 _KEYS_BEFORE = {"line", "tool", "input", "event", "fields", "response", "error", "times"}
 
 
@@ -104,11 +107,12 @@ def _said(event: str, fields: Mapping[str, Any]) -> str:
     """Return an event as one line: the command of a call, the tool and its input, or the event and its fields."""
     given = fields.get("tool_input", {})
     tool = str(fields.get("tool_name", ""))
-    call = str(given["command"]) if list(given) == ["command"] else f"{tool} {_listed(given)}".strip()
+    is_line = tool == "Bash" and list(given) == ["command"]
+    call = str(given["command"]) if is_line else f"{tool} {_listed(given)}".strip()
+    rest = _listed({key: value for key, value in fields.items() if key not in _NOT_SAID})
     if event == "PreToolUse":
-        return call
-    rest = _listed({key: value for key, value in fields.items() if key not in ("cwd", "tool_name", "tool_input")})
-    return f"{event} {call + ', ' if call else ''}{rest}"
+        return f"{call}, {rest}" if rest else call
+    return f"{event} {call + ', ' if call and rest else call}{rest}".rstrip()
 
 
 def _listed(fields: Mapping[str, Any]) -> str:

@@ -78,6 +78,8 @@ def _judge_files(effect: Effect, call: Call, options: Options) -> tuple[Action, 
     path = _plain(effect.target)
     if effect.kind == "write-files":
         return (deny, "git itself writes there") if _is_history(path) else ("allow", "")
+    if effect.kind == "empty-files" and not effect.program and is_known(path) and not os.path.lexists(path):
+        return "allow", ""  # ``NAME=<placeholder>/x`` is a redirection without a command: it makes an empty file
     if effect.kind in ("move-files", "change-tree"):
         is_moved_whole = effect.kind == "move-files" and (
             call.place_of(path) == "root" or _is_kept(effect.target, call, options)

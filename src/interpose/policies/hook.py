@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,10 +10,11 @@ from ..events import TABLE
 from ..handlers.projects import project_directory
 from ..matching import Condition
 from ..model import STRICTNESS
-from ..records import Record, replace
+from ..records import Record, made_by, replace
 from ..replies import Reply, ask, deny
 from .call import Call
 from .effects import shown
+from .parameters import written
 from .policy import Action, Objection, Options, Policy
 
 __all__ = ["PolicyHook"]
@@ -39,12 +40,15 @@ class PolicyHook(Record):
     project: str = ""
     """The project of the configuration that the policy stands in; nothing if it is a person's."""
 
+    given: Mapping[str, Any] = made_by(factory=dict)
+    """The parameters that differ from the policy's own, as they are written."""
+
     def __str__(self) -> str:
-        changed = [f"{one.name}: {self.options[one.name]}" for one in self.policy.parameters
-                   if self.options[one.name] != (None if one.default is None else one.read(one.default))]  # fmt: skip
-        changed += [f"onMatch: {self.on_match}"] if self.on_match is not None else []
-        changed += [f"allow: {', '.join(rule.text for rule in self.allowed)}"] if self.allowed else []
+        changed = [f"{name}: {written(value)}" for name, value in self.given.items()]
         return f"the policy {self.policy.name}" + (f" with {'; '.join(changed)}" if changed else "")
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __call__(self, event: Any) -> Any:
         """Answer an event."""

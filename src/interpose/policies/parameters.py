@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,8 +27,11 @@ __all__ = [
     "size",
     "text",
     "texts_by_name",
+    "written",
 ]
 
+_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+-]*[\w./+-])?|\d+[A-Za-z]+")
+"""Texts that need no quotes in YAML."""
 _UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
 _BY_NAME = {"type": "object", "additionalProperties": {"type": "string"}}
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -213,3 +217,18 @@ def _texts(value: Any) -> Mapping[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(one, str) for pair in value.items() for one in pair):
         raise BadHook(f"{as_written(value)} where names and texts are expected")
     return dict(value)
+
+
+def written(value: Any) -> str:
+    """Return a value as it is written in YAML, on one line."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {written(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(written(one) for one in value) + "]"
+    if isinstance(value, str) and (not _PLAIN.fullmatch(value) or value.lower() in ("true", "false", "null")):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)

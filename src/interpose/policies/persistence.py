@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+from ..matching.shell.words import is_known
 from .call import Call
 from .changes import changes_of, label_of
-from .effects import say
+from .effects import Effect, say
 from .effects.rows import written
 from .parameters import action
 from .policy import Objection, Options, Policy
+from .repository import find_repository
 from .start_files import START_FILES
 
 __all__ = ["POLICY"]
@@ -24,12 +27,15 @@ _INSTEAD = {
     "services": "it starts with the machine or the session",
     "loaders": "every program of this kind loads it",
     "gitHooks": "git runs it later",
+    "hookScripts": "git runs it later",
     "editors": "an editor or a shell runs it when the folder is opened",
 }
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     for effect in call.of("persist", "persist-service", "persist-command"):
+        if _is_tracked_hooks(effect, call):
+            continue
         parameter = _parameter(effect.kind, effect.values)
         yield Objection(options[parameter], say(effect, _INSTEAD[parameter]), effect.grade)
     added = _added_to(call)
@@ -37,12 +43,24 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if change.effect.program == "git" and change.effect.kind == "change-files":
             continue  # a version that was committed
         label = label_of(change, START_FILES, call)
-        if change.effect.kind == "change-mode" and label != "gitHooks":
+        if change.effect.kind == "change-mode" and label not in ("gitHooks", "hookScripts"):
             continue
         if label == "startFiles" and change.effect.command in added:
             label = "additions"
         if label:
             yield Objection(options[label], say(change.effect, _INSTEAD[label]), change.effect.grade)
+
+
+def _is_tracked_hooks(effect: Effect, call: Call) -> bool:
+    """Return whether git is told to run the hooks of a folder of the project that is in its history."""
+    key, _, value = effect.target.partition(" = ")
+    if key.lower() != "core.hookspath" or os.path.isabs(value) or "--global" in effect.command.split():
+        return False
+    path = os.path.join(call.cwd, value)
+    repository = find_repository(call.cwd) if is_known(value) and call.place_of(path) == "inside" else None
+    return (
+        repository is not None and repository.tracks(path) is True and repository.changes(path, untracked=True) is False
+    )
 
 
 def _parameter(kind: str, values: tuple[str, ...]) -> str:
@@ -78,10 +96,11 @@ POLICY = Policy(
         action("startFiles", "ask", "overwriting start files of shells and sessions"),
         action("additions", "ask", "adding lines to start files of shells and sessions"),
         action("gitHooks", "ask", "git hooks, and settings of git whose values it runs"),
+        action("hookScripts", "ask", "git hooks that are files of the project, such as .husky/pre-commit"),
         action("sshKeys", "deny", "keys that give access to an account"),
         action("services", "ask", "services, timers and login items"),
         action("loaders", "ask", "files that every program of a kind loads: ld.so.preload, sitecustomize.py, .pth"),
         action("editors", "ask", "tasks of editors, dev containers and .envrc"),
     ),
-    recommended={"additions": "allow", "services": "allow"},
+    recommended={"hookScripts": "allow", "additions": "allow", "services": "allow"},
 )

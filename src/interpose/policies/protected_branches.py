@@ -26,6 +26,8 @@ _PARAMETERS = {
 }
 _MOST_SWITCHES = 20
 """How many changes of the branch in a line are followed; after more it may be any."""
+_PLATFORMS = ("dokku", "gigalixir", "heroku", "piku", "scalingo")
+"""Names that platforms give to the remote to which a program is pushed to run."""
 _INSTEAD = {
     "push": "push a branch and open a pull request",
     "commit-here": "git switch -c NAME starts a branch",
@@ -49,6 +51,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
 
 def _protected(effect: Effect, call: Call, patterns: tuple[str, ...]) -> str:
     """Return the protected branch that an effect is on; empty if there is none."""
+    if effect.kind == "push" and _deploys(effect, call):
+        return ""
     for branch in _branches(effect, call):
         if effect.kind == "change-branch" and branch in effect.values:
             continue  # ``git branch -M main`` on main
@@ -72,7 +76,7 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
         yield from _pushed_by_default(effect, call)
     elif ONE in target and _is_computed(effect, call):
         yield "*"
-    elif target in (ONE, MANY) and "if merged" not in effect.values:
+    elif target in (ONE, MANY) and "if merged" not in effect.values and not _is_tag(effect, call):
         yield from _current(effect, call)  # git push origin "$branch"
     elif target and ONE not in target and MANY not in target:
         yield from _with_settings(iter((target,)), effect, call)
@@ -112,6 +116,22 @@ def _mapped(branch: str, repository: Repository, given: dict[str, str]) -> Itera
 def _remote(branch: str, repository: Repository) -> str:
     names = (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote")
     return next(filter(None, map(repository.setting, names)), "origin")
+
+
+def _is_tag(effect: Effect, call: Call) -> bool:
+    """Return whether the variables of a command are tags by their names: ``$RELEASE_TAG``."""
+    names = [name for _, command in call.commands_of(effect) for name in command.variables]
+    return bool(names) and all({"tag", "version"} & set(name.lower().split("_")) for name in names)
+
+
+def _deploys(effect: Effect, call: Call) -> bool:
+    """Return whether a remote is that of a platform, which runs what is pushed to any of its branches."""
+    name = next((value.removeprefix("remote=") for value in effect.values if value.startswith("remote=")), "")
+    if name not in _PLATFORMS or any(True for _ in call.of("change-remote", "persist-command")):
+        return False
+    repository = _repository(effect, call)
+    url = repository.setting(f"remote.{name}.url") if repository is not None else ""
+    return not url or name in url
 
 
 def _is_computed(effect: Effect, call: Call) -> bool:
@@ -156,7 +176,8 @@ def _current(effect: Effect, call: Call) -> Iterator[str]:
     for one in reversed(switches[-_MOST_SWITCHES:]):
         there = os.path.normpath(os.path.join(call.cwd, one.directory or "", *one.values[1:]))
         if there == place or place.startswith(f"{there}/"):
-            yield one.target.removeprefix("refs/heads/")
+            is_known_branch = one.target != "-" and not one.target.startswith("@{-")  # the one before
+            yield one.target.removeprefix("refs/heads/") if is_known_branch else "*"
             if _succeeds(one, repository):
                 return
     if repository is not None and repository.branch:

@@ -44,5 +44,5 @@ POLICY = Policy(
         action("visibility", "ask", "making a repository or a gist public"),
         action("unpublish", "deny", "unpublishing, yanking or deprecating what others use"),
     ),
-    recommended={"images": "allow", "owners": "allow"},
+    recommended={"releases": "allow", "images": "allow", "owners": "allow"},
 )

@@ -9,6 +9,7 @@ from ..errors import BadHook, InterposeError, as_written, nearest
 from ..matching import compile_rule
 from ..records import replace
 from .hook import PolicyHook
+from .parameters import written
 from .policy import Policy
 from .table import POLICIES, RECOMMENDED, find_policy
 
@@ -114,7 +115,9 @@ def _entries(given: Any, wrong: Wrong) -> Iterator[tuple[str, str, Any]]:
         yield "policies", given, {}
         return
     if not isinstance(given, (list, tuple)):
-        hint = "write - destructive-commands, or - protected-branches: {branches: [main]}"
+        hint = "write policies: recommended, or a list of names"
+        if given and isinstance(given, Mapping):
+            hint = f"begin each policy with a dash: - {next(iter(given))}"
         wrong("policies", f"{as_written(given)} where a list of policies is expected", hint)
         return
     for index, entry in enumerate(given):
@@ -175,6 +178,8 @@ def _options(path: str, value: Any, wrong: Wrong) -> tuple[bool, dict[str, Any] 
     if value is False:
         return True, None
     hint = "" if not isinstance(value, str) else nearest(value, WORDS)
+    if value is True or value in ("on", "yes", "enable", "enabled"):
+        hint = "its name alone switches it on"
     wrong(path, f"{as_written(value)} is not what a policy can be", hint or f"{', '.join(WORDS)}, or its parameters")
     return False, None
 
@@ -224,11 +229,21 @@ def _uses(entry: _Entry, wrong: Wrong, project: str) -> list[PolicyUse]:
                 policy=policy, name=name, options=values, event=event, function=function,
                 allowed=common.get("allow", ()), on_match=common.get("onMatch"), hint=common.get("hint", ""),
                 unreadable=common.get("unreadable", "ask"), project=project,
+                given=_changed(policy, given),
             ),
             {**options, **hook},
         )
         for event, function in functions.items()
     ]  # fmt: skip
+
+
+def _changed(policy: Policy, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are given and differ from the policy's own."""
+    defaults = {one.name: one.default for one in policy.parameters}
+    return {
+        key: value for key, value in given.items()
+        if key in COMMON or (key in defaults and written(value) != written(defaults[key]))
+    }  # fmt: skip
 
 
 def _parameters(policy: Policy) -> str:

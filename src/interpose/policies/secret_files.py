@@ -55,24 +55,63 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         is_tool = effect.program == call.tool and not call.lines
         if effect.kind in ("read-secret", "print-key"):
             shown = "commands" if effect.kind == "read-secret" else "keys"
-            what = options["use" if effect.command in call.consumed else shown]
+            what = options["use" if effect.command in call.consumed or _is_value(effect, call) else shown]
             yield Objection(what, say(effect, "let a program use it in place of printing it"), effect.grade)
         elif effect.kind == "read-decoded":
             yield Objection(options["env"], say(effect, "write the name of the file as it is"), effect.grade)
         elif effect.kind in _READS or effect.kind == "give-secret-file":
             held = None if is_tool else _kind(effect.target, call, options, own)
             if held is not None:
-                is_use = effect.command in call.consumed or effect.program in ("source", ".")
-                yield Objection(options["use" if is_use else held], say(effect, _INSTEAD[held]), effect.grade)
+                is_use = (
+                    effect.command in call.consumed or effect.program in ("source", ".") or _is_bundled(effect, call)
+                )
+                is_script = held == "env" and "script" in effect.values
+                chosen = "use" if is_use else "scripts" if is_script else held
+                yield Objection(options[chosen], say(effect, _INSTEAD[held]), effect.grade)
         elif effect.kind in _WRITES and (not is_tool or _is_writer(call.tool)):
             held = _kind(effect.target, call, options, own)
             if held == "env":
                 yield Objection(options["writeEnv"], say(effect), effect.grade)
-            elif held in ("keys", "stores") and (is_tool or call.place_of(effect.target) != "inside"):
+            elif held in ("keys", "stores") and (is_tool or _is_of_person(held, effect.target, call)):
                 yield Objection(options["write"], say(effect), effect.grade)
         elif effect.kind == "use-secret-file":
             yield Objection(options["use"], say(effect), effect.grade)
     yield from _of_input(call, options, own)
+
+
+def _is_bundled(effect: Effect, call: Call) -> bool:
+    """Return whether a key of the project is added to certificates of the project: ``cat a.key >> a.pem``."""
+    if effect.program != "cat":
+        return False
+    found = [command for _, command in call.commands_of(effect)]
+    targets = [one.target for command in found for one in command.redirections if one.is_output]
+    return (
+        len(targets) == len(found) > 0
+        and all(target.endswith(_BUNDLES) and call.place_of(target) == "inside" for target in targets)
+        and call.place_of(effect.target) == "inside"
+        and len(call.lines) == 1
+        and len(call.lines[0].commands) <= _MOST_BUNDLED
+        and not any(one.name == "cat" and not one.redirections for one in call.lines[0].commands)
+    )
+
+
+_MOST_BUNDLED = 20
+_BUNDLES = (".pem", ".crt", ".cer", ".chain", ".bundle")
+
+
+def _is_value(effect: Effect, call: Call) -> bool:
+    """Return whether a command is only the value of a variable, such as RCLONE_PASSWORD_COMMAND: a program runs it."""
+    found = [command for _, command in call.commands_of(effect)]
+    return bool(found) and all(command.via[-1:] and command.via[-1].endswith("=") for command in found)
+
+
+def _is_of_person(held: str, path: str, call: Call) -> bool:
+    """Return whether a key is of a person or of the machine's logins, not of the project or of a service."""
+    if call.place_of(path) == "inside" or held == "stores":
+        return held == "stores" and call.place_of(path) != "inside"
+    parts = path.split("/")
+    is_hidden = any(part.startswith(".") and part.strip(".") for part in parts[:-1])
+    return is_hidden or path.startswith(("~", call.home + "/", "/root/", "/home/", "/Users/", "/etc/ssh/", "/etc/ssl/"))
 
 
 def _kind(path: str, call: Call, options: Options, own: tuple[PathPattern, ...]) -> str | None:
@@ -140,6 +179,7 @@ POLICY = Policy(
         action("public", "ask", "showing what lies beside keys: settings of ssh, known hosts, public keys"),
         action("commands", "ask", "commands that print a secret, such as gh auth token"),
         action("use", "allow", "programs that work with a secret file, and secrets that the same line takes"),
+        action("scripts", "ask", "scripts that are given an env file: python3 deploy.py .env"),
         action("write", "ask", "writing and deleting keys and credentials of a person or a machine"),
         action("writeEnv", "ask", "writing, emptying and deleting env files"),
         Parameter("names", _paths_of, (), "further files that hold secrets", "a list of paths as in Read(…)"),
@@ -149,7 +189,7 @@ POLICY = Policy(
             "names of files that hold no secrets, beside *.example, *.sample, *.template, *.dist and the like",
         ),
     ),
-    recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow"},
+    recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow", "scripts": "allow"},
     notes=(
         "A search in a directory that contains a secret file passes unless it is aimed at the file. A file is known by "
         "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "

@@ -15,7 +15,7 @@ from .agent_files import AGENT_FILES, OWN_FILES
 from .call import Call
 from .changes import CHANGES, Change, changes_of, label_of
 from .effects import Effect, say
-from .effects.inline_code import code_of
+from .effects.given_code import code_of
 from .effects.rows import written
 from .effects.texts import Texts
 from .git_settings import text_of

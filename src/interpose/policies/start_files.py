@@ -15,7 +15,8 @@ START_FILES = FileTable({
     "/etc/ssh/sshd_config /etc/ssh/sshd_config.d/",
     "startFiles": """
         ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv
-        ~/.zprofile ~/.zlogin ~/.zlogout ~/.oh-my-zsh/custom/ ~/.config/fish/config.fish ~/.config/fish/conf.d/
+        ~/.zprofile ~/.zlogin ~/.zlogout ~/.oh-my-zsh/custom/*.zsh ~/.oh-my-zsh/custom/plugins/
+        ~/.oh-my-zsh/custom/themes/ ~/.oh-my-zsh/custom/lib/ ~/.config/fish/config.fish ~/.config/fish/conf.d/
         ~/.kshrc ~/.mkshrc ~/.cshrc ~/.tcshrc ~/.login ~/.logout ~/.config/nushell/ ~/.elvish/ ~/.xonshrc ~/.inputrc
         ~/.xinitrc ~/.xprofile ~/.xsession ~/.xsessionrc ~/.pam_environment ~/.ssh/config /etc/profile /etc/profile.d/
         /etc/bash.bashrc /etc/bashrc /etc/zsh/ /etc/zshrc /etc/zshenv /etc/environment ~/.config/environment.d/
@@ -39,8 +40,9 @@ START_FILES = FileTable({
     """,
     "gitHooks": """
         .git/hooks/ .git/config .git/config.worktree .git/info/attributes ~/.gitconfig ~/.config/git/ /etc/gitconfig
-        .husky/ .githooks/ .lefthook/ .git/modules/*/hooks/ .git/modules/*/config
+        .git/modules/*/hooks/ .git/modules/*/config
     """,
+    "hookScripts": ".husky/ .githooks/ .lefthook/",
     "editors": """
         .vscode/tasks.json ~/.vscode/extensions/ .devcontainer/ .devcontainer.json .envrc .zed/tasks.json .nvim.lua
         .exrc .dir-locals.el ~/.config/code/user/settings.json ~/.config/code/user/tasks.json ~/.config/direnv/

@@ -27,6 +27,7 @@ _PARAMETERS = {
     "file": "files",
     "program": "programs",
     "arguments": "arguments",
+    "arithmetic": "arithmetic",
     "code": "code",
     "variable": "variables",
     "path": "path",
@@ -112,6 +113,9 @@ POLICY = Policy(
         action("files", "ask", "commands in a file that is there already, such as source setup.sh"),
         action("programs", "ask", "a program that a variable of the environment names, such as $EDITOR"),
         action("arguments", "ask", "computed words that are given to a program which is not known, or as options"),
+        action(
+            "arithmetic", "ask", "sums with variables, such as $((n * 2)), of which the line shows no harmful value"
+        ),
         action("code", "ask", "code in another language, such as python -c, that is not read, or that runs commands"),
         action("variables", "ask", "variables and settings that make programs load code, such as LD_PRELOAD"),
         action(
@@ -126,6 +130,7 @@ POLICY = Policy(
         "files": "allow",
         "programs": "allow",
         "arguments": "allow",
+        "arithmetic": "allow",
         "code": "allow",
         "commands": "allow",
         "path": "allow",

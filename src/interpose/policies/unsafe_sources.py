@@ -35,6 +35,9 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         hosts = hosts_of_effect(effect) if effect.target else frozenset()
         if hosts and all(place_of_host(host) != "public" for host in hosts):
             continue
+        if not effect.target and not any(True for _ in call.of(*_SINKS, *_FETCHES, "install-package")):
+            yield Objection(options["settings"], say(effect, "leave the check on"), effect.grade)
+            continue
         is_used = not effect.target or bool(hosts & used)
         if is_used or _is_program(effect.target):
             said = say(effect, "leave the check on, or add the certificate")
@@ -94,10 +97,11 @@ POLICY = Policy(
                "stand in for another by a setting of git"),
         action("plainHttp", "ask", "http, ftp or git:// where the result is run, installed or cloned"),
         action("certificates", "ask", "no check of certificates where the result is run, installed or cloned"),
+        action("settings", "ask", "no check of certificates in later commands: npm config set strict-ssl false"),
         action("shorteners", "ask", "shortened addresses where the result is run, installed or cloned"),
         action("fetches", "ask", "the same for scripts, and with passwords, where nothing is run"),
         action("typos", "ask", "packages whose name is that of a popular one with a slip"),
         names("knownHosts", (), "further hosts that others may imitate", "a list of domains such as example.com"),
     ),
-    recommended={"typos": "allow", "fetches": "allow"},
+    recommended={"typos": "allow", "fetches": "allow", "settings": "allow"},
 )  # fmt: skip

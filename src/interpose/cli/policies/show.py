@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from unicodedata import category
+from unicodedata import name as name_of
 
 from ...policies import GROUPS, Policy, find_policy
 from ...policies.cases import Case, cases_of
+from ...policies.parameters import written
 from ...policies.reading import COMMON, HOOK_OPTIONS
 from ..render import cut, flat, paint, short_path
 from .facts import PolicyFacts
 
-__all__ = ["RESULTS", "as_dict", "examples_of", "print_policy", "print_set", "visible", "written", "yaml_of"]
+__all__ = ["RESULTS", "as_dict", "examples_of", "print_policy", "print_set", "visible", "yaml_of"]
 
-_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+-]*[\w./+-])?|\d+[A-Za-z]+")
-"""Texts that need no quotes in YAML."""
+_MIXED = re.compile(r"\w*[A-Za-z]\w*")
 _WIDTH = 80
 _MOST = 4
 """How many examples of each result are shown."""
@@ -28,26 +28,19 @@ RESULTS = {"deny": "denied", "ask": "asked", "change": "changed", "pass": "passe
 _COLOURS = {"deny": "red", "ask": "yellow", "change": "blue", "pass": "green"}
 
 
-def written(value: Any) -> str:
-    """Return a value as it is written in YAML, on one line."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {written(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(written(one) for one in value) + "]"
-    if isinstance(value, str) and (not _PLAIN.fullmatch(value) or value.lower() in ("true", "false", "null")):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
-
-
 def visible(text: str) -> str:
-    """Return text on one line in which every character can be seen: marks and control characters are escaped."""
-    return "".join(
+    """Return text on one line in which every character can be seen.
+
+    Marks and control characters are escaped, and letters that look like those of the word around them.
+    """
+    shown = "".join(
         one if (one.isascii() and one.isprintable()) or category(one)[0] in "LNPS" else ascii(one)[1:-1] for one in text
     )
+    return _MIXED.sub(lambda found: "".join(map(_latin, found[0])), shown)
+
+
+def _latin(letter: str) -> str:
+    return letter if letter.isascii() or name_of(letter, "").startswith("LATIN") else ascii(letter)[1:-1]
 
 
 def yaml_of(policy: Policy) -> str:
@@ -55,11 +48,17 @@ def yaml_of(policy: Policy) -> str:
     given: dict[str, Any] = {}
     for one in policy.parameters:
         more = {**given, one.name: one.default}
-        if one.default not in (None, (), {}) and len(f"  # - {policy.name}: {written(more)}") <= _WIDTH - 2:
+        if one.default not in (None, (), {}, "") and len(f"  # - {policy.name}: {written(more)}") <= _WIDTH - 2:
             given = more
+    if any(one.default in (None, "") for one in policy.parameters):  # without a value it does nothing
+        given = next((dict(case.options) for case in _with_options(policy)), given)
     lines = ["policies:", f"  - {policy.name}"]
     lines += [f"  # - {policy.name}: {written(given)}"] if given else []
     return "\n".join([*lines, f"  # - {policy.name}: observe"])
+
+
+def _with_options(policy: Policy) -> list[Case]:
+    return sorted((case for case in cases_of(policy.name) if case.options), key=lambda case: case.result != "ask")
 
 
 def examples_of(policy: Policy, most: int = _MOST) -> Iterator[Case]:

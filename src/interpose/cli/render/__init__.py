@@ -10,8 +10,8 @@ from ...errors import ConfigError, InterposeError, Problem
 from ...replies import clean
 
 __all__ = [
-    "clock_time", "cut", "escape", "flat", "format_duration", "is_coloured", "paint", "print_error", "print_problem",
-    "problems_of", "short_path", "time_since",
+    "clock_time", "count_armed", "cut", "escape", "flat", "format_duration", "is_coloured", "paint", "print_error",
+    "print_problem", "problems_of", "short_path", "time_since",
 ]  # fmt: skip
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36", "bold": "1", "dim": "2"}
@@ -49,6 +49,13 @@ def escape(text: str) -> str:
 def cut(text: str, most: int) -> str:
     """Return at most so many characters of a text; an ellipsis marks the cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def count_armed(hooks: int, policies: int) -> str:
+    """Return how many hooks there are, and how many policies, which may be several hooks each."""
+    said = [f"{hooks} hook{'' if hooks == 1 else 's'}"] if hooks or not policies else []
+    said += [f"{policies} polic{'y' if policies == 1 else 'ies'}"] if policies else []
+    return " and ".join(said)
 
 
 def problems_of(error: InterposeError) -> tuple[Problem, ...]:

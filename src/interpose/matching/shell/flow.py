@@ -566,7 +566,8 @@ def _printed(commands: Sequence[RawCommand], moves: bool) -> Value:
         return None
     name, *words = commands[0].words or [""]
     if (name == "which" and len(words) == 1) or (name == "command" and words[:1] == ["-v"] and len(words) == 2):
-        return words[-1] if not words[-1].startswith("-") else None
+        found = words[-1]
+        return None if found.startswith("-") else found if "/" in found else f"/usr/bin/{found}"
     if name == "printf" and len(words) == 1 and not set("%\\") & set(words[0]) and not words[0].startswith("-"):
         return words[0]
     if name == "pwd" and not moves:

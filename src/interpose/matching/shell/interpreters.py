@@ -10,7 +10,7 @@ from ..programs import INTERPRETERS, KNOWN
 from .languages import is_inert_code
 from .line import Suspect
 from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
-from .words import MANY, UnreadKind, base_name, is_known
+from .words import MANY, UnreadKind, base_name, is_known, pieces_of
 
 _MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
 
@@ -94,12 +94,13 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
             return _module(line, [*given, *arguments[at:]], context)
         code = _code_of(name, letters, option, arguments, at)
         if code is not None:
-            return _code(line, name, code)
+            return _code_of_file(line, name, arguments[at : at + 1], context) or _code(line, name, code)
         at += option in ("-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader")
     if at >= len(arguments) or arguments[at] == "-":
         return INPUT_RUN
     if arguments[at] in ("run", "test", "task", "install", "add", "x") and name in ("bun", "deno"):
-        return line.look_into(name, arguments[at:], context)
+        role = line.look_into(name, arguments[at:], context)
+        return INPUT_RUN if arguments[at] == "run" and "-" in arguments[at:] else role
     return line.run_file(name, arguments[at], context, arguments[at + 1 :])
 
 
@@ -127,6 +128,18 @@ def _code_of(name: str, letters: str, option: str, arguments: Sequence[str], at:
         if letter in letters:
             return option[place:] or "".join(arguments[at : at + 1])
     return None if is_known(option) else MANY
+
+
+def _code_of_file(line: Resolver, name: str, code: Sequence[str], context: Context) -> int:
+    """Read ``node -e "$(cat FILE)"`` as ``node FILE``; return 0 if the code is something else."""
+    pieces = pieces_of(code[0]) if code else ()
+    if len(pieces) != 1 or isinstance(pieces[0], str) or pieces[0].commands is None:
+        return 0
+    commands = context.parsed.commands[slice(*pieces[0].commands)]
+    if len(commands) != 1 or commands[0].redirections or len(commands[0].words) != 2 or commands[0].words[0] != "cat":
+        return 0
+    path = commands[0].words[1]
+    return line.run_file(name, path, context) if is_known(path) and not path.startswith("-") else 0
 
 
 def _code(line: Resolver, name: str, code: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 __all__ = ["is_inert_awk", "is_inert_code", "is_inert_sed"]
 
@@ -12,16 +13,16 @@ _DANGEROUS = (
 )
 _DOTTED = rf"(?!{_DANGEROUS})[A-Za-z_][\w.]*"
 _VALUE = rf"(?:{_DOTTED}(?:\(\))?(?:\.\w+(?:\(\))?)*|'[^'\\]*'|\"[^\"\\]*\"|[0-9.]+)"
-_PYTHON = re.compile(
+_PYTHON = (
     rf"\s*(?:(?:import {_DOTTED}(?: as \w+)?(?:, ?{_DOTTED})*|from {_DOTTED} import [\w, ]+)\s*[;\n]?\s*)*"
-    rf"(?:print ?\(?(?:{_VALUE}(?: ?[,+%] ?{_VALUE})*)?\)?;?)?\s*",
+    rf"(?:print ?\(?(?:{_VALUE}(?: ?[,+%] ?{_VALUE})*)?\)?;?)?\s*"
 )
-_NODE = re.compile(
+_NODE = (
     r"\s*(?:console\.log\()?"
     r"(?:require\(['\"](?!(?:node:)?(?:child_process|module|vm|fs))[\w./@-]+['\"]\)(?:\.\w+)*"
     r"|process\.(?:version|versions|arch|platform)(?:\.\w+)*|[0-9 +*/-]+)\)?;?\s*"
 )
-_PERL = re.compile(r"(?:s([/|#,!])(?:(?!\1)[^\\`@({]|\\.)*\1(?:(?!\1)[^\\`@$]|\\.|\$[0-9])*\1[gimsx]*;?\s*)+")
+_PERL = r"(?:s([/|#,!])(?:(?!\1)[^\\`@({]|\\.)*\1(?:(?!\1)[^\\`@$]|\\.|\$[0-9])*\1[gimsx]*;?\s*)+"
 _INERT = {"python": _PYTHON, "node": _NODE, "perl": _PERL}
 _LONGEST = 1_000
 
@@ -41,8 +42,13 @@ _SED_BETWEEN = re.compile(r"[\s;{}]*")
 
 def is_inert_code(language: str, code: str) -> bool:
     """Return whether code has one of the few shapes that run nothing: an import, a version that is printed."""
-    shape = _INERT.get(language)
-    return shape is not None and len(code) < _LONGEST and shape.fullmatch(code) is not None
+    return language in _INERT and len(code) < _LONGEST and _shape(language).fullmatch(code) is not None
+
+
+@cache
+def _shape(language: str) -> re.Pattern[str]:
+    """Return the expression for a language; it is compiled on first use, which takes long."""
+    return re.compile(_INERT[language])
 
 
 def is_inert_awk(program: str) -> bool:

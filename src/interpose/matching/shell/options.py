@@ -17,6 +17,8 @@ _VERSIONED = re.compile(
 
 def program_of(name: str) -> str:
     """Return the name that the tables have for a program: ``python`` for ``python3.11``."""
+    if name.startswith("ld-") and ".so" in name:
+        return "ld.so"
     versioned = _VERSIONED.fullmatch(name)
     return versioned.group(1) if versioned else name
 

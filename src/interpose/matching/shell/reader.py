@@ -302,9 +302,11 @@ class _Reader:
             self.at = blanks.end()
 
     def _skip_comment(self, line: _List) -> None:
-        if self.arithmetic or line.is_test or (line.doubt and line.command.words[-1:] != ["]]"]):
-            raise Unsure("a # that begins a comment, or does not")
         end = self.text.find("\n", self.at)
+        is_element = line.doubt == ARRAY_ELEMENT and end > 0 and ")" not in self.text[self.at : end]
+        is_doubtful = line.doubt and line.command.words[-1:] != ["]]"] and not is_element
+        if self.arithmetic or line.is_test or is_doubtful:
+            raise Unsure("a # that begins a comment, or does not")
         self.at = len(self.text) if end < 0 else end
 
     def _read_parenthesis(self, line: _List) -> None:

@@ -17,6 +17,7 @@ from ..grades import Grade
 from ..programs import (
     DIRECTORY_VARIABLES,
     INERT,
+    INTERPRETERS,
     KNOWN,
     SHELLS,
     WRAPPERS,
@@ -43,6 +44,7 @@ from .texts import is_plain, is_text, literal_text, printed_file, reads_data, te
 from .words import (
     MANY,
     ONE,
+    Expansion,
     MarkedWord,
     RawCommand,
     Unread,
@@ -81,10 +83,18 @@ INPUT_IGNORED, INPUT_SUSPECT, INPUT_RUN = 0, 1, 2
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=", re.ASCII)
 _FILE_VALUE = re.compile(r"(?!.*(?:eval|exec|-[rME]|command))[\w=%:,.+ -]*\Z", re.ASCII)
 _COMMAND_VARIABLE = re.compile(r"(?:PAGER|EDITOR|_COMMAND|_CMD|_SSH|_RSH|_ASKPASS|BROWSER)\Z")
+_SETTINGS_FILES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"])
 _FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
 
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _NUMBER = re.compile(r"-?[0-9]*")
+_SUBSCRIPT = re.compile(r"[\[`]|\$\(|\\[0-9xuU]")
+_TEXT_MAKERS = SHELLS | INTERPRETERS.keys() | frozenset([
+    "awk", "gawk", "mawk", "nawk", "base32", "base64", "basenc", "curl", "gpg", "http", "jq", "nc", "ncat", "openssl",
+    "socat", "tr", "uudecode", "wget", "xh", "xxd",
+])  # fmt: skip
+"""Programs that can make any text of another, or bring one from elsewhere."""
+_TESTS = frozenset(["[", "[["])
 _ARRAY = re.compile(r"-\w*[aA]\w*")
 _COMPUTED = re.compile("=.*[$`\0\1]", re.DOTALL)
 _ESCAPES = re.compile(r"\\[abfnrtv]")  # as printf and echo -e write them
@@ -103,6 +113,7 @@ _LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBA
 _MARKS = re.compile("[\0\1]+")
 _SHELL_VARIABLES = frozenset(["SHELL"])
 _CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)(?:=.*)?", re.DOTALL)
+_STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _CONNECTS = frozenset(["nc", "ncat", "netcat", "telnet", "socat"])
 _CONNECTS_TO = re.compile(r"^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]", re.IGNORECASE)
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
@@ -176,6 +187,7 @@ class Resolver:
         self.beside_aliases: dict[Parsed, str] = {}  # the text of the other commands, by what was parsed
         self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
+        self.holds_subscript = False  # a variable is set to a text that arithmetic may run
         self.counts = False  # arithmetic evaluates variables
         self.holds_text = False  # a variable may hold more than a number
 
@@ -251,7 +263,12 @@ class Resolver:
             )
         self.dynamic |= bool(raw.substituted)
         variants = list(_variants(raw, context, state))
+        before = len(self.ran)
+        own = {base_name(one.target) for one in raw.redirections if one.operator in (">", ">|")} - self.written
         role = max(self._read_variant(one, within) for one, within in variants)
+        if own:
+            # A file of this name is empty as the program starts, or it is another that was there already.
+            self.ran[before:] = [entry for entry in self.ran[before:] if base_name(entry[1]) not in own]
         for one, _ in variants:
             for redirection in one.redirections:
                 if redirection.is_output:
@@ -404,11 +421,18 @@ class Resolver:
         if self.loads and code:
             self.cannot_read(f"{self.loads[0]} may run {code[0]}, which the line writes", "written")
         if self.counts and self.holds_text:
-            self.cannot_read("arithmetic evaluates what a variable holds")
+            self.cannot_read("arithmetic evaluates what a variable holds", self._kind_of_sum(names))
         if self.written or self.written_like:
             for program, path in self.ran:
                 if self.wrote(path):
                     self.cannot_read(f"{program} runs {path}, which the line writes", "written")
+
+    def _kind_of_sum(self, names: set[str]) -> UnreadKind:
+        """Return why arithmetic cannot be read: a variable may hold a subscript with a command, as ``a[$(id)]``."""
+        words = [word for command in self.commands for word in command.parts if word not in _TESTS]
+        texts = [one.text for command in self.commands for one in command.redirections]
+        can_hold = self.holds_subscript or any(map(_SUBSCRIPT.search, (*words, *texts)))
+        return "computed" if can_hold or names & _TEXT_MAKERS else "arithmetic"
 
     # Commands.
 
@@ -463,12 +487,23 @@ class Resolver:
         is_outside = is_from_outside(first, context.state, context.parsed, is_top=context.parsed is self.whole)
         if is_outside and set(names_in([first])) <= _SHELL_VARIABLES and first in (ONE, MANY):
             return self.resolve(["sh", *arguments], context.inside("$SHELL"))
-        if any(is_text(word) or _CODE_OPTION.fullmatch(word) for word in arguments):
+        base = base_name(first)
+        is_named = bool(base) and is_known(base) and base not in SHELLS and base not in INTERPRETERS
+        if any(is_text(word) or (_CODE_OPTION.fullmatch(word) and not is_named) for word in arguments):
             is_outside = False
             for word in filter(is_text, arguments):
                 self.run_text(word, context, "a computed program", "a program whose name is computed may run it")
+        is_outside |= self._is_pattern_below(first, context)
         is_sum = context.raw.doubt == "it stands in arithmetic"  # for some shells it is a command
-        self.cannot_read("a program whose name is computed", "program" if is_outside or is_sum else "computed")
+        kind: UnreadKind = "program" if is_outside or is_sum else "computed"
+        is_alone = context.parsed is self.whole and len(self.whole.commands) == 1
+        if (
+            is_alone
+            and set(written_of(first)) <= {"*", "?"}
+            and not any(written_of(word)[:1] in "-/~.\0" for word in arguments)
+        ):
+            kind = "file"  # the first file of the directory; most likely a line of a list
+        self.cannot_read("a program whose name is computed", kind)
         self.suspects.append(Suspect("a program whose name is computed", tuple(arguments), runs=True))
         if first == MANY and arguments and arguments[0][:1] not in (MANY, "-"):
             self.resolve(arguments, context.inside("a variable", "the variable before it may be empty"))
@@ -476,6 +511,17 @@ class Resolver:
         if is_outside and name and is_known(name):
             self._dispatch(program_of(name), arguments, context.inside(f"…/{name}", "its directory is not known"))
         return INPUT_RUN
+
+    def _is_pattern_below(self, word: str, context: Context) -> bool:
+        """Return whether a program is found by a pattern below the directory of a line that writes no file."""
+        parts = written_of(word).split("/")
+        if not isinstance(word, MarkedWord) or any(
+            isinstance(piece, Expansion) and not piece.written for piece in pieces_of(word)
+        ):
+            return False
+        is_below = len(parts) > 1 and parts[0] not in ("", "..", "~") and ".." not in parts and "{" not in word
+        changes = self.written or self.written_like or self.functions or context.directories != ("",)
+        return is_below and not changes
 
     def _dispatch(self, name: str, arguments: Sequence[str], context: Context) -> int:
         if name in programs.EVALUATING_BUILTINS:
@@ -532,6 +578,7 @@ class Resolver:
             if at is not None and not is_known("".join(arguments[at + 1 : at + 2])):
                 self.cannot_read(f"{name} runs a file that is computed")
         reads = name in ("make", "gmake") and any(one in ("-f-", "-") for one in arguments)
+        reads |= name in programs.BUILD_TOOLS and any(one in _STANDARD_INPUT for one in arguments)
         if name in _CONNECTS and not set(arguments) & programs.RUN_OPTIONS.get(name, frozenset()):
             return INPUT_SUSPECT
         return INPUT_RUN if reads or name in programs.READS_COMMANDS else INPUT_SUSPECT
@@ -584,6 +631,7 @@ class Resolver:
                 if arguments[at + 1 :]:
                     self.resolve(arguments[at + 1 :], context.inside(f"{name} {option}"))
                 return
+            value = value.replace(",", " ") if option == "-wrapper" else value
             if not is_known(value) and (self.dynamic or MANY in value):
                 self.cannot_read(f"{name} {option} runs a text that is computed")
             elif option in programs.COMMAND_OPTIONS.get(name, ()) or word[:2] in programs.COMMAND_OPTIONS.get(name, ()):
@@ -762,6 +810,7 @@ class Resolver:
     def _assigns(self, name: str, value: str, role: int, context: Context, *, alone: bool) -> None:
         """Note a variable: some make programs run their value, or change what a name means."""
         self.holds_text |= not _NUMBER.fullmatch(value)
+        self.holds_subscript |= _SUBSCRIPT.search(written_of(value)) is not None
         if alone:
             self.settings = (*self.settings, (name, value))[-_MOST_SETTINGS:]
         if name == "PATH":
@@ -780,10 +829,15 @@ class Resolver:
                     self.prompts.append(name)
                 else:
                     kind = kind_of_path(value, name) or "path" if name in _LIBRARY_PATHS else "variable"
+                    if name in _SETTINGS_FILES and is_known(value) and not value.startswith(("/dev/", "/proc/")):
+                        self.ran.append((name, value))
+                        kind = "file"
                     self.cannot_read(f"{name} makes programs run or load something", kind)
         elif role > INPUT_IGNORED and (name in programs.COMMAND_VARIABLES or _COMMAND_VARIABLE.search(name)):
             if not is_known(value):
-                self.cannot_read(f"{name} names a command that is computed", "variable")
+                is_outside = is_from_outside(value, context.state, context.parsed)
+                kind = "program" if alone and is_outside and not context.raw.substituted else "variable"
+                self.cannot_read(f"{name} names a command that is computed", kind)
             elif value:
                 self.run_text(value, context, f"{name}=", f"{name} names it", more=is_plain(value))
         elif is_text(value):

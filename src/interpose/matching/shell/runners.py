@@ -41,7 +41,7 @@ _ARCHITECTURE = re.compile(
 _GIT_COMMAND_KEYS = re.compile(
     r"(?i)core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|gpg\.(?:\w+\.)?program"
     r"|diff\.external|diff\..*\.(?:command|textconv)|(?:diff|merge)tool\..*\.(?:cmd|path)|merge\..*\.driver|pager\..*"
-    r"|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
+    r"|.*\.(?:cmd|command|program)|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
@@ -56,6 +56,9 @@ _FIND_ACTIONS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 def _eval(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     words = arguments[1:] if arguments[:1] == ["--"] else arguments
     if _is_safe_text(words, context):
+        return INPUT_IGNORED
+    if _is_generated(line, words, context):
+        line.cannot_read("eval runs what a program of the machine prints for shells", "file")
         return INPUT_IGNORED
     return line.run_text(" ".join(words), context, "eval")
 
@@ -72,7 +75,9 @@ def _source(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     if programs.is_sourced_safely(path.replace(ONE, "")) and MANY not in path and path not in line.written:
         line.ran.append((name, path))
         return INPUT_IGNORED
-    line.cannot_read(f"{name} runs a file that is not read", _kind_of_file(line, path, context))
+    is_generated = _is_generated(line, words[:1], context)
+    kind: UnreadKind = "file" if is_generated else _kind_of_file(line, path, context)
+    line.cannot_read(f"{name} runs a file that is not read", kind)
     return INPUT_RUN
 
 
@@ -82,9 +87,14 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
         return "input"
     if is_from_outside(path, context.state, context.parsed):
         return "file"
-    if not is_known(base_name(path)) or (not is_known(path) and context.raw.substituted):
+    if not is_known(base_name(path)) or (not is_known(path) and context.raw.substituted and not _is_beside(path)):
         return "computed"
     return "written" if line.wrote(path) else "file"
+
+
+def _is_beside(path: str) -> bool:
+    """Return whether a path is a file with an ending in a directory that is computed as one word: no device is."""
+    return MANY not in path and re.fullmatch(r"[\w-]+\.[a-z]+", base_name(path)) is not None
 
 
 def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -289,7 +299,10 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     if words[:1] == ["config"]:
         keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
         if keys:
-            _git_setting(line, words[keys[0]], " ".join(words[keys[0] + 1 :]), context)
+            values = words[keys[0] + 1 :]
+            _git_setting(
+                line, words[keys[0]], values[0] if len(values) == 1 else " ".join(values), context, is_stored=True
+            )
     if words[:2] == ["submodule", "foreach"]:
         rest = [word for word in words[2:] if word not in ("--recursive", "-q", "--quiet")]
         return line.run_text(" ".join(rest), context, "git submodule foreach") if rest else INPUT_SUSPECT
@@ -304,7 +317,9 @@ def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     return line.look_into(name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
 
 
-def _git_setting(line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = ()) -> None:
+def _git_setting(
+    line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = (), *, is_stored: bool = False
+) -> None:
     """Look at a setting; ``words`` are those after the options of git, to which it applies."""
     if not is_known(key):
         line.cannot_read("a setting of git is computed")
@@ -313,10 +328,13 @@ def _git_setting(line: Resolver, key: str, value: str, context: Context, words: 
     elif value and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
         line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
-            line.cannot_read(f"{key} makes git run files", "variable")
+            is_there = key.lower() == "core.hookspath" and is_stored and is_known(value) and not line.written
+            line.cannot_read(f"{key} makes git run files", "file" if is_there else "variable")
         elif is_known(value) and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key)):
             line.run_named(value.lstrip("!"), f"git {key}", context)
-        if not is_known(value):
+        if not is_known(value) and (
+            _GIT_COMMAND_KEYS.fullmatch(key) or not is_from_outside(value, context.state, context.parsed)
+        ):
             line.cannot_read("a setting of git is computed")
 
 
@@ -430,6 +448,16 @@ def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], cont
     return line.resolve([program, *rest], context.inside(name))
 
 
+def _guessed(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    """Take the first words with a program's name for the command: the options take any number of words."""
+    return line.suspect_wrapper(name, arguments, context)
+
+
+def _coreutils(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
+    program = next((word.partition("=")[2] for word in arguments[:1] if word.startswith("--coreutils-prog")), "")
+    return line.resolve([program, *arguments[1:]], context.inside(name)) if program else INPUT_IGNORED
+
+
 def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Read the words before ``:::`` as a command with more words; without a command the other words are commands."""
     end = next((at for at, word in enumerate(arguments) if word.startswith(":::")), None)
@@ -538,6 +566,27 @@ def _is_safe_text(words: Sequence[str], context: Context) -> bool:
     )
 
 
+def _is_generated(line: Resolver, words: Sequence[str], context: Context) -> bool:
+    """Return whether a text is what a program prints for shells by its words: ``eval "$(./tool shell-init)"``."""
+    ranges = context.raw.substituted
+    if len(words) != 1 or words[0] not in (ONE, MANY) or len(ranges) != 1 or context.parsed.functions:
+        return False
+    commands = context.parsed.commands[slice(*ranges[0])]
+    if len(commands) != 1 or commands[0].redirections or commands[0].assigned or commands[0].substituted:
+        return False
+    given = commands[0].words
+    if not 2 <= len(given) <= _MOST_GENERATING or not all(map(_PLAIN_WORD.fullmatch, given)) or line.wrote(given[0]):
+        return False
+    name = base_name(given[0])
+    readers = programs.INERT | programs.SHELLS | INTERPRETERS.keys() | WRAPPERS.keys() | READERS.keys()
+    return name not in readers | programs.WRITERS.keys() and any(map(_GENERATES.fullmatch, given[1:]))
+
+
+_MOST_GENERATING = 5
+_PLAIN_WORD = re.compile(r"(?!/(?:dev|proc|tmp|var/tmp)/)[\w./=@+-]+", re.ASCII)
+_GENERATES = re.compile(r"(?:--?)?(?:(?:\w+-)?(?:completions?|env|hook|init)|shellenv|activate|complete-\w+)", re.ASCII)
+
+
 def _is_for_completion(assigned: Sequence[tuple[str, str]]) -> bool:
     """Return whether the variables only make a program print its completion: ``_X_COMPLETE=bash_source``."""
     return all(re.fullmatch(r"_\w+_COMPLETE", name) and re.fullmatch(r"\w+", value) for name, value in assigned)
@@ -591,6 +640,8 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _capsh: "capsh",
     _exec: "exec",
     _start_stop_daemon: "start-stop-daemon",
+    _guessed: "systemd-nspawn",
+    _coreutils: "coreutils",
     _parallel: "parallel",
     _setarch: "setarch linux32 linux64 i386 x86_64",
     _run_parts: "run-parts",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
 from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
-from .words import MANY, ONE, is_known, value_of
+from .words import MANY, ONE, is_known, pieces_of, value_of
 
 __all__ = ["read_awk", "read_cmake", "read_debugger", "read_editor", "read_make", "read_sed"]
 
@@ -61,12 +61,29 @@ def read_sed(line: Resolver, name: str, arguments: Sequence[str], context: Conte
         if operands[:1] == [""] and len(operands) > 1:  # BSD: sed -i '' script
             scripts = operands[1:2]
     for script in scripts:
-        if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or (ONE in script and line.dynamic):
+        is_chosen = ONE in script and line.dynamic and not _is_plain_print(script, context)
+        if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or is_chosen:
             for command in _SED_EXECUTES.finditer(script):
                 line.run_text(command.group(1), context, name, "sed runs it")
             line.cannot_read("code for sed, which is not read", "code")
             line.suspects.append(Suspect(name, text=script, runs=True))
     return INPUT_IGNORED
+
+
+def _is_plain_print(text: str, context: Context) -> bool:
+    """Return whether what is unknown in a text is printed by programs that print a date, a name or a number."""
+    for one in pieces_of(text):
+        if isinstance(one, str):
+            continue
+        commands = context.parsed.commands[slice(*one.commands)] if one.commands else []
+        if len(commands) != 1 or commands[0].substituted or commands[0].words[:1] not in _PRINTS_PLAIN:
+            return False
+        if not all(re.fullmatch(r"(?!.*%[nt])[\w%:@.,+ -]*", word) for word in commands[0].words):
+            return False
+    return not context.parsed.functions
+
+
+_PRINTS_PLAIN = (["date"], ["whoami"], ["hostname"], ["id"], ["uname"], ["nproc"], ["arch"])
 
 
 def read_editor(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:

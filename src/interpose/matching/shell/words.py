@@ -52,13 +52,15 @@ SimpleCommand = tuple[Word, ...]
 
 
 UnreadKind = Literal[
-    "computed", "arguments", "input", "written", "file", "program", "code", "path", "variable", "broken", "control"
+    "computed", "arguments", "arithmetic", "input", "written", "file", "program", "code", "path", "variable", "broken",
+    "control",
 ]  # fmt: skip
 """Why a part of a line cannot be read.
 
 computed: a text that is only known while the line runs; arguments: such a text is given to a program that is not known
-and may run it; program: a variable of the environment names the program; input: what a program reads from a pipe or a
-descriptor; written: a file that the line itself writes; file: a file that is there already; code: another language;
+and may run it; arithmetic: a variable is evaluated of which the line shows no harmful value; program: a variable of the
+environment names the program; input: what a program reads from a pipe or a descriptor; written: a file that the line
+itself writes; file: a file that is there already; code: another language;
 path: a PATH that the line sets; variable: another variable, or a setting, that makes a program run or load something;
 broken: no shell's text, or too much of it; control: a control character.
 """

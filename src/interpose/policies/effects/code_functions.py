@@ -32,6 +32,7 @@ __all__ = [
     "REQUESTS",
     "RUNNERS",
     "SAME_TEXT",
+    "SAVES",
     "SENDS",
     "SHELL",
     "SINGLE",
@@ -158,6 +159,8 @@ REQUESTS = frozenset(
         "send",
     ]
 )
+SAVES = frozenset({"urlretrieve", "getstore", "download"})
+"""Those of them that write what they get to the file that is given after the URL."""
 SENDS = frozenset({"post", "put", "patch", "post_form", "send", "delete"})
 STATEMENTS = frozenset(
     """
@@ -169,7 +172,9 @@ STATEMENTS = frozenset(
 EMPTIES = frozenset({"deleteMany", "updateMany", "delete_all", "destroy_all"})
 """Methods of models that change all rows unless they are given a condition."""
 EVALUATES: dict[str, str] = {
-    "python": "exec eval compile",
+    "python": (
+        "exec eval compile runcode runsource timeit.timeit timeit.repeat timeit.Timer cProfile.run profile.run pdb.run"
+    ),
     "node": "eval Function runInNewContext runInThisContext vm.runInContext",
     "ruby": "eval instance_eval class_eval module_eval",
     "perl": "eval",

@@ -12,6 +12,9 @@ from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow
+from .given_code import code_of
+from .inline_code import read_code
+from .network_code import network_in_code
 from .tables.installers import INSTALLERS
 from .tables.network import fetches, is_plain_fetch
 
@@ -34,15 +37,19 @@ def downloads_that_run(line: Line, cwd: str, home: str) -> Iterator[Effect]:
             for origin in sorted(origins):
                 for kind in _kinds(what, origin):
                     yield Effect(kind, origin.target, " ".join(command.parts), command.name, command.grade)
-        if program_of(command.name) in _SHOWS and any(origin.kind == "decoded" for origin in step.substituted):
+        if (
+            program_of(command.name) in _SHOWS
+            and not all(map(is_known, command.parts))
+            and any(origin.kind == "decoded" for origin in step.substituted)
+        ):
             yield Effect("read-decoded", "", " ".join(command.parts), command.name, command.grade)
     for command in line.commands:
         if _is_shell_on_connection(command):
             yield Effect("network-shell", "", " ".join(command.parts), command.name, command.grade)
 
 
-_SHOWS = frozenset("bat cat cp curl grep head less more mv nl scp tail tar tee xxd".split())
-"""Programs whose words are files."""
+_SHOWS = frozenset("bat cat cp head less more mv nl tail xxd".split())
+"""Programs whose words are files: they show or copy them."""
 
 
 def _kinds(what: str, origin: Origin) -> tuple[str, ...]:
@@ -79,7 +86,7 @@ def is_download_and_run(line: Line) -> tuple[str, ...]:
     return tuple(urls)
 
 
-_EXPLAINED = frozenset(["computed", "input", "written", "file"])
+_EXPLAINED = frozenset(["computed", "input", "written", "file", "code", "arguments"])
 _BESIDE = frozenset("cd chmod command export mkdir pwd rm set true umask unset which".split())
 _WRAPPERS = frozenset(key.partition(" ")[0] for key in WRAPPERS) - {"xargs", "parallel"}
 
@@ -91,6 +98,8 @@ def _is_beside(command: Command) -> bool:
         return is_sourced_safely("".join(words[:1]).replace(ONE, ""))
     if name in SHELLS:
         return any(word.startswith("-") and "c" in word for word in words) and all(map(is_known, words))
+    if name == "go":
+        return words[:1] == ("env",) and not any(word.startswith("-") for word in words)
     return name in _BESIDE or name in _WRAPPERS
 
 
@@ -128,6 +137,19 @@ def _sources(command: Command) -> Iterator[Brought]:
         yield Brought(Origin("connected" if connected else "downloaded", one.url), one.file)
     if _decodes(command):
         yield Brought(Origin("decoded", command.name))
+    yield from _downloaded_by_code(command)
+
+
+def _downloaded_by_code(command: Command) -> Iterator[Brought]:
+    """Yield the files that code writes which asks a URL: ``python3 -c 'urlretrieve(URL, FILE)'``."""
+    language, codes = code_of(command, [one.text for one in command.redirections if one.text])
+    for code in codes:
+        if "://" in code:
+            found = [*read_code(language, code), *network_in_code(command, [code])]
+            urls = [one.target for one in found if one.kind in ("request", "send")]
+            for one in found if urls else ():
+                if one.kind == "write-files":
+                    yield Brought(Origin("downloaded", urls[0]), one.target)
 
 
 def _decodes(command: Command) -> bool:
@@ -221,13 +243,18 @@ def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
         return step.input
     operand = words[at]
     if operand in ("run", "eval", "install", "x", "serve") and at + 1 < len(words):
-        operand = next((word for word in words[at + 1 :] if not word.startswith("-")), operand)
+        operand = next((word for word in words[at + 1 :] if word == "-" or not word.startswith("-")), operand)
     if operand.startswith(("http://", "https://")):
         return frozenset([Origin("downloaded", operand)])
     found = _script(step, operand)
     is_beside = "/" not in operand and step.files.extracted_in == {*step.command.directories}
     # A program beside an archive that is unpacked is usually the project's: data is unpacked for it.
     return frozenset(one for one in found if not one.via) if is_beside else found
+
+
+def _go(step: Step, words: tuple[str, ...]) -> Origins:
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    return _script(step, operands[0]) if words[:1] == ("run",) and operands else _NOTHING
 
 
 def _eval(step: Step, words: tuple[str, ...]) -> Origins:
@@ -264,7 +291,8 @@ _READ_BY_NAME = {
 _RUNS = {
     **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys((name.lower() for name in INTERPRETERS), _interpreter),
-    **dict.fromkeys(("eval", "trap"), _eval),
+    **dict.fromkeys(("alias", "eval", "trap"), _eval),
+    "go": _go,
     **dict.fromkeys((".", "source"), _source),
     **dict.fromkeys(("at", "batch", "crontab", "iex", "invoke-expression"), _reads_commands),
     **dict.fromkeys("make gmake just rake ant awk gawk mawk nawk java ed ex".split(), _option_file),

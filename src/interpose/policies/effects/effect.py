@@ -87,7 +87,7 @@ KINDS: dict[str, str] = {
     "stop-service": "stops or disables the service {target}",
     "start-service": "starts or enables the service {target}",
     "kill": "ends the process {target}",
-    "kill-many": "ends many processes {target}",
+    "kill-many": "ends many processes at once: {target}",
     "fork-bomb": "starts processes without end",
     "firewall-off": "switches a firewall off",
     "network-change": "changes the network of the machine",

@@ -75,6 +75,9 @@ class Files:
         if not found or path in ("/dev/null", "/dev/stderr"):
             return
         self.everything |= found
+        if not path.strip(ONE) and not command.variables:  # the server chooses the name
+            self.extracted |= found
+            self.extracted_in.update(command.directories)
         for name in _names(path, command):
             self.by_name.setdefault(name, set()).update(found)
         folder, _, name = path.rstrip("/").rpartition("/")

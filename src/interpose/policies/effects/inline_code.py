@@ -6,11 +6,10 @@ literals, names that were given a literal, and joins of these. Everything else i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
-from ...matching.shell import Command
-from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known
 from .code_functions import (
     ALONE,
@@ -36,6 +35,7 @@ from .code_functions import (
     REFLECTED,
     REQUESTS,
     RUNNERS,
+    SAVES,
     SENDS,
     SHELL,
     SINGLE,
@@ -51,93 +51,18 @@ from .lisp_code import read_lisp
 from .rows import RUNS, Found, line_of
 from .sql import sql_effects
 
-__all__ = ["code_of", "read_code"]
+__all__ = ["read_code"]
 
 _DEEPEST_CODE = 3
 _UNKNOWN = "${UNKNOWN}"
 _MOST_EFFECTS = 200
 
-_INTERPRETERS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("python", "py", "python2", "python3", "pypy", "pypy3", "ipython"), ("python", "c")),
-    **dict.fromkeys(("node", "nodejs", "bun", "ts-node", "tsx", "deno"), ("node", "ep")),
-    "ruby": ("ruby", "e"),
-    "perl": ("perl", "eE"),
-    "php": ("php", "rBRE"),
-    "lua": ("lua", "e"),
-    "luajit": ("lua", "e"),
-    "osascript": ("osascript", "e"),
-    "julia": ("julia", "eE"),
-    "rscript": ("r", "e"),
-    **dict.fromkeys(("emacs", "emacsclient"), ("lisp", "e")),
-    "elixir": ("elixir", "e"),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), ("awk", "")),
-}
-_LONG_OPTIONS = frozenset({"--eval", "--print", "--exec", "--run", "--source", "--expression", "-eval"})
-_VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import", "-S", "--loader", "-F", "-v", "-M"})
-
-
-_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m(\w*)")
 _BARE_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c|a)?sh(?:\s+-[abd-z]+)*\s*")
 
 
+_WITHOUT_BRACKETS = frozenset({"perl", "ruby", "php", "lua", "elixir", "awk"})
+"""Languages in which the values of a call may stand without brackets."""
 _ALIASED = frozenset(name for name in FUNCTIONS | READS | WRITES | DELETES if "." in name)
-
-
-def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
-    """Return the language of an interpreter and the code that it is given; texts are what it reads."""
-    known = _INTERPRETERS.get(program_of(command.name.lower())) if command.name else None
-    if known is None:
-        return "", []
-    language, letters = known
-    words = list(command.parts[1:])
-    if words[:1] == ["eval"] and command.name == "deno":
-        return language, [word for word in words[1:] if not word.startswith("-")][:1]
-    found, at = list[str](), 0
-    while at < len(words) and words[at][:1] == "-" and words[at] != "-":
-        option, at = words[at], at + 1
-        name, equals, value = option.partition("=")
-        if language == "python" and (module := _MODULE.fullmatch(option)):
-            given = [*([module[1]] if module[1] else []), *words[at:]]
-            return language, _code_of_module(given) or (list(texts) if given[1:2] == ["-"] else [])
-        if option == "--":
-            break
-        if name in _LONG_OPTIONS:
-            code = value if equals else "".join(words[at : at + 1])
-            found.append(f"console.log({code})" if name == "--print" else code)
-            at += not equals
-            continue
-        place = next((i for i, letter in enumerate(option[1:], 2) if letter in letters), 0)
-        if place and not option.startswith("--"):
-            rest = "" if language == "node" and set(option[place:]) <= set(letters) else option[place:]
-            code = rest or "".join(words[at : at + 1])
-            found.append(f"console.log({code})" if "p" in option[place - 1 :] and language == "node" else code)
-            at += not rest
-        else:
-            at += option in _VALUED
-    operand = "".join(words[at : at + 1])
-    if language == "awk":
-        return language, found or ([operand] if operand else [])
-    reads_data = operand not in ("", "-") and any(one.text for one in command.redirections)
-    return language, found if found or reads_data else list(texts)
-
-
-def _code_of_module(words: list[str]) -> list[str]:
-    """Return the code that modules of Python are given: statements to measure, commands of the debugger."""
-    name, rest = "".join(words[:1]), words[1:]
-    letters = {"timeit": "nrsu", "pdb": "c", "IPython": "c"}.get(name)
-    if letters is None:
-        return []
-    found, at = list[str](), 0
-    while at < len(rest) and rest[at][:1] == "-" and rest[at] not in ("-", "--"):
-        option, equals, value = rest[at].partition("=")
-        at += 1
-        if option[:2] == "--" or option[1:2] in letters:
-            text = value if equals else rest[at - 1][2:] if option[:2] != "--" else ""
-            takes = not text and option not in ("--verbose", "--process", "--help")
-            text = text or ("".join(rest[at : at + 1]) if takes else "")
-            at += takes
-            found += [text.lstrip("!")] if option in ("-s", "-c", "--setup", "--command") or option[:2] == "-c" else []
-    return [*found, "\n".join(rest[at:])] if name == "timeit" else found
 
 
 def read_code(language: str, code: str, depth: int = 0) -> list[Found]:
@@ -168,6 +93,8 @@ class _Scan:
         self.evaluates = frozenset(EVALUATES.get(language, "").split())
         self.others: dict[str, str] = {}
         """Other names of modules and functions."""
+        self.moves: list[tuple[int, str]] = []
+        """Where the code changes its directory: how much was found before, and the directory."""
         self.listed = set[str]()
         """The patterns of files that the code lists."""
         self.imports = set[int]()
@@ -180,11 +107,20 @@ class _Scan:
             known = (len(self.runs), dict(self.code.loops))
             self.found, self.code.steps = [], 0
             self.code.values, self.code.earlier = dict(self.code.loops), {}
+            self.moves = []
             self._look()
             if (len(self.runs), self.code.loops) == known:
                 break
+        self._place()
         if self.parts & SOCKETS and (self.parts & {"dup2", "pty.spawn"} or self._runs_shell()):
             self.found.append(Found("network-shell"))
+
+    def _place(self) -> None:
+        """Say of what the code does after ``os.chdir`` where it happens."""
+        for number, (begin, _) in enumerate(self.moves):
+            place = os.path.join("", *(folder for _, folder in self.moves[: number + 1]))
+            end = self.moves[number + 1][0] if number + 1 < len(self.moves) else None
+            self.found[begin:end] = [one._replace(directory=place) for one in self.found[begin:end]]
 
     def _look(self) -> None:
         for at, token in enumerate(self.code.tokens):
@@ -290,9 +226,9 @@ class _Scan:
         if following == "(":
             values, end = self.code.arguments(at + 1, at + MOST_TOKENS)
             self._call(at, known, values, end)
-        elif self.language in ("perl", "ruby", "php", "lua", "elixir", "awk") and self.code.starts_value(at + 1):
-            values, end = self.code.items(at + 1, at + MOST_TOKENS)
-            if last_part(name) in self.runs or name in self.runs or name in DELETES or name in ("require", "open"):
+        elif self.language in _WITHOUT_BRACKETS and (begin := self._begin_of_values(at, name)):
+            values, end = self.code.items(begin, at + MOST_TOKENS)
+            if {last_part(name), name} & (self.runs | DELETES | MOVES | {"require", "open"}):
                 self._call(at, known, values, end)
         elif self.language == "osascript" and name == "script" and self.code.text(at - 1) == "shell":
             self._run_values([self.code.term(at + 1, at + MOST_TOKENS)[0]])
@@ -305,6 +241,13 @@ class _Scan:
             and following != "="
         ):
             self.found.append(Found("computed-code"))  # the function is handed on
+
+    def _begin_of_values(self, at: int, name: str) -> int:
+        """Return where the values of a call without brackets begin; 0 if it is none."""
+        if self.language == "perl" and name == "open":  # open HANDLE, "file"
+            return at + 1
+        is_loop = self.code.text(at + 1) in ("for", "foreach") and name in DELETES  # unlink for @files
+        return at + 1 + is_loop if self.code.starts_value(at + 1 + is_loop) else 0
 
     def _call(self, at: int, name: str, values: list[Value], end: int) -> None:
         last = last_part(name)
@@ -327,6 +270,8 @@ class _Scan:
             url = next((one for one in values[:2] if isinstance(one, str) and re.match(r"(?i)https?://", one)), "")
             if url:
                 self.found.append(Found("send" if last in SENDS else "request", url))
+                saved = [one for one in values[1:2] if isinstance(one, str) and one.strip(ONE)]
+                self.found += [Found("write-files", one) for one in saved if last in SAVES]
         if (last in STATEMENTS or name in STATEMENTS) and first:
             self.found += sql_effects(first)
         if (last in ("import_module", "__import__") and first and not is_known(first)) or name == "process.binding":
@@ -437,6 +382,8 @@ class _Scan:
     # Files, modes, variables.
 
     def _files(self, name: str, last: str, values: list[Value], before: str) -> None:
+        if last == "chdir" and values and isinstance(values[0], str):
+            self.moves.append((len(self.found), values[0]))
         if last in LISTS:
             self.listed |= {one for one in flat([self.code.result_of(name, values)]) if one.strip(ONE)}
         texts = [one for one in values if isinstance(one, str)]
@@ -446,7 +393,7 @@ class _Scan:
         if base in self.code.values and method in PATH_METHODS:
             path = self.code.values[base]
             self.found += [Found(PATH_METHODS[method], path)] if isinstance(path, str) and path.strip(ONE) else []
-        elif self._deletes(name) or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
+        elif self._deletes(name, before) or short in DELETES or (last in TREES | {"unlink", "unlinkSync"} and values):
             if known or last in TREES or any(isinstance(one, list) for one in values):
                 self.found += [Found("delete-files", one) for one in flat(values[: 1 if last in TREES else None])]
             elif texts:  # what a loop or a block takes from a list of files
@@ -464,7 +411,10 @@ class _Scan:
         elif (name in READS or last in READS - OPENS) and known and "://" not in known[0]:
             self.found.append(Found("read-files", known[0]))
 
-    def _deletes(self, name: str) -> bool:
+    def _deletes(self, name: str, before: str) -> bool:
+        if self.language == "node" and before == "." and name in ("rm", "rmdir", "unlink"):
+            texts = (token.text for token in self.code.tokens if token.kind == "text")
+            return any(text.removeprefix("node:") in ("fs", "fs/promises", "fs-extra") for text in texts)
         return name in DELETES or name in DELETES_OF.get(self.language, ())
 
     def _open(self, texts: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
@@ -12,9 +11,13 @@ from ...matching.shell.words import ONE, is_known
 from .computed_words import computed_words
 from .downloads import downloads_that_run
 from .effect import Effect
+from .git_contents import git_contents
+from .given_code import code_of
 from .guards import guard_effects
-from .inline_code import code_of, read_code
+from .inline_code import read_code
 from .network_code import network_in_code
+from .paths import absolute
+from .renames import Names
 from .rows import RUNS, Found, apply_rows, written
 from .scripts import effects_of_script, scripts_read
 from .secret_reads import read_secrets
@@ -47,6 +50,7 @@ LINE_READERS: tuple[Callable[[Line, str, str], Iterable[Effect]], ...] = (
     read_secrets,
     guard_effects,
     size_effects,
+    git_contents,
 )
 """Functions that read effects of several commands together: a download that is run, a secret that is sent."""
 
@@ -59,13 +63,20 @@ _DEEPEST = 4
 def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Effect, ...]:
     """Return what a line does in a directory. Looks at no file."""
     texts, inputs = Texts(line), Inputs(line)
-    found = [effect for command in line.commands for effect in _effects(inputs, texts, command, cwd, home, depth)]
+    found = list[Effect]()
+    names = Names(home)
+    for command in line.commands:
+        places = _directories(command, cwd, home)
+        found += names.follow(command, list(_effects(inputs, texts, command, places, home, depth)))
+        names.note(command, places)
     for read in LINE_READERS:
         found += read(line, cwd, home)
     return tuple(dict.fromkeys(found))
 
 
-def _effects(inputs: Inputs, texts: Texts, command: Command, cwd: str, home: str, depth: int) -> Iterator[Effect]:
+def _effects(
+    inputs: Inputs, texts: Texts, command: Command, places: tuple[str | None, ...], home: str, depth: int
+) -> Iterator[Effect]:
     text = " ".join(map(written, command.parts)) or " ".join(
         f"{one.operator} {written(one.target)}" for one in command.redirections
     )
@@ -73,14 +84,14 @@ def _effects(inputs: Inputs, texts: Texts, command: Command, cwd: str, home: str
     if not found:
         return
     hosts = inputs.hosts(command)
-    for directory in _directories(command, cwd, home):
+    for directory in places:
         for one in found:
+            place = _known(absolute(one.directory, directory, home)) if one.directory else directory
             if one.kind == RUNS:
-                yield from _run(one.target, directory, home, command, depth)
+                yield from _run(one.target, place, home, command, depth)
                 continue
-            place = _known(_absolute(one.directory, directory, home)) if one.directory else directory
             is_file = one.kind in FILE_KINDS and one.target
-            target = _absolute(one.target, place, home) if is_file else one.target
+            target = absolute(one.target, place, home) if is_file else one.target
             yield Effect(one.kind, target, text, command.name, command.grade, (*one.values, *hosts), place)
 
 
@@ -156,7 +167,7 @@ _DEEPEST_DIRECTORY = 40
 def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
     known = (is_known(place) and place.count("/") < _DEEPEST_DIRECTORY for place in command.directories)
     places = [
-        _absolute(place, cwd, home) if is_near else None
+        absolute(place, cwd, home) if is_near else None
         for place, is_near in zip(command.directories, known, strict=True)
     ]
     return tuple(dict.fromkeys(places)) or (None,)
@@ -164,15 +175,3 @@ def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...
 
 def _known(path: str) -> str | None:
     return path if is_known(path) else None
-
-
-def _absolute(path: str, directory: str | None, home: str) -> str:
-    """Return a path with the directory that it is relative to; one that is not known is marked."""
-    if path[:1] == "~":
-        user, _, rest = path.partition("/")
-        path = os.path.join(home if user == "~" else ONE, rest) if rest else home if user == "~" else ONE
-    if os.path.isabs(path) or path.startswith(ONE):
-        return path
-    if directory is None:
-        return f"{ONE}/{path}"
-    return os.path.join(directory, path) if path else directory

@@ -11,7 +11,8 @@ from ...matching.programs import SHELLS
 from ...matching.shell import Command, Line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import base_name, is_known
-from .inline_code import code_of, read_code
+from .given_code import code_of
+from .inline_code import read_code
 from .rows import RUNS, Found, written
 from .texts import Texts
 

@@ -45,6 +45,10 @@ _USERS = frozenset({
 """Programs that work with a secret file that they are given."""
 
 
+_SCRIPTS = frozenset({"node", "bun", "python", "ruby"})
+"""Programs that run a script, which may do anything with a secret file that it is given."""
+
+
 def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the files of secrets that programs are given, and the secrets that are printed or sent."""
     reading, tested = _Reading(line, cwd, home), _tested(line.text)
@@ -117,10 +121,13 @@ class _Reading:
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
             return
-        works = program in _USERS and not (program == "python" and "-m" in command.parts)
+        works = program in _USERS
         before = ""
         for word in map(written_of, command.parts[1:]):
             _, equals, value = word.partition("=")
+            if "://" in word.partition("?")[0] and not word.startswith("-"):
+                before = word
+                continue  # a URL whose parameters name a file: a program works with it
             if word.startswith("-"):
                 path, used = (value, True) if equals else ("", True)
             else:
@@ -132,7 +139,7 @@ class _Reading:
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
                 kind = "use-secret-file" if used or works else "give-secret-file"
-                yield _effect(kind, path, command)
+                yield _effect(kind, path, command)._replace(values=("script",) if program in _SCRIPTS else ())
 
     def listed(self, line: Line) -> Iterator[Effect]:
         """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""

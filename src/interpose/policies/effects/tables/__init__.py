@@ -34,6 +34,7 @@ FAMILIES: tuple[str, ...] = (
     "sizes",
     "network",
     "packages",
+    "outputs",
 )
 """The modules of this package, each with a dict ``PROGRAMS``. A program may be in several: all its entries apply."""
 

@@ -231,7 +231,7 @@ PROGRAMS = {
         options="r,R,recursive f,force i I interactive=? v,verbose d,dir one-file-system no-preserve-root "
         "preserve-root=? P W x",
         effects=_rm,
-        aka="grm",
+        aka="grm rimraf del-cli",
     ),
     "remove-item": Program(
         effects=_remove_item,
@@ -348,9 +348,18 @@ PROGRAMS = {
         options="r,recurse-paths m,move q e x= i= 0 1 9 j u f d P= n=",
     ),
     "gzip": Program(
-        (Row("", ("-l", "-t")), Row("read-files:all")),
-        options="c,stdout d,decompress k,keep f,force r,recursive l,list t,test S= v q 1 9",
-        aka="gunzip bzip2 bunzip2 xz unxz zstd lz4 pigz brotli compress",
+        (
+            Row("", ("-l", "-t")),
+            Row("read-files:all", ("-c", "-k")),
+            Row("read-files:all move-files:all"),  # only the packed file is left
+        ),
+        options="c,stdout,to-stdout d,decompress k,keep f,force r,recursive l,list t,test S= v q 1 9",
+        aka="gunzip bzip2 bunzip2 xz unxz lzma pigz compress",
+    ),
+    "zstd": Program(
+        (Row("", ("-l", "-t")), Row("read-files:all move-files:all", "--rm"), Row("read-files:all")),
+        options="c,stdout d,decompress k,keep f,force r l,list t,test rm o= q v",
+        aka="lz4 brotli",
     ),
     "rsync": Program(
         (Row("", ("-n", "--list-only")), Row(_rsync)),

@@ -378,6 +378,8 @@ _MERGE = (
 )
 _WORK = "commit|merge|rebase|cherry-pick|revert|am"
 
+_SHOWS = "log|diff|show|diff-tree|diff-index|diff-files|whatchanged|stash show"
+
 _GIT = Program(
     globals=_GLOBALS,
     aka="git-* hub",
@@ -389,6 +391,12 @@ _GIT = Program(
         Row("skip-checks", ("-n", "--no-gpg-sign"), "commit", _COMMIT, also=True),
         Row("skip-checks", ("--no-verify", "--no-gpg-sign"), "merge|rebase|cherry-pick|am|pull|revert", _MERGE, True),
         Row("skip-checks", "--no-verify", "push", _PUSH, also=True),
+        # Files that are written beside.
+        Row("write-files:value:output", "--output", _SHOWS, "output=", also=True),
+        Row("write-files:value:o", "-o", "archive", "o=,output= format= prefix= remote= exec=", also=True),
+        Row("write-files:first", "#>=1", "bundle create", "q,quiet progress version=", also=True),
+        Row("write-files:value:prefix", "--prefix", "checkout-index", "f,force a,all u,index prefix=", also=True),
+        Row("write-files:last", "#>=2", "submodule add", "b= f,force name= reference= depth= q,quiet", also=True),
         # Uncommitted work.
         Row(
             "lose-changes:here",

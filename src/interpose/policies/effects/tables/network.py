@@ -374,6 +374,8 @@ _OTHER_SOURCES = (
 def is_plain_fetch(command: Command) -> bool:
     """Return whether a command only downloads what its URLs name, with the usual checks."""
     name = program_of(command.name.lower())
+    if name in ("irm", "iwr", "invoke-restmethod", "invoke-webrequest"):
+        return len(command.parts) == 2 and any(True for _ in fetches(command))
     if name not in ("curl", "wget") or any(is_check_off(*one) for one in command.assigned):
         return False
     given = parse(name, map(written, command.parts[1:]), _OPTIONS[name], command)
@@ -385,7 +387,8 @@ def _fetched_by_curl(given: Arguments) -> Iterator[Fetched]:
     if given.has("V", "h", "I"):
         return
     for url in _urls(given, "url") or ([MANY] if given.has("K") else []):
-        files = given.options.get("o") or [_name_in(url) if given.has("O", "remote-name-all") else ""]
+        named = ONE if given.has("J") else _name_in(url)
+        files = given.options.get("o") or [named if given.has("O", "remote-name-all") else ""]
         yield from (Fetched(url, "" if file in _STANDARD_OUTPUT else file) for file in files)
 
 
@@ -448,6 +451,13 @@ def _fetched_by_openssl(given: Arguments) -> Iterator[Fetched]:
         yield Fetched(" ".join(found.target for found in _openssl(given)) or "a connection")
 
 
+def _fetched_by_git(given: Arguments) -> Iterator[Fetched]:
+    """Read ``git archive --remote``; a clone is judged by other policies."""
+    remote = next((word.partition("=")[2] for word in given.words if word.startswith("--remote=")), "")
+    if "archive" in given.words and (remote or "--remote" in given.words):
+        yield Fetched(remote or MANY)
+
+
 def _fetched_by_resolver(given: Arguments) -> Iterator[Fetched]:
     if given.operands:
         yield Fetched(given.operands[-1])
@@ -478,6 +488,7 @@ _FETCHES = {
     **dict.fromkeys(("scp", "rsync", "sftp"), _fetched_by_copying),
     **dict.fromkeys("nc ncat netcat nc.traditional nc.openbsd telnet socat".split(), _fetched_from_peer),
     "ssh": _fetched_by_ssh,
+    "git": _fetched_by_git,
     "openssl": _fetched_by_openssl,
     **dict.fromkeys(("dig", "host", "nslookup", "drill"), _fetched_by_resolver),
     **dict.fromkeys("gh aws gsutil gcloud rclone s3cmd mc az svn ipfs s5cmd".split(), _fetched_by_services),

@@ -30,7 +30,7 @@ _ORDINARY = frozenset({
     "difftastic", "nbdime", "git-nbdiffdriver", "git-nbmergedriver", "git-crypt", "nbstripout", "gh", "glab", "oauth",
     "aws", "gcloud.sh", "gcloud", "always", "never", "user", "auth", "ghostty", "wl-copy", "tig", "column",
     "exiftool", "pdftotext", "hexdump", "sops", "npx", "jupytext", "mergiraf", "git-merge-driver", "npm-merge-driver",
-    "docx2txt", "pandoc", "odt2txt", "openssl",
+    "docx2txt", "pandoc", "odt2txt", "openssl", "pre-commit", "lefthook", "husky", "lint-staged",
 })  # fmt: skip
 """Programs that are usual as values: editors, pagers, stores of passwords, tools for comparing."""
 _INSTEAD = (".insteadof", ".pushinsteadof")
