@@ -95,7 +95,7 @@ def judged(path: Path, ring: int) -> Tally:
 def alarms(paths: Sequence[Path], *, changed: bool = False) -> tuple[int, list[tuple[str, str]]]:
     """The number of ordinary lines, and those that the recommended set stops, each with the reason.
 
-    They are judged in a repository as it is after a clone, or with uncommitted changes.
+    They are judged in a repository on a branch of its own, without or with uncommitted changes.
     """
     lines = dict.fromkeys(row if isinstance(row, str) else row["line"] for path in paths for row in _rows(path))
     with TemporaryDirectory(prefix="home-") as home:
@@ -108,7 +108,7 @@ def repository(place: Path, *, changed: bool) -> str:
     """Make a repository with a commit and, if it is changed, with a change and a new file that are not committed."""
     place.mkdir()
     (place / "file.txt").write_text("one")
-    for arguments in (["init", "-q"], ["add", "."], [*_AUTHOR, "commit", "-qm", "Begin"]):
+    for arguments in (["init", "-q", "-b", "topic"], ["add", "."], [*_AUTHOR, "commit", "-qm", "Begin"]):
         subprocess.run(["git", *arguments], cwd=place, check=True)
     if changed:
         (place / "file.txt").write_text("two")

@@ -95,8 +95,8 @@ def main() -> int:
         count, found = alarms(chosen.lines)
         share, others = len(found) / max(1, count), len(alarms(chosen.lines, changed=True)[1])
         verdict = "met" if share <= MOST_ALARMS else "MISSED"
-        print(f"\nordinary lines: {len(found)} of {count} ({share:.2%}) are stopped by the recommended set in a fresh")
-        print(f"clone, at most {MOST_ALARMS:.0%}: {verdict}; {others} with uncommitted changes")
+        print(f"\nordinary lines: {len(found)} of {count} ({share:.2%}) are stopped by the recommended set in a clean")
+        print(f"tree, at most {MOST_ALARMS:.0%}: {verdict}; {others} with uncommitted changes")
         for line, said in found[: chosen.show]:
             print(f"    {line[:110]!r}  {said[:90]}")
         status = max(status, MET if share <= MOST_ALARMS else MISSED)

@@ -255,3 +255,47 @@ def test_a_megabyte_of_secrets_takes_a_moment_and_not_minutes():
 
     assert "hunter2" not in made
     assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "key=",
+        "password=example",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "glpat-",
+        "cookie: ",
+        "token: {",
+        "password = x\n",
+    ],
+)
+def test_many_names_in_one_text_take_no_longer_than_their_length(part):
+    text = part * (60_000 // len(part))
+    began = time.process_time()
+
+    Redactor(key=KEY, environ={}, ignore=lambda kind, before, value: True).value({"stdout": text})
+
+    assert time.process_time() - began < 10
+
+
+def test_many_different_secrets_are_replaced_wherever_they_are():
+    secrets = [f"Kj8sdf9QwEr7z{number}" for number in range(3_000)]
+    text = "".join(f"password: {secret}\n" for secret in secrets)
+    began = time.process_time()
+
+    made = redactor().value({"stdout": text, "again": [f"x{secret}y" for secret in secrets]})
+
+    assert "Kj8sdf9QwEr7z" not in str(made)
+    assert time.process_time() - began < 10
+
+
+def test_a_private_key_after_many_lines_that_only_begin_one_is_replaced():
+    begin = "-----BEGIN RSA PRIVATE KEY-----\n"
+    key = begin + "MIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----"
+    made = Redactor(key=KEY, environ={}, ignore=lambda kind, before, value: "MIIE" not in value.split("\n")[1])
+
+    assert "MIIE" not in made(begin * 50 + key)
+
+
+def test_a_secret_after_text_that_is_none_is_replaced():
+    assert "hunter2secret" not in redactor()("key=key=key= password=hunter2secret")

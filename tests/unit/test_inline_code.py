@@ -15,7 +15,8 @@ HOME, CWD = "/home/ana", "/home/ana/project"
 
 
 def effects(line: str) -> set[tuple[str, str]]:
-    return {(one.kind, one.target) for one in effects_of_line(read_line(line), CWD, HOME)}
+    found = effects_of_line(read_line(line), CWD, HOME)
+    return {(one.kind, one.target) for one in found if one.kind != "code-command"}  # that code runs a command at all
 
 
 DELETED = ("delete-files", "/etc")

@@ -303,3 +303,19 @@ def test_a_file_that_is_added_to_a_start_file_is_read(project: Path) -> None:
     assert decision("self-protection", project, "cat more >> ~/.bashrc") == "deny"
     assert decision("self-protection", project, "cat harmless >> ~/.bashrc") == "pass"
     assert decision("self-protection", project, "cat more >> notes") == "pass"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm .venv/bin/python", "echo x > .venv/bin/python3", "chmod -x .venv/bin/*", "rm -rf .venv", "mv .venv away",
+        "echo x > .venv/pyvenv.cfg", "echo x > .venv/lib/python3.11/site-packages/re2/__init__.py",
+    ],
+)  # fmt: skip
+def test_what_runs_interpose_is_protected_with_it(project: Path, line: str) -> None:
+    write(project / ".venv" / "bin" / "python")
+    assert decision("self-protection", project, line) == "pass"
+
+    write(project / ".venv" / "bin" / "interpose")
+    assert decision("self-protection", project, line) == "deny"
+    assert decision("self-protection", project, line.replace(".venv", "other")) == "pass"

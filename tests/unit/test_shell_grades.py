@@ -236,3 +236,13 @@ def test_a_reason_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(reason))
 
     assert (again, again.kind) == (reason, "input")
+
+
+def test_a_rule_that_allows_a_beginning_covers_no_way_out_of_it() -> None:
+    rule = CommandPattern("rm -rf ../build*")
+
+    assert rule.covers_line("rm -rf ../build/x")
+    assert not rule.covers_line("rm -rf ../build/../other")
+    assert not rule.covers_line("rm -rf ../build/x/..")
+    assert not CommandPattern("cat src/*").covers_line("cat src/./../secret")
+    assert CommandPattern("git add *").covers_line("git add src/../x")

@@ -25,6 +25,7 @@ from .effects import (
 from .effects.downloads import is_well_known_installer
 from .effects.output import consumed_commands
 from .effects.rows import written
+from .effects.service_tools import effects_of_service
 from .effects.tool_lines import directory_of_input, is_shell_tool, lines_of_input
 from .git_aliases import lines_of_aliases
 
@@ -82,7 +83,8 @@ class Call:
         """What the call does: the effects of its lines, and those of a tool for files, the web or databases."""
         found = [effect for line in self.lines for effect in effects_of_line(line, self.cwd, self.home)]
         tool = effects_of_input(self.tool, self.input, self.cwd)
-        return (*found, *tool, *effects_of_query(self.tool, self.input))
+        service = effects_of_service(self.tool, self.input, self.cwd)
+        return (*found, *tool, *effects_of_query(self.tool, self.input), *service)
 
     @cached_property
     def edits(self) -> tuple[Edit, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 
 from ..matching.paths import is_hard_link
+from ..matching.shell.words import MANY, ONE
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values, plain_key
 from .agent_files import AGENT_FILES, INSTRUCTIONS, MOVED_HOMES, OWN_FILES, own_folders
 from .call import Call
@@ -31,7 +33,7 @@ _MOST_ENTRIES = 200
 
 def guard_of(change: Change, call: Call, agents: Sequence[str]) -> str:
     """Return what a changed file is: ``own``, ``settings`` or ``instructions``; an empty text if it guards nothing."""
-    if is_own(change, call):
+    if is_own(change, call) or _runs_interpose(change):
         return "own"
     agent = label_of(change, AGENT_FILES, call) or _in_moved_home(change)
     if agent and _is_meant(agent, agents):
@@ -39,6 +41,40 @@ def guard_of(change: Change, call: Call, agents: Sequence[str]) -> str:
     if change.names and (found := _by_disk(change, call, agents)):
         return found
     return "instructions" if label_of(change, INSTRUCTIONS, call) else ""
+
+
+_MARKS = re.compile(f"[{ONE}{MANY}]")
+_BELOW_UNKNOWN = re.compile(rf"[{ONE}{MANY}]/interpose/(?:hooks\.|trust|state|sessions)")
+"""A file of Interpose in a directory that a variable names."""
+_DEPENDENCIES = frozenset({"re2", "yaml", "_yaml", "google_re2"})
+"""Packages without which Interpose does not run."""
+
+
+def _runs_interpose(change: Change) -> bool:
+    """Return whether a changed file runs Interpose: its interpreter, its environment, or a package that it needs."""
+    if not change.names:  # a pattern for files of a directory
+        folder, _, begin = _MARKS.split(change.path)[0].rpartition("/")
+        return _has_program(folder) and any(
+            one.startswith(begin) for one in ("bin", "interpose", "pyvenv.cfg", "python")
+        )
+    for name in change.names:
+        folder, base = os.path.split(name)
+        if os.path.basename(folder) == "bin" and base.startswith("python") and _has_program(folder):
+            return True
+        if change.whole and _has_program(name):
+            return True
+        if base == "pyvenv.cfg" and _has_program(folder):
+            return True
+        before, site, after = name.rpartition("/site-packages/")
+        if site and after.split("/")[0] in _DEPENDENCIES and _has_program(os.path.dirname(os.path.dirname(before))):
+            return True
+    return False
+
+
+def _has_program(folder: str) -> bool:
+    """Return whether a folder for programs, or one that has such a folder, has Interpose's program."""
+    is_for_programs = os.path.basename(folder) in ("bin", "Scripts")
+    return os.path.lexists(os.path.join(folder, "interpose" if is_for_programs else "bin/interpose"))
 
 
 def _by_disk(change: Change, call: Call, agents: Sequence[str]) -> str:
@@ -128,7 +164,7 @@ def _content(path: str) -> str:
 
 def is_own(change: Change, call: Call) -> bool:
     """Return whether a changed file is one of Interpose's."""
-    if label_of(change, OWN_FILES, call):
+    if label_of(change, OWN_FILES, call) or (not change.names and _BELOW_UNKNOWN.match(change.path)):
         return True
     folders = own_folders(call.home)
     return any(name == folder or name.startswith(f"{folder}/") for name in change.names for folder in folders)

@@ -21,7 +21,6 @@ __all__ = ["POLICY"]
 _KIND = "mcp-tools"
 _PREFIX = "mcp__"
 _MOST_IDS = 100
-_MOST_PARTS = 10
 _MOST_TOOLS = 2_000
 _MOST_TOLD = 10
 _BUILT_IN = frozenset({
@@ -61,24 +60,19 @@ def _names(event: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     if not name.startswith(_PREFIX):
         return str(known), name
+    if isinstance(known, str) and name.startswith(f"{_PREFIX}{known}__"):
+        return known, name.removeprefix(f"{_PREFIX}{known}__")
     server, _, tool = name.removeprefix(_PREFIX).partition("__")
     return server or "?", tool
 
 
-def _servers(name: str, server: str, tool: str) -> Iterator[str]:
-    """Yield the servers that a name may be of: ``mcp__a__b__c`` is the tool c of a__b, or b__c of a."""
-    yield server
-    if name.startswith(_PREFIX):
-        parts = tool.split("__")
-        for end in range(1, min(len(parts), _MOST_PARTS)):
-            yield "__".join([server, *parts[:end]])
-
-
 def _unlisted(name: str, server: str, tool: str, options: Options) -> Iterator[Objection]:
-    for one in _servers(name, server, tool) if options["servers"] else ():
-        if not any(fnmatchcase(one, rule) for rule in options["servers"]):
-            yield Objection(options["unknown"], f"the server {one} of {name} is not in the list")
-            break
+    if options["servers"] and not any(fnmatchcase(server, one) for one in options["servers"]):
+        yield Objection(options["unknown"], f"the server {server} of {name} is not in the list")
+    elif options["servers"] and "__" in tool and not any(fnmatchcase(name, rule) for rule in options["tools"]):
+        other = f"{server}__{tool.partition('__')[0]}"
+        if not any(fnmatchcase(other, one) for one in options["servers"]):
+            yield Objection(options["unknown"], f"{name} may be a tool of a server {other}, which is not in the list")
     if options["tools"] and not any(fnmatchcase(one, rule) for rule in options["tools"] for one in (name, tool)):
         yield Objection(options["unknown"], f"{name} is not in the list of tools")
 

@@ -231,6 +231,7 @@ POLICY = Policy(
     ),
     recommended={"unknownRefs": "allow"},
     notes="`git push` without a branch pushes the current one: it is read from the repository's files, with "
-    "push.default "
-    "and the refspecs of the remote. Where no repository is found, it passes.",
+    "push.default and the refspecs of the remote. A switch of the branch in the same line, a worktree or clone that it "
+    "makes, links of branches, files that settings include, and aliases of git are followed. Where no repository is "
+    "found, it passes.",
 )

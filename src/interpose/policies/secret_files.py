@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,6 +17,7 @@ from .effects import Effect, say
 from .effects.secret_names import SecretKind, is_beside_keys, secret_kind
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
+from .secret_folders import secret_in
 
 __all__ = ["POLICY"]
 
@@ -32,6 +34,7 @@ _WRITES = frozenset({"write-files", "empty-files", "delete-files", "delete-files
 
 _WRITERS = ("write", "edit", "create", "patch", "delete", "remove", "move", "rename", "insert", "replace", "mkdir")
 _LISTERS = frozenset({"glob", "ls", "list_directory", "listdirectory", "listfiles", "list_files"})
+_LONGEST = 4_096
 _GLOB_KEYS = ("glob", "include", "includes", "file_pattern", "include_pattern")
 
 
@@ -76,7 +79,30 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
                 yield Objection(options["write"], say(effect), effect.grade)
         elif effect.kind == "use-secret-file":
             yield Objection(options["use"], say(effect), effect.grade)
+    yield from _added(call, options)
     yield from _of_input(call, options, own)
+
+
+def _added(call: Call, options: Options) -> Iterator[Objection]:
+    """Yield objections to adding a folder with its ignored files to a commit, if a secret file is in it."""
+    for line in call.lines:
+        for command in line.commands:
+            words = command.parts[1:]
+            is_forced = any(
+                word == "--force" or (word[:1] == "-" and word[:2] != "--" and "f" in word) for word in words
+            )
+            if command.name != "git" or words[:1] not in (("add",), ("stage",)) or not is_forced:
+                continue
+            places = [place for place in command.directories if is_known(place)] or [""]
+            paths = [word for word in words[1:] if word[:1] != "-" and is_known(word)]
+            if not paths and {"-A", "--all", "-Af", "-fA"} & set(words):
+                paths = ["."]
+            for path in paths:
+                folder = os.path.join(call.cwd, os.path.expanduser(places[0]), path)
+                held = secret_in(folder, call) if os.path.isdir(folder) else None
+                if held:
+                    reason = say(Effect("read-files", held, " ".join(command.parts)), "leave out -f")
+                    yield Objection(options[secret_kind(held, call.home) or "env"], reason, command.grade)
 
 
 def _is_bundled(effect: Effect, call: Call) -> bool:
@@ -137,7 +163,7 @@ def _of_input(call: Call, options: Options, own: tuple[PathPattern, ...]) -> Ite
     """Yield objections to a tool that reads files, and to one of which it is unknown what it does with them."""
     if _is_writer(call.tool) or call.tool.lower() in _LISTERS:
         return
-    for path in _paths(call.input):
+    for path in _paths(call.input, call.home):
         held = _kind(path, call, options, own)
         if held is not None:
             reason = say(Effect("read-files", path, call.tool), _INSTEAD[held])
@@ -151,14 +177,25 @@ def _of_input(call: Call, options: Options, own: tuple[PathPattern, ...]) -> Ite
                     yield Objection(options[held], say(Effect("read-files", glob, call.tool), _INSTEAD[held]))
 
 
-def _paths(given: Any) -> Iterator[str]:
+def _paths(given: Any, home: str) -> Iterator[str]:
+    """Yield the paths in an input; under a key that says nothing, those that lead into a store of keys."""
     try:
         for key, value, _ in limited_values(given):
-            what = kind_of_key(key) if isinstance(value, str) and value else None
-            if what == "path" or (what == "url" and value.lower().startswith("file:")):
+            if not isinstance(value, str) or not value:
+                continue
+            what = kind_of_key(key)
+            is_path = what == "path" or (what == "url" and value.lower().startswith("file:"))
+            if is_path or (what is None and _leads_to_store(value, home)):
                 yield value
     except TooMuch:
         return
+
+
+def _leads_to_store(value: str, home: str) -> bool:
+    """Return whether a value is an absolute path of a key or of credentials."""
+    if len(value) > _LONGEST or "\n" in value or not value.startswith(("/", "~", "$HOME", "${HOME}", "file:")):
+        return False
+    return any(secret_kind(reading, home) in ("keys", "stores") for reading in readings_of(value))
 
 
 def _is_writer(tool: str) -> bool:
@@ -191,7 +228,8 @@ POLICY = Policy(
     ),
     recommended={"settings": "allow", "public": "allow", "commands": "allow", "writeEnv": "allow", "scripts": "allow"},
     notes=(
-        "A search in a directory that contains a secret file passes unless it is aimed at the file. A file is known by "
+        "A search in a directory that contains a secret file passes unless it is aimed at the file; a pattern for "
+        "hidden files (.*), and a list of hidden files that another command shows, are asked about. A file is known by "
         "its name, its place and the links that lead to it; a copy under another name is seen in the line that makes "
         "it."
     ),

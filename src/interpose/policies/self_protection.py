@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
+import socket
 from collections.abc import Iterator
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from ..matching.paths import names_of
@@ -68,13 +71,15 @@ _CHANGE = re.compile(
     r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
 _SPOKEN_OF = re.compile(
-    r"INTERPOSE_[A-Z]|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
+    r"INTERPOSE_[A-Z]|\balias\s+interpose=|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
 )
 """A variable or a command of Interpose in a text that runs later."""
 _VARIABLE = re.compile(r"INTERPOSE_[A-Z_]+=")
 _OWN_IN_CODE = re.compile(
     r"\.interpose\b|\binterpose[/.](?!py)|bin/interpose\b|INTERPOSE_|['\"]interpose['\"]", re.IGNORECASE
 )
+_SETS_VARIABLES = frozenset({"mise.toml", ".mise.toml", "mise.local.toml", "devcontainer.json", "direnv.toml"})
+"""Files that set variables for what runs later."""
 _LONGEST = 4_096
 _MOST_READ = 10
 _MOST_TEXT = 100_000
@@ -112,6 +117,7 @@ def _reads(call: Call, options: Options) -> Iterator[Objection]:
 def _later(call: Call, changes: tuple[Change, ...], options: Options) -> Iterator[Objection]:
     """Yield an objection to what runs later and speaks of Interpose: ``echo 'export INTERPOSE_OFF=1' >> ~/.bashrc``."""
     runs_later = any(True for _ in call.of("persist", "persist-service", "persist-command"))
+    runs_later |= any("CLAUDE_ENV_FILE" in one.variables for line in call.lines for one in line.commands)
     if not runs_later and not any(_is_start_file(change, call) for change in changes):
         return
     texts = [edit.new for edit in call.edits]
@@ -133,7 +139,9 @@ def _copied(call: Call) -> list[str]:
 
 
 def _is_start_file(change: Change, call: Call) -> bool:
-    return os.path.basename(change.path).startswith(".env") or bool(label_of(change, START_FILES, call))
+    base = os.path.basename(change.path)
+    is_settings = base in _SETS_VARIABLES or change.path.endswith(".vscode/settings.json")
+    return is_settings or base.startswith(".env") or bool(label_of(change, START_FILES, call))
 
 
 def _variables(call: Call, options: Options) -> Iterator[Objection]:
@@ -150,16 +158,42 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
     """Yield an objection to a command that ends Interpose's process, types its commands, or is given its files."""
     if command.name == "kill" and any(word.isdigit() and _is_own_process(word) for word in command.parts[1:]):
         yield Objection(options["own"], f"`{' '.join(command.parts)}` ends Interpose's process ({_INSTEAD['own']})")
-    if command.name in _TYPISTS and any(_speaks(word) for word in command.parts[1:]):
+    typed = (*command.parts[1:], "".join(command.parts[1:])) if command.name in _TYPISTS else ()
+    if any(_speaks(word) for word in typed) or any("interpose trust" in word for word in typed):
         yield Objection(
             options["own"], f"`{command.name}` types a command of Interpose ({_INSTEAD['own']})", "possible"
         )
     if command.name and command.name.lower() not in _READERS and any(_own_words(command, call)):
         strict: Action = options["own"] if command.name in _CLIENTS or options["own"] == "allow" else "ask"
         yield Objection(strict, f"`{command.name}` is given a file of Interpose", command.grade)
+    elif any("interpose" in word.lower() for word in command.parts[1:]) and _writes_own(command, call):
+        yield Objection(options["own"], f"`{command.name}` writes a file of Interpose", command.grade)
     elif _is_suspicious_code(command):
         action: Action = "allow" if options["own"] == "allow" else "ask"
         yield Objection(action, f"the code for `{command.name}` may change Interpose's files", "possible")
+
+
+_OUTPUTS = frozenset({"-o", "-O", "--output", "--out", "-out", "--prefix", "--output-file", "--outfile", "-C"})
+_PRESSES = frozenset({"gzip", "bzip2", "xz", "zstd", "lz4", "compress", "gunzip", "pigz"})
+
+
+def _writes_own(command: Command, call: Call) -> bool:
+    """Return whether a program that mostly reads is given a file of Interpose to write."""
+    words = [written(word) for word in command.parts[1:]]
+    operands = [word for word in words if not word.startswith("-")]
+    targets = [word.partition("=")[2] for word in words if word.partition("=")[0] in _OUTPUTS]
+    if command.name != "git" or "-C" not in words:
+        targets += [after for before, after in pairwise(words) if before in _OUTPUTS - {"-C"}]
+    if command.name == "uniq":
+        targets += operands[1:2]
+    elif command.name in _PRESSES and not {"-c", "--stdout", "-k", "--keep", "-t", "-l"} & set(words):
+        targets += operands
+    elif command.name == "git" and operands[:2] in (["submodule", "add"], ["worktree", "add"]):
+        targets += operands[2:]
+    elif command.name in ("sqlite3", "sqlite"):
+        texts = [text.split() for text in operands[1:]]
+        targets += [text[1] for text in texts if text[:1] in ([".output"], [".once"], [".backup"]) and len(text) > 1]
+    return any(_is_own_path(target, command, call) for target in targets if target)
 
 
 def _is_suspicious_code(command: Command) -> bool:
@@ -226,7 +260,7 @@ def _requests(call: Call, options: Options) -> Iterator[Objection]:
     for line in call.lines:
         kills = any(command.name in ("kill", "xargs", "fuser", "kill-port") for command in line.commands)
         for command in line.commands:
-            found = any(_is_own_address(word, port) for word in command.parts[1:])
+            found = any(_is_own_address(word, port) for word in command.parts[1:]) or _dials(command, port)
             if found or (kills and command.name in _BY_PORT and any(_names_port(word, port) for word in command.parts)):
                 reason = f"`{command.name}` reaches Interpose's server ({_INSTEAD['own']})"
                 yield Objection(options["own"], reason, command.grade)
@@ -235,13 +269,54 @@ def _requests(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["own"], f"`{effect.command}` reaches Interpose's server", effect.grade)
 
 
+def _dials(command: Command, port: int) -> bool:
+    """Return whether ``nc localhost 7878`` and the like reach a port: host and port are two words."""
+    if command.name not in ("nc", "ncat", "netcat", "telnet"):
+        return False
+    operands = [word for word in command.parts[1:] if not word.startswith("-")]
+    return any(_is_this_machine(host) and text == str(port) for host, text in pairwise(operands))
+
+
 def _is_own_address(word: str, port: int) -> bool:
+    """Return whether a word has an address of this machine with a port, in whichever spelling."""
     if str(port) not in word:
         return False
     try:
         parts = urlsplit(word if "://" in word else f"//{word}")
-        return parts.port == port and (parts.hostname or "") in _LOOPBACK
+        if parts.port == port and _is_this_machine(parts.hostname or ""):
+            return True
     except ValueError:
+        pass
+    # curl --resolve NAME:PORT:ADDRESS, --connect-to NAME:PORT:ADDRESS:PORT, and an address in code
+    pieces = word.split(":")
+    if str(port) in pieces[1:] and any(map(_is_this_machine, pieces)) and "/" not in word:
+        return True
+    return any(_is_own_address(one, port) for one in _URL.findall(word)[:_MOST_URLS] if one != word)
+
+
+_URL = re.compile(r"""https?://[^\s'"`<>)]+""")
+_MOST_URLS = 20
+
+
+def _is_this_machine(host: str) -> bool:
+    """Return whether a host is this machine: also ``127.0.0.2``, ``0x7f000001``, and one that is computed."""
+    if host in _LOOPBACK or not is_known(host):
+        return True
+    try:
+        found = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return _is_short_loopback(host)
+    mapped = getattr(found, "ipv4_mapped", None)
+    return found.is_loopback or found.is_unspecified or (mapped is not None and mapped.is_loopback)
+
+
+def _is_short_loopback(host: str) -> bool:
+    """Return whether a host is a number that the system reads as an address: ``2130706433``, ``0x7f.1``."""
+    if not host[:1].isdigit():
+        return False
+    try:
+        return socket.inet_aton(host)[0] in (0, 127)
+    except OSError:
         return False
 
 
@@ -267,7 +342,8 @@ POLICY = Policy(
     recommended={},
     locked=True,
     notes="""
-Reading and copying these files is free. What is run by a program that the line does not show (`make`, a script of the
+Reading and copying these files is free. The interpreter, the virtual environment and the packages that run Interpose
+are protected with it. What is run by a program that the line does not show (`make`, a script of the
 project) is not seen; files that were changed that way are not armed until a person trusts them.
 """,
 )

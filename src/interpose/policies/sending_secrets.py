@@ -11,18 +11,18 @@ from typing import Any
 from ..errors import BadHook
 from ..matching.hosts import HostPattern
 from ..matching.shell.words import MANY, ONE, is_known
+from ..matching.tool_inputs import TooMuch, limited_values
 from .call import Call
 from .effects import Effect, say
 from .effects.secret_names import secret_kind
 from .effects.senders import SENDERS
 from .parameters import Parameter, action, names
 from .policy import Objection, Options, Policy
+from .secret_folders import secret_in
 
 __all__ = ["POLICY"]
 
 _PARAMETERS = {"file": "files", "system": "files", "environment": "environment", "variable": "variables"}
-_MOST_ENTRIES = 3_000
-_SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
 @lru_cache(maxsize=16)
@@ -43,6 +43,10 @@ def _hosts(value: Any) -> tuple[str, ...]:
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:
     yield from _in_code(call, options)
+    yield from _by_tool(call, options)
+    for effect in call.of("serve-files"):
+        if _is_private(effect.target, call):
+            yield Objection(options["folders"], say(effect), effect.grade)
     for effect in call.of("send-secret", "send-files"):
         kind, host = (*effect.values, "", "")[:2]
         if host and any(pattern.covers(host) for pattern in _patterns(options["allowHosts"])):
@@ -52,6 +56,14 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
             yield from _by_disk(effect, kind, where, call, options)
         else:
             yield Objection(options[_PARAMETERS[kind]], say(effect) + where, effect.grade)
+
+
+def _is_private(folder: str, call: Call) -> bool:
+    """Return whether a folder is a home, a folder above it, or one for keys."""
+    if not is_known(folder):
+        return False
+    path = os.path.normpath(folder)
+    return f"{call.home}/".startswith(f"{path.rstrip('/')}/") or secret_kind(f"{path}/x", call.home) is not None
 
 
 def _in_code(call: Call, options: Options) -> Iterator[Objection]:
@@ -68,6 +80,33 @@ def _in_code(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["files" if is_file else "environment"], reason, effect.grade)
 
 
+_SENDING = frozenset(
+    """
+    send upload post attach share publish mail email gmail outlook slack discord telegram gist paste s3 drive dropbox
+    """.split()
+)
+"""Words in the names of tools that send files to a service."""
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_LONGEST = 4_096
+
+
+def _by_tool(call: Call, options: Options) -> Iterator[Objection]:
+    """Object to a tool of a service that is given a secret file to send, under whichever key."""
+    words = {word.lower() for word in _WORD.findall(call.tool)}
+    if call.lines or not call.tool.startswith("mcp_") or _SENDING.isdisjoint(words):
+        return
+    try:
+        for _, value, _ in limited_values(call.input):
+            if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or set(value) & set(" \n"):
+                continue
+            for name in call.names_of(os.path.expanduser(value)):
+                if secret_kind(name, call.home) in ("env", "keys", "stores"):
+                    yield Objection(options["files"], say(Effect("send-secret", value, call.tool)))
+                    break
+    except TooMuch:
+        return
+
+
 def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options) -> Iterator[Objection]:
     """Object to a folder or a link that leads to a secret, and to a folder that cannot be looked into."""
     path = _MARKED.split(effect.target)[0] if kind == "folder" else effect.target
@@ -75,7 +114,7 @@ def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options
         path = path.rpartition("/")[0] or "/"
     if not is_known(path):
         return
-    held = _secret_in(path, call)
+    held = secret_in(path, call)
     if held is None:
         return
     if held:
@@ -84,31 +123,6 @@ def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options
         yield Objection(what, f"{say(effect)}{inside}{where}", effect.grade)
     elif kind == "folder" and "raw" in effect.values:
         yield Objection(options["folders"], f"{say(effect)}{where}, and it may hold secrets", "possible")
-
-
-def _secret_in(path: str, call: Call) -> str | None:
-    """Return a secret file that a path leads to or holds; empty if that cannot be said, None if there is none."""
-    if os.path.isfile(path):
-        spellings = call.names_of(path)
-        return next((name for name in spellings if secret_kind(name, call.home) in ("env", "keys", "stores")), None)
-    if not os.path.isdir(path):
-        return ""
-    ahead, number = [path], 0
-    while ahead:
-        folder = ahead.pop()
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    number += 1
-                    if secret_kind(entry.path, call.home) in ("env", "keys", "stores"):
-                        return entry.path
-                    if entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
-                        ahead.append(entry.path)
-                    if number > _MOST_ENTRIES:
-                        return ""
-        except OSError:
-            return ""
-    return None
 
 
 _MARKED = re.compile(f"[*?{ONE}{MANY}]|\\[")
@@ -130,8 +144,8 @@ POLICY = Policy(
     ),
     recommended={"variables": "allow"},
     notes=(
-        "A header or a user's name and password (curl -H, -u) are how a service is used and pass. Which file a line "
-        "sends is "
-        "read from the line; a file that an earlier call wrote is known by its name only."
+        "A variable or a single token in a header or a password (curl -H, -u) is how a service is used and passes; a "
+        "whole secret file or the environment does not. A secret that is stored in a service for secrets passes. "
+        "Which file a line sends is read from the line; a file that an earlier call wrote is known by its name only."
     ),
 )

@@ -32,16 +32,20 @@ _SUBCOMMAND = re.compile(r"[a-z][a-z-]+")
 _TEST = re.compile(r"-[a-zA-Z]|!|\(|.* (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) ")
 
 
+_GOES_BACK = re.compile(r"[^./][^/]*/+(?:\./+)*\.\.(?:/|\Z)")
+
+
 class CommandPattern:
     """The pattern in ``Bash(…)``: the text of a command, in which ``*`` is any text, also blanks and slashes."""
 
-    __slots__ = ("_exact", "_first", "_first_is_whole", "_options", "_rough", "_spellings", "_words")
+    __slots__ = ("_exact", "_first", "_first_is_whole", "_is_beginning", "_options", "_rough", "_spellings", "_words")
 
     def __init__(self, pattern: str) -> None:
         # The words of a command have no quotes, so a pattern with quotes is also tried without them.
         unquoted = " ".join(pattern.replace('"', "").replace("'", "").split())
         self._spellings = [_pieces(spelling) for spelling in dict.fromkeys((pattern, unquoted))]
         self._exact = _pieces(_word_by_word(pattern))
+        self._is_beginning = re.search(r"[^\s:]\*", pattern) is not None  # as in rm -r build*
         literal, star, _ = unquoted.removesuffix(":*").partition("*")
         words = literal.split()
         self._first_is_whole = bool(words) and (len(words) > 1 or not star or literal.endswith(" "))
@@ -89,24 +93,9 @@ class CommandPattern:
 
     def _is(self, command: Command) -> bool:
         """Compare word by word: a blank of the pattern separates words, and only a star matches across words."""
-        if command.grade != "certain" or not all(map(is_known, command.parts)):
-            return False
-        return self._is_exact(command.parts) and not any(map(self._leads_out, command.parts))
-
-    def _leads_out(self, word: str) -> bool:
-        """Return whether a word goes up where the pattern has a star after the beginning of a path.
-
-        ``../build*`` does not cover ``../build/../other``.
-        """
-        if ".." not in word.split("/"):
-            return False
-        beginnings = [piece.rpartition(" ")[2] for piece in self._exact[0][:-1]]
-        if not all(beginnings) or any(one.endswith(("=", ":", ",")) for one in beginnings):
-            return False  # a star that is a word of its own, or a value
-        known = [one for one in beginnings if word.startswith(one)]
-        if not known:
-            return bool(beginnings) and not any(word in piece.split(" ") for piece in self._exact[0])
-        return any(".." in word[len(one) :].split("/") for one in known)
+        if self._is_beginning and any(map(_GOES_BACK.search, command.parts)):
+            return False  # build/../other begins like build, and is another place
+        return command.grade == "certain" and all(map(is_known, command.parts)) and self._is_exact(command.parts)
 
     def _is_exact(self, parts: Sequence[str]) -> bool:
         return _is_like(" ".join(part.replace(" ", _BLANK_IN_A_WORD) for part in parts), *self._exact)

@@ -14,7 +14,7 @@ from .sql import sql_effects
 __all__ = ["effects_of_query"]
 
 _STATEMENTS = frozenset({"sql", "statement", "statements", "sqlquery", "queries"})
-_QUERIES = frozenset({"query", "text", "command"})
+_QUERIES = frozenset({"query", "text", "command", "q", "sqltext", "sqlstatement", "script"})
 _DATABASE = re.compile(
     r"(?i)sql|database|postgres|maria|supabase|snowflake|bigquery|redshift|clickhouse|duckdb|oracle|(?:^|_)(?:db|neon)(?:_|$)"
 )

@@ -162,6 +162,7 @@ KINDS: dict[str, str] = {
     "secret-in-line": "has a secret in the command line",
     "send-secret": "sends {target} away",
     "send-files": "sends {target} away",
+    "serve-files": "lets others read {target} over the network",
     "request": "asks {target}",
     "send": "sends data to {target}",
     "listen": "waits for connections",

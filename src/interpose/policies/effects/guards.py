@@ -21,7 +21,9 @@ _MOVES_FILES = frozenset({
     "OPENCODE_DISABLE_DEFAULT_PLUGINS", "CLAUDE_CODE_SIMPLE", "DISABLE_HOOKS", "CLAUDE_CODE_MANAGED_SETTINGS_PATH",
 })  # fmt: skip
 """Variables that make an agent, or Interpose, read other settings."""
+_CHANGERS = frozenset("chmod chown cp dd gzip install ln mv patch rm rsync sed shred tee truncate unlink".split())
 _SETTERS = frozenset({"export", "declare", "typeset", "local", "readonly", "setenv", "env", "set", "unset", "setx"})
+_SETS = frozenset({"set-environment", "setenv", "import-environment"})
 _FINDERS = frozenset({"pgrep", "pidof", "grep", "rg", "egrep", "ps", "lsof", "awk", "cat", "fuser", "head"})
 
 
@@ -29,6 +31,17 @@ def guard_effects(line: Line, cwd: str, home: str) -> Iterator[Effect]:
     """Yield the effects on the guards that several commands of a line have together."""
     yield from _variables(line)
     yield from _processes(line)
+    yield from _programs(line)
+
+
+def _programs(line: Line) -> Iterator[Effect]:
+    """Yield a command that changes the file of Interpose's program: ``rm "$(which interpose)"``."""
+    named = {one.place for one in line.commands if any("interpose" in word for word in one.parts)}
+    for command in line.commands if named else ():
+        finds = any(not named.isdisjoint(range(first, last)) for first, last in command.substituted)
+        changes = command.name in _CHANGERS or any(one.is_output for one in command.redirections)
+        if finds and changes:
+            yield _effect("guard", "the program of Interpose", command)
 
 
 def _variables(line: Line) -> Iterator[Effect]:
@@ -44,12 +57,15 @@ def _assigned(command: Command) -> Iterator[str]:
     if command.name in _SETTERS:
         for word in command.parts[1:]:
             yield word.partition("=")[0]
-    elif command.name in ("systemctl", "launchctl") and {"set-environment", "setenv"} & set(command.parts):
+    elif command.name in ("systemctl", "launchctl", "tmux") and _SETS & set(command.parts):
         yield from (word.partition("=")[0] for word in command.parts[1:])
 
 
 def _processes(line: Line) -> Iterator[Effect]:
-    """Yield a process that one command finds by its name and another ends."""
+    """Yield a process that one command finds by its name and another ends; and the agent's own."""
+    for command in line.commands:
+        if command.name == "kill" and "PPID" in command.variables:
+            yield _effect("guard-process", "the agent itself", command)
     finds = [one for one in line.commands if one.name in _FINDERS and any("interpose" in word for word in one.parts)]
     if not finds:
         return

@@ -57,6 +57,8 @@ _DEEPEST_CODE = 3
 _UNKNOWN = "${UNKNOWN}"
 _MOST_EFFECTS = 200
 
+_POSTS = frozenset({"Request", "axios", "fetch", "post", "put", "urlopen"})
+"""Functions that send what they are given."""
 _BARE_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c|a)?sh(?:\s+-[abd-z]+)*\s*")
 
 
@@ -480,6 +482,8 @@ class _Scan:
             self._variable(method)
         elif self.prints and self.code.text(at - 1) not in ("**", "...", "=", ":") and not self._is_membership(at):
             self.found.append(Found("print-env"))
+        elif not self.prints and self.parts & _POSTS and not self._is_membership(at) and self.code.text(at - 1) != "**":
+            self.found.append(Found("send-secret", "the environment", ("environment", "")))
 
     def _variable(self, name: str) -> None:
         if self.prints:

@@ -35,6 +35,7 @@ FILE_KINDS = frozenset({
     "read-files", "write-files", "delete-files", "delete-files-for-good", "empty-files", "move-files", "change-tree",
     "change-mode", "not-executable", "lock-out", "lose-changes", "lose-untracked", "open-permissions", "setuid",
     "rename-files", "change-case", "link-files", "make-folder", "change-files", "add-files", "fill-disk",
+    "serve-files",
 })  # fmt: skip
 """Kinds whose target is a file: it is made absolute."""
 

@@ -117,7 +117,8 @@ _MARKS = re.compile(f"[{ONE}{MANY}]+")
 def secret_kind(path: str, home: str = "") -> SecretKind | None:
     """Return which secrets a path holds by its name; ``ONE`` and ``MANY`` in it stand for what is unknown.
 
-    A name with something unknown counts if its known beginning is that of a secret's name: ``.e*``, ``id_*``.
+    A name with something unknown counts if its known beginning is that of a secret's name: ``.e*``, ``id_*``; and a
+    pattern for hidden files counts if it can mean one: ``.*``, ``.??v``.
     """
     plain = path.casefold()
     if _WINDOWS.match(plain):
@@ -210,7 +211,9 @@ def _meant(base: str) -> list[str]:
     first = _MARKS.search(base)
     known = base if first is None else base[: first.start()]
     found = [_MARKS.sub("", base), _MARKS.sub("x", base)] if len(_MARKS.sub("", base)) > 2 else []
-    if len(known) >= 2:
+    # A wildcard does not stand for the dot at the beginning of a name.
+    is_pattern = base.startswith(".") and MANY in base and ONE not in base
+    if len(known) >= 2 or is_pattern:
         shape = re.compile(".*".join(re.escape(part) for part in _MARKS.split(base)))
         found += [name for name in _SAMPLES if shape.fullmatch(name)]
     return found

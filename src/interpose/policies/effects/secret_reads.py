@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from ...matching.programs import SHELLS
 from ...matching.shell import Command, Line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
@@ -14,9 +15,10 @@ from .flow import Brought, Origin, Origins, Step, follow
 from .output import PRINTERS
 from .rows import Found, apply_rows
 from .secret_names import is_secret_variable, secret_kind
-from .senders import sent_by
+from .senders import Sent, sent_by
 from .tables import find_programs
 from .tables.readers import PROGRAMS as READERS
+from .texts import Texts
 
 __all__ = ["SENT", "printed_variables", "read_secrets"]
 
@@ -35,6 +37,18 @@ _NOTHING = frozenset({
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
     "shellcheck", "prettier", "venv", "virtualenv", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
+_HIDDEN = re.compile(rf"\.(?:[*?{MANY}]|\[[^\]]*\])+")
+"""A pattern for all hidden files: only the disk says whether a secret is among them."""
+_TRACE = re.compile(r"-[a-zA-Z]*[xv][a-zA-Z]*|xtrace|verbose")
+"""Options of shells that print what they run."""
+_SHOWS = _NAMES - frozenset(
+    """
+    grep egrep fgrep rg ag ack zgrep ripgrep git-grep ugrep pcregrep git find gfind fd fdfind xargs docker podman
+    nerdctl kubectl oc curl wget date ln link mv
+    """.split()
+)
+"""Programs that show or copy the files whose names they are given; a search in many files is no aim at secrets."""
+
 _USERS = frozenset({
     "source", ".", "ssh", "ssh-add", "sftp", "dotenv", "direnv", "docker-compose", "terraform", "tofu", "ansible",
     "ansible-playbook", "kubectl", "helm", "deno", "npm", "npx", "yarn", "pnpm", "make", "cosign",
@@ -101,6 +115,27 @@ class _Reading:
         self.home = home
         self.socket = next(filter(None, map(_socket, line.commands)), "")
         """The host to which a redirection of the line leads; a descriptor of the line may lead there too."""
+        self.traces = any(one.name == "set" and any(map(_TRACE.fullmatch, one.parts[1:])) for one in line.commands)
+        """Whether the shell prints the commands that it runs."""
+
+        self.is_simple = line.is_simple
+        self.selects = any(one.name in _SELECTORS for one in line.commands)
+        """Whether a command of the line picks a part of what it reads, such as one token."""
+        configured = any(one.name == "curl" and {"-K", "--config"} & set(one.parts) for one in line.commands)
+        self.texts = Texts(line) if configured else None
+
+    def sent_by(self, command: Command) -> Sent | None:
+        """Return what a command sends to another machine."""
+        if self.texts is None or command.name != "curl":
+            return sent_by(command)
+        return sent_by(command, (*self.texts.read_by(command), *self.texts.substituted_in(command)))
+
+    def is_one_of_many(self, path: str, command: Command) -> bool:
+        """Return whether a path is unknown and stands for each of many files: in a loop, or given by find or xargs."""
+        if path.strip(ONE + MANY):
+            return False
+        given = any(one.split()[0] in ("find", "xargs", "parallel", "fd") for one in command.via)
+        return given or (not self.is_simple and bool(command.variables) and not command.assigned)
 
     def paths(self, path: str, command: Command) -> list[str]:
         """Return the absolute paths that a path may be in the directories of a command, the likeliest last."""
@@ -112,7 +147,7 @@ class _Reading:
         return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
     def is_secret(self, path: str, command: Command) -> bool:
-        if not path or "://" in path or len(path) > _LONGEST:
+        if not path or "://" in path or len(path) > _LONGEST or _HIDDEN.fullmatch(path.rpartition("/")[2]):
             return False
         return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 
@@ -121,6 +156,8 @@ class _Reading:
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
             return
+        shows = self.traces and program in ("source", ".", "bash", "sh", "zsh", "dash", "ksh")
+        shows |= program in SHELLS and any(_TRACE.fullmatch(word) for word in command.parts[1:])
         works = program in _USERS
         before = ""
         for word in map(written_of, command.parts[1:]):
@@ -138,21 +175,31 @@ class _Reading:
             if " " in path and not {".", "/"} & set(path.partition(" ")[0]):
                 continue  # a sentence
             if path and ("." in path or "/" in path or path.startswith("id_")) and self.is_secret(path, command):
-                kind = "use-secret-file" if used or works else "give-secret-file"
-                yield _effect(kind, path, command)._replace(values=("script",) if program in _SCRIPTS else ())
+                own = "/" in command.parts[0] and not os.path.isabs(command.parts[0]) and path[:1] not in "/~"
+                kind = "give-secret-file" if shows or not (used or works or own) else "use-secret-file"
+                values = ("script",) if program in _SCRIPTS and not shows else ()
+                effect = _effect(kind, path, command)._replace(values=values)
+                yield effect._replace(program="set -x") if shows else effect
 
     def listed(self, line: Line) -> Iterator[Effect]:
-        """Yield the secret files whose names a command prints for xargs, which gives them to a program that reads."""
-        given = [one for one in line.commands if {"xargs", "parallel"} & set(one.via)]
-        readers = {one.place for one in given if program_of(one.name.lower()) in _NAMES}
+        """Yield the secret files whose names a command prints for another that reads them: ``ls -A | xargs cat``."""
+        readers = [one for one in line.commands if program_of(one.name.lower()) in _SHOWS]
+        piped = {one.place for one in readers if {"xargs", "parallel"} & set(one.via)}
         places: set[int] = set()
-        for first, middle, last in line.pipes if readers else ():
-            if not readers.isdisjoint(range(middle, last)):
+        for first, middle, last in line.pipes if piped else ():
+            if not piped.isdisjoint(range(middle, last)):
                 places.update(range(first, middle))
+        for one in readers:
+            for first, last in one.substituted:
+                places.update(range(first, last))
         for command in line.commands if places else ():
-            for word in map(written_of, command.parts[1:] if command.place in places else ()):
+            if command.place not in places:
+                continue
+            for word in map(written_of, command.parts[1:]):
                 if self.is_secret(word, command):
                     yield _effect("give-secret-file", word, command)
+            if _lists_hidden(command):
+                yield _effect("give-secret-file", self.paths(f".{MANY}", command)[-1], command)
 
     def sources(self, command: Command) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
@@ -172,9 +219,15 @@ class _Reading:
         for name in printed_variables(command):
             if is_secret_variable(name):
                 yield Brought(Origin("variable", f"${name}"))
-        if sent := sent_by(command):
+        yield from self.sent_sources(command)
+
+    def sent_sources(self, command: Command) -> Iterator[Brought]:
+        """Yield the secrets that a command itself sends away."""
+        if sent := self.sent_by(command):
             for path in (*sent.files, *_typed(command)):
-                if path not in ("-", "."):
+                if self.is_one_of_many(path, command):
+                    yield Brought(Origin("folder", self.paths(".", command)[-1]))
+                elif path not in ("-", "."):
                     yield Brought(self.of_file(path, command))
             for name in sent.variables:
                 if is_secret_variable(name):
@@ -184,6 +237,8 @@ class _Reading:
         """Return what a file is that is sent."""
         if self.is_secret(path, command):
             return Origin("file", path)
+        if _HIDDEN.fullmatch(path.rpartition("/")[2]):
+            return Origin("folder", self.paths(path, command)[-1])
         return Origin("system", path) if path in _SYSTEM else Origin("path", self.paths(path, command)[-1])
 
     def sent(self, step: Step) -> Iterator[Effect]:
@@ -191,7 +246,7 @@ class _Reading:
         command = step.command
         found: set[Origin] = set()
         host = ""
-        if sent := sent_by(command):
+        if sent := self.sent_by(command):
             host = sent.host
             if sent.reads_input:
                 found |= step.input
@@ -199,12 +254,17 @@ class _Reading:
                 found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path, command)}
             for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
-                if path not in ("-", "."):
+                if self.is_one_of_many(path, command):
+                    found.add(Origin("folder", self.paths(".", command)[-1]))
+                elif path not in ("-", "."):
                     found.add(self.of_file(path, command))
             if sent.values:
                 found |= step.substituted
             found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
-        is_raw = program_of(command.name.lower()) in _RAW
+        program = program_of(command.name.lower())
+        if program in _REQUESTS and not self.selects:  # also in headers, which are meant for a token
+            found |= {origin for origin in step.substituted if origin.kind in ("file", "environment", "system")}
+        is_raw = program in _RAW
         if target := _socket(command) or (self.socket if _is_descriptor(command) else ""):
             host, is_raw = target, True
             found |= step.input | step.of_words | {one.origin for one in self.sources(command)}
@@ -242,8 +302,25 @@ SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"}
 _RAW = frozenset({"curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "mail", "mailx"})
 """Programs that are no usual way to copy a folder to another machine."""
 
+_REQUESTS = frozenset({"curl", "curlie", "wget", "wget2", "http", "https", "xh", "xhs", "httpie"})
+_SELECTORS = frozenset({"jq", "yq", "grep", "egrep", "rg", "cut", "awk", "gawk", "sed", "gron", "dasel"})
+"""Programs that pick a part of a file: a token for a header is how a service is used."""
+
 _FTP = frozenset({"sftp", "ftp", "lftp", "smbclient", "ncftp"})
 _PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
+
+
+def _lists_hidden(command: Command) -> bool:
+    """Return whether a command prints the names of hidden or ignored files, whichever there are."""
+    words = command.parts[1:]
+    letters = {letter for word in words if word[:1] == "-" and word[:2] != "--" for letter in word[1:]}
+    if command.name == "ls":
+        operands = [word for word in words if not word.startswith("-")]
+        return bool(letters & {"a", "A"} or {"--all", "--almost-all"} & set(words)) and operands in ([], ["."])
+    if command.name == "git" and words[:1] == ("ls-files",):
+        others = "o" in letters or "--others" in words
+        return others and ("i" in letters or "--ignored" in words or "--exclude-standard" not in words)
+    return False
 
 
 def _may_be_folder(command: Command, path: str) -> bool:

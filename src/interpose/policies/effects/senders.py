@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -31,7 +32,8 @@ _CURL = (
     "X=,request= "
     "H=,header= u=,user= o=,output= b=,cookie= c=,cookie-jar= A=,user-agent= e=,referer= E=,cert= key= cacert= "
     "K=,config= "
-    "x=,proxy= w=,write-out= m=,max-time= url= url-query= connect-timeout= resolve= retry= C= D= r= U= Y= y= z= t= Q= "
+    "x=,proxy= w=,write-out= m=,max-time= url= url-query= variable= expand-data= expand-url= "
+    "connect-timeout= resolve= retry= C= D= r= U= Y= y= z= t= Q= "
     "P="
 )
 _WGET = (
@@ -56,12 +58,35 @@ def _one_host(urls: list[str]) -> str:
     return hosts.pop() if len(hosts) == 1 else ""
 
 
+_BRACES = re.compile("[{},]")
+_CONFIG = re.compile(
+    r"""(?m)^\s*-{0,2}(upload-file|T|data(?:-\w+)?|d|json|form|F)(?:\s*[=:]\s*|\s+|(?=@))["']?([^"'\n]+)"""
+)
+
+
+def _configs(arguments: Arguments) -> list[str]:
+    """Return the texts of the configurations that curl reads, as far as the line shows them."""
+    values = arguments.options.get("K", [])
+    if not any(value in ("-", "/dev/stdin") or not is_known(value) for value in values):
+        return []
+    return [*(one.text for one in arguments.command.redirections), *arguments.texts]
+
+
+def _in_config(text: str) -> list[str]:
+    """Return the files that a configuration of curl sends."""
+    found = list[str]()
+    for option, value in _CONFIG.findall(text):
+        is_upload = option in ("upload-file", "T")
+        found += [value if is_upload else value.partition("@")[2]] if is_upload or "@" in value else []
+    return [path.strip() for path in found if path.strip()]
+
+
 def _curl(arguments: Arguments) -> Sent | None:
     files, has_input, values = list[str](), False, False
     for option in ("d", "data-ascii", "data-binary", "data-urlencode", "json", "url-query"):
         for value in arguments.options.get(option, ()):
             name, at, path = value.partition("@")
-            is_file = at and (name == "" or (option == "data-urlencode" and "=" not in name))
+            is_file = at and (name == "" or (option in ("data-urlencode", "url-query") and "=" not in name))
             if is_file:
                 files.append(path)
             values |= not is_file or not is_known(value)
@@ -70,7 +95,10 @@ def _curl(arguments: Arguments) -> Sent | None:
         if content[:1] in ("@", "<"):
             files += [part.partition(";")[0].strip("\"'") for part in content[1:].split(",")]
         values |= not is_known(content)
-    files += arguments.options.get("T", ())
+    for value in arguments.options.get("T", ()):  # curl has braces of its own
+        files += [part for part in _BRACES.split(value) if part] if "{" in value else [value]
+    files += [value.partition("@")[2] for value in arguments.options.get("variable", ()) if "@" in value]
+    files += [path for text in _configs(arguments) for path in _in_config(text)]
     files += [value[1:] for value in arguments.options.get("H", ()) if value.startswith("@")]
     files += [value for value in arguments.options.get("b", ()) if "=" not in value and is_known(value)]
     values |= arguments.has("data-raw", "form-string")
@@ -102,7 +130,9 @@ def _httpie(arguments: Arguments) -> Sent | None:
 
 def _stream(arguments: Arguments) -> Sent:
     """``nc``, ``telnet``: they send what they read."""
-    return Sent(_host(arguments.operands[0]) if arguments.operands else "", (), True)
+    runs = [text for name in ("e", "c", "exec", "sh-exec") for text in arguments.options.get(name, ())]
+    files = tuple(word for text in runs for word in text.split()[1:] if word[:1] != "-")
+    return Sent(_host(arguments.operands[0]) if arguments.operands else "", files, True)
 
 
 def _socat(arguments: Arguments) -> Sent | None:
@@ -170,13 +200,48 @@ def _gh(arguments: Arguments) -> Sent | None:
     if operands[:1] == ["api"]:
         fields = [value.partition("=@")[2] for value in arguments.options.get("F", ())]
         fields += arguments.options.get("input", [])
-        return Sent("github.com", tuple(filter(None, fields)), "-" in fields)
+        return Sent("github.com", tuple(filter(None, fields)), "-" in fields, True)
+    if operands[:2] == ["variable", "set"]:
+        return Sent("github.com", tuple(arguments.options.get("f", ())), True, True)
     return None
 
 
 def _dns(arguments: Arguments) -> Sent | None:
     """Lookups: a name that is computed can carry data."""
-    return Sent("a name server", (), False, True) if any(not is_known(word) for word in arguments.operands) else None
+    return Sent("a name server", (), False, True) if any(not is_known(word) for word in arguments.words) else None
+
+
+def _git(arguments: Arguments) -> Sent | None:
+    """``git clone`` and the like: an address that is computed can carry data."""
+    asks = arguments.operands[:1] and arguments.operands[0] in ("clone", "fetch", "pull", "push", "ls-remote", "remote")
+    return Sent("", (), False, True) if asks and any(not is_known(word) for word in arguments.words) else None
+
+
+_BODIES = (
+    "body", "payload", "message", "data-file", "f", "file", "content", "zip-file", "secret-string", "secret-binary",
+    "cli-input-json", "source", "b", "value", "template-body", "user-data",
+)  # fmt: skip
+
+
+_CLOUD = (
+    "profile= region= acl= body= payload= message= data-file= f=,file= content= zip-file= secret-string= "
+    "secret-binary= cli-input-json= source= b= value= template-body= user-data= n= g= output= query= project="
+)
+_VAULTS = frozenset({"secrets", "secretsmanager", "keyvault", "ssm", "kms"})
+"""Services that are there to hold secrets."""
+
+
+def _cloud(arguments: Arguments) -> Sent | None:
+    """``aws``, ``gcloud``, ``az``: copies to buckets, and options whose value is sent or names a file that is."""
+    if arguments.operands[:1] and arguments.operands[0] in _VAULTS:
+        return None
+    given = [value for name in _BODIES for value in arguments.options.get(name, ())]
+    given += [word for word in arguments.operands if word.startswith(("file://", "fileb://"))]
+    files = [value.partition("://")[2] if value.startswith("file") else value.removeprefix("@") for value in given]
+    copied = _buckets(arguments)
+    if copied is not None:
+        return copied._replace(files=(*copied.files, *files))
+    return Sent("", tuple(files), False, True) if given else None
 
 
 def _tar(arguments: Arguments) -> Sent | None:
@@ -216,10 +281,12 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
     **dict.fromkeys(("http", "https", "xh", "xhs", "httpie"), ("a=,auth= o=,output= A=", _httpie)),
     **dict.fromkeys(
         ("nc", "ncat", "netcat", "telnet", "nc.openbsd", "nc.traditional", "pwncat", "websocat", "wscat"),
-        ("p= s= w= e= c= i= q= x= X=", _stream),
+        ("p= s= w= e=,exec= c=,sh-exec= i= q= x= X=", _stream),
     ),
-    **dict.fromkeys(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "azcopy", "b2", "s5cmd"),
+    **dict.fromkeys(("gsutil", "rclone", "mc", "s3cmd", "azcopy", "b2", "s5cmd"),
     ("profile= region= acl=", _buckets)),
+    **dict.fromkeys(("aws", "gcloud", "az"), (_CLOUD, _cloud)),
+    "git": ("C= c= git-dir= work-tree=", _git),
     **dict.fromkeys(
         ("mail", "mailx", "mutt", "sendmail", "msmtp", "swaks", "ftp", "lftp", "tftp", "ncftpput", "smbclient",
         "transfer",
@@ -227,21 +294,21 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
          "ffsend"),
         ("s= a= c= b= u= p= e= E= f= t=", _all_files),
     ),
-    **dict.fromkeys(("dig", "nslookup", "host", "drill", "ping", "ping6", "whois", "finger", "resolvectl"),
-    ("c= W= t= p= s=", _dns)),
+    **dict.fromkeys(("dig", "nslookup", "host", "drill", "ping", "ping6", "whois", "finger", "resolvectl",
+    "getent", "traceroute", "traceroute6", "tracepath", "mtr"), ("c= W= t= p= s=", _dns)),
 }  # fmt: skip
 
 
 SENDERS = frozenset(_SENDERS)
 
 
-def sent_by(command: Command) -> Sent | None:
-    """Return what a command sends to another machine; None if it sends nothing."""
+def sent_by(command: Command, texts: tuple[str, ...] = ()) -> Sent | None:
+    """Return what a command that reads these texts sends to another machine; None if it sends nothing."""
     known = _SENDERS.get(program_of(command.name.lower())) if command.name else None
     if known is None or command.parts[1:2] in (("--help",), ("--version",)):
         return None
     spec, read = known
-    sent = read(parse(command.name, map(written_of, command.parts[1:]), spec, command))
+    sent = read(parse(command.name, map(written_of, command.parts[1:]), spec, command)._replace(texts=texts))
     return None if sent is None else sent._replace(variables=tuple(_variables(command)) if sent.values else ())
 
 

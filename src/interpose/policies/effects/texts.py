@@ -56,6 +56,11 @@ class Texts:
         name = written(path)
         return self.files.get(name) or self.files.get(os.path.normpath(name), "")
 
+    def substituted_in(self, command: Command) -> tuple[str, ...]:
+        """Return what stands for the substitutions in the words of a command, as far as the line shows it."""
+        places = (place for first, last in command.substituted for place in range(first, last))
+        return tuple(text for place in places for one in self._at.get(place, ()) for text in _written(one))
+
     def is_complete(self, command: Command) -> bool:
         """Return whether all that a command reads stands in the line."""
         if any(one.is_input and one.text for one in command.redirections):

@@ -1,5 +1,7 @@
 """Programs that guard the agent, and agents: what switches guards off, and what starts an agent without them."""
 
+import posixpath
+import re
 from collections.abc import Iterator
 
 from ..rows import Arguments, Found, Program, Row
@@ -32,6 +34,9 @@ def _module(arguments: Arguments) -> Iterator[Found]:
         yield from _interpose(arguments._replace(words=words, options={"help": []} if "--help" in words else {}))
     elif module in ("pip", "pipx", "uv"):
         yield from _uninstall(arguments)
+    elif module is None and arguments.operands[:1] and posixpath.basename(arguments.operands[0]) == "interpose":
+        words = arguments.words[arguments.words.index(arguments.operands[0]) + 1 :]
+        yield from _interpose(arguments._replace(words=words, options={"help": []} if "--help" in words else {}))
 
 
 def _uninstall(arguments: Arguments) -> Iterator[Found]:
@@ -39,8 +44,26 @@ def _uninstall(arguments: Arguments) -> Iterator[Found]:
     at = next((at for at, word in enumerate(arguments.operands) if word in verbs), None)
     if at is not None:
         for word in arguments.operands[at + 1 :]:
-            if _package(word) in ("interpose", "interpose-hooks"):
+            if _package(word) in _PACKAGES:
                 yield Found("guard", f"the package {word}")
+        if arguments.operands[at] == "uninstall" and {"-r", "--requirement"} & set(arguments.words):
+            yield Found("guard", "the packages that a file names")
+    elif {"install", "add"} & set(arguments.operands[:2]):
+        yield from _other_version(arguments)
+
+
+_PACKAGES = ("interpose", "interpose-hooks")
+
+
+def _other_version(arguments: Arguments) -> Iterator[Found]:
+    """Yield Interpose as a package that is installed again, in another version or from another place."""
+    forced = {"--force-reinstall", "--reinstall", "--force", "-I", "--ignore-installed"} & set(arguments.words)
+    for word in arguments.operands[1:]:
+        file = posixpath.basename(word)
+        is_file = file.startswith("interpose") and file.endswith((".whl", ".tar.gz", ".zip"))
+        is_pinned = _package(word) in _PACKAGES and (forced or any(mark in word for mark in ("==", "<", "@", "~=")))
+        if is_file or is_pinned:
+            yield Found("guard", f"the package {word}")
 
 
 def _package(word: str) -> str:
@@ -51,8 +74,22 @@ def _package(word: str) -> str:
 
 def _kill(arguments: Arguments) -> Iterator[Found]:
     for word in arguments.operands:
-        if "interpose" in word.lower():
+        if "interpose" in word.lower() or _means_own(word.lower()):
             yield Found("guard-process", word)
+
+
+_LONGEST_PATTERN = 40
+
+
+def _means_own(pattern: str) -> bool:
+    """Return whether a pattern for names of processes means Interpose's: ``interpos``, ``inter[p]ose``."""
+    plain = re.sub(r"\[(.)\]", r"\1", pattern)
+    if not 4 <= len(plain) <= _LONGEST_PATTERN or re.search(r"[+{}()]|\*.*\*.*\*", plain):
+        return False
+    try:
+        return re.search(plain, "interpose") is not None
+    except re.error:
+        return False
 
 
 def _services(arguments: Arguments) -> Iterator[Found]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..rows import Arguments, Found, Program, Row
@@ -38,9 +39,27 @@ def _jq(arguments: Arguments) -> Iterator[Found]:
         yield Found("read-files", path)
 
 
+_SED_READ = re.compile(r"(?:^|[;{}!0-9$/\s])[rR]\s*(\S+)$", re.MULTILINE)
+
+
 def _sed(arguments: Arguments) -> Iterator[Found]:
     if not arguments.has("i"):
         yield from _after_first(arguments)
+    if arguments.program == "sed":
+        scripts = [*arguments.options.get("e", ()), *(() if arguments.has("e", "f") else arguments.operands[:1])]
+        for path in _SED_READ.findall("\n".join(scripts)[:_LONGEST]):
+            yield Found("read-files", path)
+
+
+_SQL_READ = re.compile(r"""readfile\s*\(\s*'([^']+)'|\.(?:import|read)\s+(?:--?\S+\s+)*["']?([^\s"']+)""")
+_LONGEST = 10_000
+
+
+def _sqlite(arguments: Arguments) -> Iterator[Found]:
+    """Yield the files that statements and commands of sqlite3 read."""
+    for text in (*arguments.operands[1:], *arguments.texts):
+        for called, imported in _SQL_READ.findall(text[:_LONGEST]):
+            yield Found("read-files", called or imported)
 
 
 def _sources(arguments: Arguments) -> Iterator[Found]:
@@ -95,6 +114,8 @@ _GIT_SHOWS = frozenset({
 
 def _git(arguments: Arguments) -> Iterator[Found]:
     operands = arguments.operands
+    if operands[:1] in (["commit"], ["tag"], ["notes"]):
+        yield from (Found("read-files", path) for path in arguments.options.get("F", ()))
     shows = operands[:1] in (["log"], ["whatchanged"], ["stash"], ["format-patch"]) and arguments.has(*_PATCH)
     if shows or (operands[:1] and operands[0] in _GIT_SHOWS):
         if arguments.has("stat", "name-only", "name-status", "quiet", "check", "numstat", "shortstat"):
@@ -194,11 +215,19 @@ PROGRAMS = {
     "dd": Program(effects=_dd, aka="dcfldd"),
     "git": Program(
         globals="C= c= git-dir= work-tree= namespace= exec-path=? p no-pager bare literal-pathspecs config-env=",
-        options="m= message= author= date= stat name-only name-status quiet check numstat shortstat format=? pretty=?",
+        options="F=,file= m= message= author= date= stat name-only name-status quiet check numstat shortstat format=? "
+        "pretty=?",
         effects=_git,
     ),
     "xargs": Program((Row("read-files:value:a", "-a"),), options="a=,arg-file= I= n= P= d= L= s= E="),
     "find": Program(effects=_find, aka="gfind fd fdfind"),
     "curl": Program(effects=_curl, aka="wget"),
+    "wget": Program((Row("read-files:value:i", "-i"),), options="i=,input-file= O= o= P= a= U= e="),
+    "file": Program((Row("read-files:value:f", "-f"),), options="f=,files-from= m= F= e="),
+    "pip": Program((Row("read-files:value:r", "-r", sub="install|download|wheel"),), options="r=,requirement= c= t= i=",
+                   aka="pip3 pip2"),
+    "make": Program((Row("read-files:value:f", "-f -p"),), aka="gmake",
+                    options="f=,file=,makefile= p,print-data-base C= j=? I= o= W="),
+    "sqlite3": Program(effects=_sqlite, aka="sqlite"),
     "docker": Program(effects=_second, aka="podman nerdctl kubectl oc"),
 }  # fmt: skip

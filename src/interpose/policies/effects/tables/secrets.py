@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..rows import Arguments, Found, Program, Row
@@ -28,6 +29,22 @@ def _printed(arguments: Arguments) -> Iterator[Found]:
         yield Found("print-env")
 
 
+_IN_JQ = re.compile(r"""\$ENV\b(?:\.(\w+)|\["(\w+)"\])?|(?<![\w.$"])env\b(?!["(:])(?:\.(\w+)|\["(\w+)"\])?""")
+_IN_AWK = re.compile(r"""\bENVIRON\b(?:\s*\[\s*"(\w+)"\s*\])?()""")
+
+
+def _filter(arguments: Arguments) -> Iterator[Found]:
+    """Yield what a filter of jq or a program of awk prints of the environment: ``env``, ``$ENV.NAME``, ``ENVIRON``."""
+    pattern = _IN_AWK if arguments.program == "awk" else _IN_JQ
+    for text in arguments.operands[:1]:
+        for names in pattern.findall(text[:_LONGEST]):
+            name = "".join(names)
+            yield Found("print-variable", name) if name else Found("print-env")
+
+
+_LONGEST = 10_000
+
+
 def _declare(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("f", "F"):
         return
@@ -48,10 +65,24 @@ def _docker(arguments: Arguments) -> Iterator[Found]:
         yield Found("print-env", values=("container",))
 
 
+def _python_server(arguments: Arguments) -> Iterator[Found]:
+    """Yield the folder that ``python -m http.server -d FOLDER`` serves."""
+    if arguments.value("m") in ("http.server", "SimpleHTTPServer", "pyftpdlib", "uploadserver"):
+        yield from (Found("serve-files", folder) for folder in arguments.options.get("d", ()))
+
+
 _SECRET = "1:secret|secrets|secret/*|secrets/*|sealedsecret*|externalsecret*"  # noqa: S105 - a glob
 PROGRAMS = {
     # The environment.
     "env": Program(options="i,ignore-environment u=,unset= C=,chdir= S=,split-string= 0,null v", effects=_env),
+    "jq": Program(options="S r c n s a j M C L= f=,from-file= arg= argjson= slurpfile= rawfile=", effects=_filter,
+                  aka="gojq jaq"),
+    "awk": Program(options="f=,file= F= v= e=,source= i= l=", effects=_filter, aka="gawk mawk nawk goawk"),
+    "python": Program(options="m= c= W= X= d=,directory= b=,bind=", effects=_python_server, aka="python3 py pypy3"),
+    "http-server": Program((Row("serve-files:first", "#>=1"),), options="p= a= c=? P= d S C= K=",
+                           aka="serve live-server"),
+    "busybox": Program((Row("serve-files:value:h", "-h", sub="httpd"),), options="h= p= f v c= u="),
+    "php": Program((Row("serve-files:value:t", "-S -t"),), options="S= t= d= c= r= B= R= E= f="),
     "printenv": Program(options="0,null", effects=_printed),
     "set": Program(effects=_set),
     "export": Program(options="p n f", effects=_declare),
