@@ -296,6 +296,15 @@ def test_a_file_beside_its_twin_is_asked_about_if_wanted(project: Path) -> None:
     assert decision("case-renames", project, edit, existing=True) == "ask"
 
 
+def test_a_file_that_is_added_to_a_start_file_is_read(project: Path) -> None:
+    write(project / "more", "export INTERPOSE_OFF=1\n")
+    write(project / "harmless", "export EDITOR=vi\n")
+
+    assert decision("self-protection", project, "cat more >> ~/.bashrc") == "deny"
+    assert decision("self-protection", project, "cat harmless >> ~/.bashrc") == "pass"
+    assert decision("self-protection", project, "cat more >> notes") == "pass"
+
+
 @pytest.mark.parametrize(
     "line",
     [

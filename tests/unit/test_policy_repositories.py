@@ -16,6 +16,7 @@ from interpose.policies.repository import find_repository
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
 
 
@@ -168,6 +169,135 @@ def test_a_branch_that_is_rebased_is_still_the_current_one(tmp_path: Path) -> No
     (tree / ".git" / "rebase-merge" / "head-name").write_text("refs/heads/main\n")
 
     assert verdict("protected-branches", "git commit -m x", tree, work="deny") == "deny"
+
+
+UPSTREAM = '[push]\n\tdefault = upstream\n[branch "topic"]\n\tmerge = refs/heads/main\n'
+
+
+@pytest.mark.parametrize(
+    ("config", "line", "result"),
+    [
+        ('[remote "origin"]\n\tpush = refs/heads/topic:refs/heads/main\n', "git push origin topic", "ask"),
+        ('[remote "origin"]\n\tpush = refs/heads/topic:refs/heads/main\n', "git push -f origin topic", "deny"),
+        ('[remote "origin"]\n\tpush = refs/heads/topic:refs/heads/main\n', "git push origin HEAD", "ask"),
+        ('[remote "origin"]\n\tpush = refs/heads/topic:refs/heads/main\n', "git push origin topic:topic", "pass"),
+        ('[remote "origin"]\n\tpush = refs/heads/topic:refs/heads/main\n', "git push up topic", "pass"),
+        ('[remote "origin"]\n\tpush = refs/heads/t*:refs/heads/*\n', "git push origin topic", "ask"),
+        ('[remote "origin"]\n\tpush = refs/heads/x:refs/heads/main\n', "git push origin topic", "pass"),
+        ('[remote]\n\tpushDefault = up\n[remote "up"]\n\tpush = HEAD:main\n', "git push", "ask"),
+        (UPSTREAM, "git push origin topic", "ask"),
+        (UPSTREAM, "git push origin other", "pass"),
+    ],
+)
+def test_settings_say_where_a_named_branch_goes(tmp_path: Path, config: str, line: str, result: str) -> None:
+    assert verdict("protected-branches", line, make_repository(tmp_path / "p", "topic", config)) == result
+
+
+@pytest.mark.parametrize(
+    ("section", "result"),
+    [
+        ("[include]", "ask"),
+        ('[includeIf "gitdir:PLACE/"]', "ask"),
+        ('[includeIf "gitdir:/elsewhere/"]', "pass"),
+        ('[includeIf "onbranch:topic"]', "ask"),
+        ('[includeIf "onbranch:release"]', "pass"),
+        ('[includeIf "hasconfig:remote.*.url:https://a.io/**"]', "ask"),
+    ],
+)
+def test_settings_in_included_files_count(tmp_path: Path, section: str, result: str) -> None:
+    (tmp_path / "more").write_text(UPSTREAM + "[include]\n\tpath = more\n")
+    config = f"{section.replace('PLACE', str(tmp_path))}\n\tpath = ../../more\n"
+
+    assert verdict("protected-branches", "git push", make_repository(tmp_path / "p", "topic", config)) == result
+
+
+def test_a_branch_may_be_a_link_to_another(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p", "x")
+    (tree / ".git" / "refs" / "heads" / "x").write_text("ref: refs/heads/main\n")
+
+    for line in ("git push", "git push origin x", "git push origin HEAD", "git push origin x:x"):
+        assert verdict("protected-branches", line, tree) == "ask", line
+    assert verdict("protected-branches", "git commit -m x", tree, work="deny") == "deny"
+    assert verdict("protected-branches", "git push origin y", tree) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("branch", "line", "result"),
+    [
+        ("topic", "git switch main && git push", "ask"),
+        ("topic", "git checkout main; git push --force", "deny"),
+        ("topic", "git checkout main && git pull && git push origin HEAD", "ask"),
+        ("topic", "git checkout main && git checkout gone; git push", "ask"),
+        ("topic", "git checkout main; git checkout -b topic; git push", "ask"),
+        ("topic", "git symbolic-ref HEAD refs/heads/main && git push", "ask"),
+        ("topic", "git branch -m main && git push", "ask"),
+        ("topic", "git checkout - && git push", "ask"),
+        ("topic", "git worktree add ../w2 main && git -C ../w2 push", "ask"),
+        ("topic", "git worktree add ../main && cd ../main && git push", "ask"),
+        ("topic", "git clone . ../c && git -C ../c push", "ask"),
+        ("topic", "git clone https://a.io/b.git && cd b && git push", "ask"),
+        ("topic", "git checkout main -- README.md && git push", "pass"),
+        ("main", "git switch -c fix && git commit -am x && git push -u origin HEAD", "pass"),
+        ("main", "git checkout -b fix main && git push", "pass"),
+        ("main", "git switch topic && git push", "pass"),
+        ("topic", "git checkout main && git pull && git checkout -b fix && git push -u origin HEAD", "pass"),
+        ("topic", "git worktree add ../w2 -b fix && cd ../w2 && git push", "pass"),
+        ("topic", "git clone -b fix https://a.io/b.git && cd b && git push", "pass"),
+        ("topic", "git push && git switch main", "pass"),
+    ],
+)
+def test_a_line_may_change_the_branch_before_it_pushes(tmp_path: Path, branch: str, line: str, result: str) -> None:
+    tree = make_repository(tmp_path / "p", branch)
+    for name in ("main", "topic"):
+        (tree / ".git" / "refs" / "heads" / name).write_text("0" * 40)
+
+    assert verdict("protected-branches", line, tree, delete="allow") == result
+
+
+# Aliases of git.
+
+ALIASES = (
+    "[alias]\n\tzy = reset --hard\n\tp = push -f origin main\n\tst = !git push -f origin main\n\tq = zy\n"
+    '\tf = "!f() { git push \\"$1\\" main; }; f"\n\tup = push\n\tss = status\n\tcommit = push -f origin main\n'
+    "\tloop = loop\n\tbye = !rm -rf /srv/other\n"
+)
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize(
+    ("policy", "line", "result"),
+    [
+        ("destructive-commands", "git zy", "ask"),
+        ("destructive-commands", "git q", "ask"),
+        ("destructive-commands", "git -C . ZY", "ask"),
+        ("destructive-commands", "git bye", "deny"),
+        ("protected-branches", "git p", "deny"),
+        ("protected-branches", "git st", "deny"),
+        ("protected-branches", "git f origin", "ask"),
+        ("protected-branches", "git up origin main", "ask"),
+        ("protected-branches", 'git up origin "$x"', "pass"),
+        ("protected-branches", "cd /tmp; cd - && git p", "deny"),
+        ("protected-branches", "git ss", "pass"),
+        ("protected-branches", "git commit -m p", "pass"),
+        ("protected-branches", "git loop", "pass"),
+        ("protected-branches", "git unknown", "pass"),
+    ],
+)
+def test_an_alias_is_what_it_stands_for(tmp_path: Path, policy: str, line: str, result: str, is_own: bool) -> None:
+    tree = make_repository(tmp_path / "p", "topic", ALIASES if is_own else "")
+    if not is_own:
+        (tmp_path / "home").mkdir()
+        (tmp_path / "home" / ".gitconfig").write_text(ALIASES)
+
+    assert verdict(policy, line, tree) == result
+
+
+def test_a_line_with_very_many_aliases_is_not_read(tmp_path: Path) -> None:
+    tree = make_repository(tmp_path / "p", "topic", ALIASES)
+    many = "; ".join(f"git ss {number}" for number in range(300))
+
+    assert verdict("protected-branches", f"{many}; git p", tree) != "pass"
+    assert verdict("protected-branches", "git switch main;" + " git switch gone;" * 30 + " git push", tree) == "ask"
 
 
 # destructive-commands: files, refs and worktrees.

@@ -122,17 +122,41 @@ def test_a_state_behind_a_symbolic_link_is_not_used(home: Path) -> None:
     assert (home / "other").read_text() == "{}"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000])
-def test_a_damaged_state_is_an_empty_one(content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"{", b"[1]", b"\n", b"\xff\xfe", b"[" * 100_000, b"\0" * 10])
+def test_a_damaged_state_is_not_an_empty_one(content: bytes) -> None:
     path = state_file("sessions", "s")
     os.makedirs(os.path.dirname(path))
     Path(path).write_bytes(content)
 
-    with locked_json("sessions", "s") as state:
+    with pytest.raises(StateUnavailable, match="damaged"), locked_json("sessions", "s"):
+        pass
+    with locked_json("sessions", "s", needed=False) as state:
         assert state == {}
         state["a"] = 1
+    assert Path(path).read_bytes() == content
+    with pytest.raises(StateUnavailable), locked_json("sessions", "s", needed=False, sound=True):
+        pass
+
+
+def test_a_damaged_part_of_a_state_is_not_an_empty_one() -> None:
     with locked_json("sessions", "s") as state:
-        assert state == {"a": 1}
+        state["budgets"] = "x"
+
+    with pytest.raises(StateUnavailable, match="damaged"), session_state("s", "budgets"):
+        pass
+    with session_state("s", "budgets", needed=False) as own:
+        assert own == {}
+    with locked_json("sessions", "s") as state:
+        assert state == {"budgets": "x"}
+
+
+def test_a_file_that_another_process_has_just_created_is_empty() -> None:
+    path = state_file("sessions", "s")
+    os.makedirs(os.path.dirname(path))
+    Path(path).write_bytes(b"")
+
+    with locked_json("sessions", "s") as state:
+        assert state == {}
 
 
 def test_what_a_killed_writer_left_behind_its_line_is_ignored() -> None:
@@ -199,6 +223,23 @@ def test_a_yes_raises_the_limit_by_a_fifth(home: Path) -> None:
         host.ran("ls")
 
     assert [number for number, decision in enumerate(decisions) if decision == "ask"] == [10, 13]
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({"writes": 2}, ["touch a", "touch b", "touch c"]),
+        ({"perFile": 2}, ["echo 1 > a", "echo 2 > a", "echo 3 > a"]),
+        ({"requests": 2}, ["curl https://a.io/1", "curl https://a.io/2", "curl https://a.io/3"]),
+    ],
+)
+def test_calls_that_are_made_at_once_all_count(home: Path, options: dict[str, int], lines: list[str]) -> None:
+    host = Host("budgets", home, **options)
+
+    assert [host.call(line).decision for line in lines] == ["none", "none", "ask"]
+    assert host.call(lines[2], tool_use_id="t2").decision == "none", "the call itself, asked about twice"
+    host.fire("Stop", stop_hook_active=False)
+    assert host.call(lines[2]).decision == "none", "calls that did not run"
 
 
 def test_a_no_does_not_raise_the_limit(home: Path) -> None:

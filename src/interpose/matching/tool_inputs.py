@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
 _MOST_VALUES = 1_000
 _MOST_SECONDS = 2.0
 _DEEPEST = 50
+_LONGEST_KEY = 100
+"""How long a key may be that is kept in memory."""
 
 # What the keys of a tool's input hold; in lower case and without separators.
 COMMANDS = frozenset({"command", "commands", "cmd", "commandline"})
@@ -110,4 +113,9 @@ _KINDS = {
 
 def kind_of_key(key: str) -> str | None:
     """Return what the key of an input holds; None if that is unknown."""
+    return _kind(key) if len(key) <= _LONGEST_KEY else _kind.__wrapped__(key)
+
+
+@lru_cache(maxsize=1024)  # a call with many values has few keys
+def _kind(key: str) -> str | None:
     return _KINDS.get(key) or _KINDS.get(plain_key(key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ _MOST_FILES = 2_000
 _MOST_IDS = 50
 _WEB = frozenset({"WebFetch", "WebSearch", "web_fetch", "web_search"})
 _REQUESTS = ("request", "send", "clone", "run-downloaded")
+_RUNNING = 60.0
+"""How many seconds a call counts that has begun and not ended: it may have been denied."""
 _PAUSES = frozenset({"Stop", "SessionEnd", "PermissionRequest"})
 
 
@@ -52,6 +55,7 @@ def _before_call(event: Any, options: Options) -> Reply | None:
             return ask(f"{_PART}: {'; '.join(one.said for one in over)}. A yes adds {_MORE:.0%} to the limit")
         if _is_first(state, "counted", number):
             state["calls"] = state.get("calls", 0) + 1
+        _begin(call, number, state)
         warned = state.setdefault("warned", [])
         near = [one for one in limits if one.used >= one.most * _WARNED_AT and one.key not in warned]
         warned += [one.key for one in near]
@@ -70,11 +74,26 @@ def _after_call(event: Any, options: Options) -> None:
             raised[key] = raised.get(key, 0) + 1
         if not _is_first(state, "done", number):
             return
+        state.get("running", {}).pop(number, None)
         if paths := written(call):
             state["writes"] = state.get("writes", 0) + 1
             _count_files(state.setdefault("files", {}), paths)
-        if call.tool in _WEB or any(call.of(*_REQUESTS)):
+        if _is_request(call):
             state["requests"] = state.get("requests", 0) + 1
+
+
+def _begin(call: Call, number: str, state: dict[str, Any]) -> None:
+    """Note a call that writes or asks the web until it ends: calls that are made at once all count."""
+    paths = [fingerprint(path) for path in written(call)[:_MOST_IDS]]
+    if number and (paths or _is_request(call)):
+        running = state.setdefault("running", {})
+        running[number] = [time.time(), paths, _is_request(call)]
+        for old in [one for one, (began, *_) in running.items() if time.time() - began > _RUNNING]:
+            del running[old]  # another hook has denied it
+
+
+def _is_request(call: Call) -> bool:
+    return call.tool in _WEB or any(True for _ in call.of(*_REQUESTS))
 
 
 def _is_first(state: dict[str, Any], what: str, number: str) -> bool:
@@ -94,8 +113,9 @@ def _count_files(files: dict[str, int], paths: list[str]) -> None:
 
 def _keep_count(event: Any, options: Options) -> None:
     """Count the tokens and the time up to an event that is no call."""
-    with _counts(event, options):
-        pass
+    with _counts(event, options) as state:
+        if event.get("hook_event_name") in ("Stop", "UserPromptSubmit"):
+            state.pop("running", None)  # calls that have not ended were denied
 
 
 def _after_answer(event: Any, options: Options) -> None:
@@ -132,17 +152,22 @@ def _spend(state: dict[str, Any], usage: Usage) -> None:
 
 def _limits(call: Call, options: Options, state: dict[str, Any]) -> Iterator[_Limit]:
     """Yield the limits that are set, with what is used of each before this call."""
-    files = state.get("files", {})
-    per_file = max(((files.get(fingerprint(path), 0), path) for path in written(call)), default=(0, ""))
-    is_write, is_request = bool(per_file[1]), call.tool in _WEB or any(call.of(*_REQUESTS))
+    files = Counter(state.get("files", {}))
+    running = [one for number, one in state.get("running", {}).items() if number != call.fields.get("tool_use_id")]
+    for _, paths, _ in running:
+        files.update(paths)
+    writes = state.get("writes", 0) + sum(bool(paths) for _, paths, _ in running)
+    requests = state.get("requests", 0) + sum(asks for *_, asks in running)
+    per_file = max(((files[fingerprint(path)], path) for path in written(call)), default=(0, ""))
+    is_write, is_request = bool(per_file[1]), _is_request(call)
     rows: tuple[tuple[str, float, str, bool], ...] = (
         ("calls", state.get("calls", 0), "{used:,.0f} of {most:,.0f} tool calls", True),
         ("tokens", state.get("tokens", 0), "{used:,.0f} of {most:,.0f} tokens", True),
         ("cost", state.get("dollars", 0.0), "{used:.2f} of {most:.2f} US dollars", True),
         ("time", state.get("seconds", 0.0), "{minutes:,.0f} of {most_minutes:,.0f} minutes", True),
-        ("writes", state.get("writes", 0), "{used:,.0f} of {most:,.0f} writes", is_write),
+        ("writes", writes, "{used:,.0f} of {most:,.0f} writes", is_write),
         ("perFile", per_file[0], "{used:,.0f} of {most:,.0f} writes to " + _braced(per_file[1]), is_write),
-        ("requests", state.get("requests", 0), "{used:,.0f} of {most:,.0f} requests to the web", is_request),
+        ("requests", requests, "{used:,.0f} of {most:,.0f} requests to the web", is_request),
     )
     raised = state.get("raised", {})
     for name, used, text, applies in rows:
@@ -203,6 +228,8 @@ POLICY = Policy(
         "read from the transcripts of Claude Code, and from `usage` and `cost_usd` of `post:message`; a host that "
         "gives neither is estimated by the length of its messages, and a host without `post:message` has no tokens. A "
         "model without a price costs nothing: set `tokens` too. The answer that exceeds a limit has been paid for.\n\n"
+        "A call that writes or asks the web counts when it begins, so that calls that are made at once all count; if "
+        "it does not run, it counts for a minute, or until the next prompt.\n\n"
         "An event without a `session_id` is not counted."
     ),
 )  # fmt: skip

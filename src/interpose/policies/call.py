@@ -27,6 +27,7 @@ from .effects.output import consumed_commands
 from .effects.rows import written
 from .effects.service_tools import effects_of_service
 from .effects.tool_lines import directory_of_input, is_shell_tool, lines_of_input
+from .git_aliases import lines_of_aliases
 
 __all__ = ["SETTERS", "Call", "PlaceKind"]
 
@@ -63,10 +64,15 @@ class Call:
     @cached_property
     def cwd(self) -> str:
         """The directory in which the tool works: that of the event, or the one that the tool's input names."""
-        return directory_of_input(self.input, self._started_in, runs_lines=bool(self.lines))
+        return directory_of_input(self.input, self._started_in, runs_lines=bool(self._given))
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
+        """The command lines that the tool is given, and those that aliases of git in them stand for."""
+        return (*self._given, *lines_of_aliases(self._given, self.cwd, self.home))
+
+    @cached_property
+    def _given(self) -> tuple[Line, ...]:
         """The command lines that the tool is given."""
         if is_patch_tool(self.tool):  # whose command is a patch
             return ()

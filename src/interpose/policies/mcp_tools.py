@@ -37,7 +37,7 @@ def _before_call(event: Any, options: Options) -> Reply | None:
         return None
     call = Call(event, project_of(event, options))
     objections = [*_unlisted(call.tool, server, tool, options), *_imitations(call.tool, tool, options)]
-    with _pins(call.project) as state:
+    with _pins(call.project, sound=True) as state:
         found = list(_compared(call, server, tool, options, state))
         if any(one.action != "allow" for one in found):
             asked = state.setdefault("asked", {})
@@ -157,9 +157,9 @@ def _seen(
 
 
 @contextmanager
-def _pins(project: str) -> Iterator[dict[str, Any]]:
-    """Yield what was seen in a project; without a state directory, nothing was."""
-    with locked_json(_KIND, project, needed=False) as state:
+def _pins(project: str, *, sound: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield what was seen in a project; without a state directory, nothing was. ``sound`` refuses a damaged file."""
+    with locked_json(_KIND, project, needed=False, sound=sound) as state:
         yield state
 
 

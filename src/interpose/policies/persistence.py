@@ -18,6 +18,7 @@ from .start_files import START_FILES
 __all__ = ["POLICY"]
 
 _KINDS = ("write-files", "change-files", "change-mode", "open-permissions", "setuid")
+_DECODERS = frozenset({"base32", "base64", "gpg", "openssl", "rev", "uudecode", "xxd"})
 _INSTEAD = {
     "cron": "it runs without the agent's guards",
     "sshKeys": "a person has to give access to this account",
@@ -74,6 +75,8 @@ def _added_to(call: Call) -> frozenset[str]:
     """Return the commands that only add lines to files: ``echo … >> FILE``, ``tee -a FILE``."""
     found = set()
     for line in call.lines:
+        if any(command.name in _DECODERS for command in line.commands):
+            continue  # what is added cannot be read
         for command in line.commands:
             outputs = [one.operator for one in command.redirections if one.is_output]
             adds = command.name == "tee" and {"-a", "--append"} & set(command.parts)

@@ -21,8 +21,11 @@ _PARAMETERS = {
     "rewrite-remote-checked": "force",
     "delete-remote-ref": "delete",
     "change-branch": "delete",
+    "unprotect-branch": "delete",
     "commit-here": "work",
 }
+_MOST_SWITCHES = 20
+"""How many changes of the branch in a line are followed; after more it may be any."""
 _PLATFORMS = ("dokku", "gigalixir", "heroku", "piku", "scalingo")
 """Names that platforms give to the remote to which a program is pushed to run."""
 _INSTEAD = {
@@ -66,7 +69,7 @@ def _protected(effect: Effect, call: Call, patterns: tuple[str, ...]) -> str:
 def _branches(effect: Effect, call: Call) -> Iterator[str]:
     target = effect.target.removeprefix("refs/heads/").removeprefix("heads/")
     if effect.kind == "commit-here" or target == "HEAD":
-        yield from _current(effect, call)
+        yield from _with_settings(_current(effect, call), effect, call)
     elif not target and effect.kind != "change-branch":
         # ``git push main``: the word is a remote, and was most likely meant as the branch.
         yield from (value.removeprefix("alone=") for value in effect.values if value.startswith("alone="))
@@ -76,7 +79,43 @@ def _branches(effect: Effect, call: Call) -> Iterator[str]:
     elif target in (ONE, MANY) and "if merged" not in effect.values and not _is_tag(effect, call):
         yield from _current(effect, call)  # git push origin "$branch"
     elif target and ONE not in target and MANY not in target:
-        yield target
+        yield from _with_settings(iter((target,)), effect, call)
+
+
+def _with_settings(branches: Iterator[str], effect: Effect, call: Call) -> Iterator[str]:
+    """Yield branches, and where the repository's files say that they go: links, and the refspecs of the remote."""
+    repository = _repository(effect, call)
+    given = _given(effect)
+    for branch in branches:
+        yield branch
+        if repository is None or effect.kind == "change-branch":
+            continue
+        yield repository.resolve(branch)
+        if "source" in given:  # a refspec without a target
+            yield from _mapped(branch, repository, given)
+
+
+def _given(effect: Effect) -> dict[str, str]:
+    """Return the settings that a command has for itself, the remote, and a refspec without a target as ``source``."""
+    given = dict(value.split("=", 1) for value in effect.values if "=" in value)
+    return {key.lower(): value for key, value in given.items()}
+
+
+def _mapped(branch: str, repository: Repository, given: dict[str, str]) -> Iterator[str]:
+    """Yield where a branch that is pushed without a target goes."""
+    remote = given.get("remote") or _remote(branch, repository)
+    for refspec in repository.settings.get(f"remote.{remote}.push", ()):
+        source, _, target = refspec.removeprefix("+").partition(":")
+        name = source.removeprefix("refs/heads/")
+        if target and (fnmatch.fnmatchcase(branch, name) or name == "HEAD"):
+            yield target.removeprefix("refs/heads/")
+    if (given.get("push.default") or repository.setting("push.default")) in ("upstream", "tracking"):
+        yield repository.setting(f"branch.{branch}.merge").removeprefix("refs/heads/")
+
+
+def _remote(branch: str, repository: Repository) -> str:
+    names = (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote")
+    return next(filter(None, map(repository.setting, names)), "origin")
 
 
 def _is_tag(effect: Effect, call: Call) -> bool:
@@ -123,9 +162,33 @@ def _is_from_outside(effect: Effect, call: Call) -> bool:
 
 
 def _current(effect: Effect, call: Call) -> Iterator[str]:
+    """Yield the branches that may be the current one: those that the line switches to, and that of the repository."""
     repository = _repository(effect, call)
+    place = os.path.normpath(os.path.join(call.cwd, effect.directory or ""))
+    switches = []
+    for one in call.of("switch-branch", effect.kind):
+        if one is effect:
+            break
+        if one.kind == "switch-branch":
+            switches.append(one)
+    if len(switches) > _MOST_SWITCHES:
+        yield "*"
+    for one in reversed(switches[-_MOST_SWITCHES:]):
+        there = os.path.normpath(os.path.join(call.cwd, one.directory or "", *one.values[1:]))
+        if there == place or place.startswith(f"{there}/"):
+            is_known_branch = one.target != "-" and not one.target.startswith("@{-")  # the one before
+            yield one.target.removeprefix("refs/heads/") if is_known_branch else "*"
+            if _succeeds(one, repository):
+                return
     if repository is not None and repository.branch:
         yield repository.branch
+
+
+def _succeeds(switch: Effect, repository: Repository | None) -> bool:
+    """Return whether a line certainly switches to a branch: it exists, or is created and does not exist."""
+    if "reset" in switch.values[:1] or repository is None:
+        return True
+    return repository.has_branch(switch.target) != ("new" in switch.values[:1])
 
 
 def _repository(effect: Effect, call: Call) -> Repository | None:
@@ -135,24 +198,20 @@ def _repository(effect: Effect, call: Call) -> Repository | None:
 def _pushed_by_default(effect: Effect, call: Call) -> Iterator[str]:
     """Yield what ``git push`` without a refspec pushes to, as the repository's settings say."""
     repository = _repository(effect, call)
-    given = dict(value.split("=", 1) for value in effect.values if "=" in value)
-    settings = {key.lower(): value for key, value in given.items()}
-    if repository is None:
-        return
-    branch = repository.branch
-    default = settings.get("push.default") or repository.setting("push.default")
-    remote = (
-        repository.setting(f"branch.{branch}.pushremote") or repository.setting(f"branch.{branch}.remote") or "origin"
-    )
-    for refspec in repository.settings.get(f"remote.{remote}.push", ()):
-        source, _, target = refspec.removeprefix("+").partition(":")
-        yield (target or source).removeprefix("refs/heads/")
+    given = _given(effect)
+    default = given.get("push.default") or (repository.setting("push.default") if repository is not None else "")
     if default == "matching":
         yield "*"
-    if default in ("upstream", "tracking"):
-        yield repository.setting(f"branch.{branch}.merge").removeprefix("refs/heads/")
-    elif branch:
-        yield branch
+    for branch in _current(effect, call):
+        if default not in ("upstream", "tracking"):
+            yield branch
+        if repository is None:
+            continue
+        yield from _mapped(branch, repository, given)
+        remote = given.get("remote") or _remote(branch, repository)
+        for refspec in repository.settings.get(f"remote.{remote}.push", ()):
+            source, _, target = refspec.removeprefix("+").partition(":")
+            yield (target or source).removeprefix("refs/heads/")
 
 
 POLICY = Policy(
@@ -165,11 +224,14 @@ POLICY = Policy(
         action("push", "ask", "pushing to one"),
         action("unknownRefs", "ask", "pushing a branch or tag that a variable names which the line does not set"),
         action("force", "deny", "overwriting one on the remote, also with a lease"),
-        action("delete", "deny", "deleting, renaming or moving one, on the remote or here"),
+        action(
+            "delete", "deny", "deleting, renaming or moving one, on the remote or here, and taking its protection away"
+        ),
         action("work", "allow", "committing, merging and rebasing while it is the current branch"),
     ),
     recommended={"unknownRefs": "allow"},
     notes="`git push` without a branch pushes the current one: it is read from the repository's files, with "
-    "push.default "
-    "and the refspecs of the remote. Where no repository is found, it passes.",
+    "push.default and the refspecs of the remote. A switch of the branch in the same line, a worktree or clone that it "
+    "makes, links of branches, files that settings include, and aliases of git are followed. Where no repository is "
+    "found, it passes.",
 )

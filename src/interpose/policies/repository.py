@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from functools import cached_property
 
+from .git_settings import read_settings, text_of
+
 __all__ = ["Repository", "find_repository"]
 
-_LARGEST = 4 << 20
 _MOST_PARENTS = 100
+_MOST_LINKS = 5
 _LONGEST = 3.0
 _KNOWN_FILTERS = frozenset({"git-lfs clean -- %f", "git-lfs filter-process", "git-lfs filter-process --skip"})
 """Seconds that git may take."""
-_SECTION = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?\Z")
-
-
-def _text(path: str) -> str:
-    """Return the text of a file; empty if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_LARGEST)
-    except (OSError, ValueError):
-        return ""
 
 
 class Repository:
@@ -43,7 +33,21 @@ class Repository:
     @cached_property
     def branch(self) -> str:
         """The current branch; empty if there is none or it is unknown."""
-        return _branch_of(_text(os.path.join(self.git_dir, "HEAD"))) or self._branch_of_rebase()
+        return self.resolve(_branch_of(text_of(os.path.join(self.git_dir, "HEAD"))) or self._branch_of_rebase())
+
+    def resolve(self, branch: str) -> str:
+        """Return the branch that a name stands for: a branch may be a link to another (``git symbolic-ref``)."""
+        for _ in range(_MOST_LINKS):
+            text = text_of(os.path.join(self.common, "refs/heads", branch)) if branch else ""
+            if not text.startswith("ref:"):
+                break
+            branch = _branch_of(text)
+        return branch
+
+    def has_branch(self, name: str) -> bool:
+        """Return whether there is a branch of this name here."""
+        ref = f"refs/heads/{name}"
+        return os.path.isfile(os.path.join(self.common, ref)) or any(one.endswith(f" {ref}") for one in self._packed)
 
     def has_ref(self, name: str) -> bool:
         """Return whether a name is a branch, a tag, a remote's branch, or looks like a commit."""
@@ -64,7 +68,7 @@ class Repository:
 
     @cached_property
     def _packed(self) -> list[str]:
-        return [line for line in _text(os.path.join(self.common, "packed-refs")).splitlines() if line[:1] not in "#^"]
+        return [line for line in text_of(os.path.join(self.common, "packed-refs")).splitlines() if line[:1] not in "#^"]
 
     @cached_property
     def _remotes(self) -> list[str]:
@@ -76,12 +80,7 @@ class Repository:
     @cached_property
     def settings(self) -> dict[str, list[str]]:
         """The settings of the repository and of the user by name: ``branch.topic.merge``."""
-        found: dict[str, list[str]] = {}
-        config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-        files = (os.path.join(config, "git/config"), os.path.expanduser("~/.gitconfig"), f"{self.common}/config")
-        for path in (*files, f"{self.git_dir}/config.worktree"):
-            _read_settings(_text(path), found)
-        return found
+        return read_settings(self.git_dir, self.common, self.branch)
 
     def setting(self, name: str) -> str:
         """Return the last value of a setting; empty if it is not set."""
@@ -128,7 +127,7 @@ class Repository:
 
     def _branch_of_rebase(self) -> str:
         for name in ("rebase-merge/head-name", "rebase-apply/head-name"):
-            if branch := _branch_of(f"ref: {_text(os.path.join(self.git_dir, name))}"):
+            if branch := _branch_of(f"ref: {text_of(os.path.join(self.git_dir, name))}"):
                 return branch
         return ""
 
@@ -136,19 +135,6 @@ class Repository:
 def _branch_of(head: str) -> str:
     name = head.strip().removeprefix("ref:").strip()
     return name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else ""
-
-
-def _read_settings(text: str, found: dict[str, list[str]]) -> None:
-    section = ""
-    for line in text.splitlines():
-        rest = line
-        if head := _SECTION.match(line):
-            name = (head[2] or "").replace('\\"', '"').replace("\\\\", "\\")
-            section = f"{head[1].lower()}.{name}." if head[2] is not None else f"{head[1].lower()}."
-            rest = line[head.end() :]
-        if setting := _SETTING.match(rest):
-            value = re.split(r"\s[#;]", setting[2] or "", maxsplit=1)[0].strip().strip('"')
-            found.setdefault(section + setting[1].lower(), []).append("true" if setting[2] is None else value)
 
 
 def find_repository(directory: str) -> Repository | None:
@@ -159,7 +145,7 @@ def find_repository(directory: str) -> Repository | None:
         if os.path.isdir(git):
             return Repository(place, git, git)
         if os.path.isfile(git):
-            return _linked(place, _text(git))
+            return _linked(place, text_of(git))
         if os.path.isfile(os.path.join(place, "HEAD")) and os.path.isdir(os.path.join(place, "refs")):
             return Repository(place, place, place)
         parent = os.path.dirname(place)
@@ -174,5 +160,5 @@ def _linked(tree: str, text: str) -> Repository | None:
     if not text.startswith("gitdir:"):
         return None
     git_dir = os.path.normpath(os.path.join(tree, text.removeprefix("gitdir:").strip()))
-    common = _text(os.path.join(git_dir, "commondir")).strip()
+    common = text_of(os.path.join(git_dir, "commondir")).strip()
     return Repository(tree, git_dir, os.path.normpath(os.path.join(git_dir, common)) if common else git_dir)

@@ -20,6 +20,8 @@ from .changes import CHANGES, Change, changes_of, label_of
 from .effects import Effect, say
 from .effects.given_code import code_of
 from .effects.rows import written
+from .effects.texts import Texts
+from .git_settings import text_of
 from .guarded_files import guard_of, hidden_changes, is_own
 from .parameters import action, count, known_names
 from .policy import Action, Objection, Options, Policy
@@ -79,6 +81,8 @@ _OWN_IN_CODE = re.compile(
 _SETS_VARIABLES = frozenset({"mise.toml", ".mise.toml", "mise.local.toml", "devcontainer.json", "direnv.toml"})
 """Files that set variables for what runs later."""
 _LONGEST = 4_096
+_MOST_READ = 10
+_MOST_TEXT = 100_000
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "[::1]", "[::]", "127.1", "0"})  # noqa: S104 - compared
 
 
@@ -120,10 +124,18 @@ def _later(call: Call, changes: tuple[Change, ...], options: Options) -> Iterato
     for line in call.lines:
         for command in line.commands:
             texts += (*command.parts, *(one.text for one in command.redirections))
+        texts += Texts(line).files.values()  # what printf makes of its words
+    texts += _copied(call)
     if any(_SPOKEN_OF.search(text) for text in texts):
         yield Objection(
             options["own"], f"`{call.tool}` has something run later that concerns Interpose ({_INSTEAD['own']})"
         )
+
+
+def _copied(call: Call) -> list[str]:
+    """Return the texts of the files that the call reads, such as those that it adds to a start file."""
+    paths = [effect.target for effect in call.of("read-files") if is_known(effect.target)][:_MOST_READ]
+    return [text_of(os.path.join(call.cwd, path), _MOST_TEXT) for path in paths]
 
 
 def _is_start_file(change: Change, call: Call) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..handlers.projects import project_directory
-from ..matching.shell import Command
+from ..matching.shell import Command, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import kind_of_key
 from .call import Call
@@ -79,14 +79,25 @@ def project_of(event: Mapping[str, Any], options: Options) -> str:
 
 
 def same_call(call: Call) -> str:
-    """Return a text that is equal for calls that do the same: spaces in commands and the order of keys do not count."""
+    """Return a text that is equal for calls that do the same.
+
+    Spaces and comments in commands and the order of keys do not count.
+    """
     runs = any(kind_of_key(str(key)) == "command" for key in call.input)
     given = {
-        str(key): " ".join(value.split()) if kind_of_key(str(key)) == "command" and isinstance(value, str) else value
+        str(key): _same_line(value) if kind_of_key(str(key)) == "command" and isinstance(value, str) else value
         for key, value in call.input.items()
         if not (runs and key in _NEVER_THE_SAME)
     }
     return fingerprint([call.tool, given, call.cwd if runs else ""])
+
+
+def _same_line(text: str) -> Any:
+    """Return what is equal for lines that do the same: the words, or if there may be a comment, the commands."""
+    line = read_line(text) if "#" in text else None
+    if line is None or not line.is_whole or line.opaque:
+        return " ".join(text.split())
+    return [[one.parts, one.redirections, one.assigned, one.variables, one.directories] for one in line.commands]
 
 
 def fingerprint(value: Any, *, without_digits: bool = False) -> str:

@@ -42,6 +42,8 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         if is_used or _is_program(effect.target):
             said = say(effect, "leave the check on, or add the certificate")
             yield Objection(options["certificates" if is_used else "fetches"], said, effect.grade)
+    for effect in call.of("redirect-source"):
+        yield Objection(options["lookalikes"], say(effect), effect.grade)
     yield from _typos(call, options)
 
 
@@ -91,7 +93,8 @@ POLICY = Policy(
     judge=_judge,
     reads_lines=True,
     parameters=(
-        action("lookalikes", "ask", "hosts that only look like a well-known one, or hide behind a user in the URL"),
+        action("lookalikes", "ask", "hosts that only look like a well-known one, hide behind a user in the URL, or "
+               "stand in for another by a setting of git"),
         action("plainHttp", "ask", "http, ftp or git:// where the result is run, installed or cloned"),
         action("certificates", "ask", "no check of certificates where the result is run, installed or cloned"),
         action("settings", "ask", "no check of certificates in later commands: npm config set strict-ssl false"),

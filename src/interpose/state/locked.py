@@ -58,17 +58,20 @@ def session_state(session_id: str, part: str, *, needed: bool = True) -> Iterato
     with locked_json("sessions", session_id, needed=needed) as state:
         own = state.setdefault(part, {})
         if not isinstance(own, dict):
-            own = state[part] = {}
+            if needed:
+                raise StateUnavailable(f"what {part} keeps about the session is damaged")
+            own = {}
         yield own
-        if not own:
+        if not own and state.get(part) is own:
             del state[part]
 
 
 @contextmanager
-def locked_json(kind: str, key: str, *, needed: bool = True) -> Iterator[dict[str, Any]]:
+def locked_json(kind: str, key: str, *, needed: bool = True, sound: bool | None = None) -> Iterator[dict[str, Any]]:
     """Yield the content of a file, locked; write it back afterwards if it has changed.
 
-    Raise StateUnavailable if that fails; if the content is not needed, it is then empty, and changes are lost.
+    Raise StateUnavailable if that fails; if the content is not needed, it is then empty, and changes are lost. So it
+    is with a file that is damaged, which is left as it is; ``sound`` raises there though the content is not needed.
     """
     path = state_file(kind, key)
     if any(os.environ.get(name) for name in DRY_RUNS):
@@ -85,6 +88,11 @@ def locked_json(kind: str, key: str, *, needed: bool = True) -> Iterator[dict[st
     try:
         before = _first_line(descriptor)
         value = _parsed(before)
+        if value is None:
+            if needed if sound is None else sound:
+                raise StateUnavailable(f"{path} is damaged: a person has to remove it")
+            yield {}
+            return
         yield value
         after = json.dumps(value, separators=(",", ":")).encode() + b"\n"
         if after != before:
@@ -157,13 +165,15 @@ def _first_line(descriptor: int) -> bytes:
         return opened.readline(_LONGEST)
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    """Return the content; an empty one if there is none or it is damaged."""
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Return the content; an empty one if the file is new, and None if it is damaged."""
+    if not line:
+        return {}
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _write(descriptor: int, content: bytes, path: str, needed: bool) -> None:

@@ -63,6 +63,7 @@ KINDS: dict[str, str] = {
     "lose-stash": "deletes stashed changes {target}",
     "lose-commits": "deletes or moves the ref {target}, and with it the way to its commits",
     "change-branch": "deletes, renames or moves the branch {target}",
+    "unprotect-branch": "takes the protection of the branch {target} away",
     "lose-recovery": "deletes what git keeps to restore lost commits",
     "rewrite-history": "rewrites history {target}",
     "rewrite-remote": "overwrites {target} on the remote",
@@ -74,6 +75,9 @@ KINDS: dict[str, str] = {
     "amend": "rewrites the last commit",
     "skip-checks": "skips the checks of the project {target}",
     "change-remote": "changes a remote to {target}",
+    "redirect-source": "makes git go elsewhere: {target}",
+    "switch-branch": "switches to the branch {target}",
+    "git-alias": "runs what an alias of git stands for: {target}",
     # Machine.
     "disk-write": "writes to the disk {target}",
     "format-disk": "erases {target}",

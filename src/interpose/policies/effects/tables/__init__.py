@@ -23,6 +23,7 @@ FAMILIES: tuple[str, ...] = (
     "secrets",
     "files",
     "git",
+    "github",
     "interpreters",
     "machine",
     "privilege",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
-from ..rows import Arguments, Found, Program, Row
+from ..rows import RUNS, Arguments, Found, Program, Row, line_of
 
 __all__ = ["PROGRAMS"]
 
@@ -44,13 +44,72 @@ _CHECKOUT = (
     "ignore-skip-worktree-bits recurse-submodules=? no-recurse-submodules U=,unified= inter-hunk-context="
 )
 
+_SWITCH = (
+    "f,force,discard-changes c=,create= C=,force-create= d,detach m,merge t,track=? orphan= guess no-guess q,quiet "
+    "conflict= ignore-other-worktrees"
+)
+
+_CLONE = (
+    "l,local s,shared q,quiet v,verbose n,no-checkout bare mirror o=,origin= b=,branch= u=,upload-pack= reference= "
+    "dissociate separate-git-dir= depth= shallow-since= shallow-exclude= single-branch no-single-branch tags no-tags "
+    "recurse-submodules=?,recursive=? shallow-submodules j=,jobs= filter= c=,config= template= progress sparse "
+    "no-hardlinks remote-submodules also-filter-submodules bundle-uri= revision= server-option="
+)
+
 _RESTORE = (
     "s=,source= S,staged W,worktree p,patch q,quiet m,merge conflict= theirs ours overlay no-overlay "
     "pathspec-from-file= ignore-unmerged progress recurse-submodules U=,unified= inter-hunk-context="
 )
 
 
+_NEW, _RESET = "new", "reset"
+"""How a branch is switched to: it is created, which fails if it exists, or created or moved."""
+
+
+def _switched(arguments: Arguments, new: str, reset: str) -> Iterator[Found]:
+    """Find the branch that is the current one afterwards."""
+    operands = arguments.operands
+    if name := arguments.value(reset):
+        yield Found("switch-branch", name, (_RESET,))
+    elif name := arguments.value(new) or arguments.value("orphan"):
+        yield Found("switch-branch", name, (_NEW,))
+    elif len(operands) == 1 and arguments.dashes is None and not arguments.has("d"):
+        yield Found("switch-branch", operands[0])
+
+
+def _switch(arguments: Arguments) -> Iterator[Found]:
+    yield from _switched(arguments, "c", "C")
+
+
+def _worktree(arguments: Arguments) -> Iterator[Found]:
+    """Find the branch of a new worktree; without one it is named as the directory."""
+    place = arguments.operands[0] if arguments.operands else ""
+    named = arguments.operands[1:2] or [os.path.basename(place.rstrip("/"))]
+    for name in (arguments.value("B"), arguments.value("b"), named[0]):
+        if name and place:
+            yield Found("switch-branch", name, (_RESET, place))
+            return
+
+
+def _clone(arguments: Arguments) -> Iterator[Found]:
+    """Find the branch of a clone: ``*`` is that which the remote has chosen."""
+    if arguments.operands:
+        source = arguments.operands[0].rstrip("/").removesuffix(".git").removesuffix("/")
+        place = arguments.operands[1] if len(arguments.operands) > 1 else os.path.basename(source.replace(":", "/"))
+        yield Found("switch-branch", arguments.value("b") or _EVERYTHING, (_RESET, place))
+
+
+def _symbolic_ref(arguments: Arguments) -> Iterator[Found]:
+    """Find what makes HEAD or a branch a link to another: a push of such a branch pushes the other."""
+    name, target, *_ = *map(_short, arguments.operands), "", ""
+    if name == "HEAD" and target:
+        yield Found("switch-branch", target, (_RESET,))
+    elif target and arguments.operands[0].startswith("refs/heads/"):
+        yield Found("change-branch", target)
+
+
 def _checkout(arguments: Arguments) -> Iterator[Found]:
+    yield from _switched(arguments, "b", "B")
     operands, dashes = arguments.operands, arguments.dashes
     if arguments.has("p"):
         return
@@ -120,6 +179,8 @@ def _branch(arguments: Arguments) -> Iterator[Found]:
             yield from (Found("lose-commits", name, ("if it exists",)) for name in names[-1:])
         if arguments.has("M") or (arguments.has("m") and len(names) > 1):  # ``-m NAME`` renames the current one here
             yield Found("change-branch", names[0] if len(names) > 1 else "HEAD", tuple(names[-1:]))
+        if arguments.has("M", "m") and len(names) == 1:
+            yield Found("switch-branch", names[0], (_RESET,))
     elif arguments.has("f"):
         yield from _moves_branch(*names[:1])
 
@@ -144,6 +205,12 @@ def _short(ref: str) -> str:
     return ref.removeprefix("refs/").removeprefix("heads/") if ref.startswith("refs/heads/") else ref
 
 
+def _for_each(arguments: Arguments) -> Iterator[Found]:
+    """Read ``git for-each-repo``: its words are a command of git."""
+    words = [word for word in arguments.words if not word.startswith(("--config", "--keep-going"))]
+    yield Found(RUNS, line_of(["git", *words[words[:1] == ["for-each-repo"] :]]))
+
+
 # Remotes.
 
 _PUSH = (
@@ -158,7 +225,8 @@ _EVERYTHING = "*"
 def _push(arguments: Arguments) -> Iterator[Found]:
     if arguments.has("n"):
         return
-    values = (*arguments.options.get("c", ()), *(f"remote={name}" for name in arguments.operands[:1]))
+    remote = (arguments.operands or [arguments.value("repo") or ""])[0]
+    values = (*arguments.options.get("c", ()), f"remote={remote}")
     refs = list(_refspecs(arguments))
     if arguments.has("mirror"):
         yield Found("rewrite-remote", _EVERYTHING, values)
@@ -187,6 +255,7 @@ def _pushed(ref: str, arguments: Arguments, values: tuple[str, ...]) -> Found:
     if source.startswith("^"):
         return Found("push", "", values)
     name = _short(target or source) if target or not colon else ""
+    values = (*values, "named=" if colon else f"source={name}")
     if name == "@":
         name = "HEAD"
     if ref.removeprefix("+") == ":":
@@ -208,14 +277,6 @@ def _fetch(arguments: Arguments) -> Iterator[Found]:
                 yield from _moves_branch(_short(target))
             elif _short(source) != _short(target):
                 yield Found("change-branch", _short(target))
-
-
-def _gh_api(arguments: Arguments) -> Iterator[Found]:
-    method = (arguments.value("X") or "").upper()
-    for word in arguments.operands:
-        _, found, ref = word.partition("/git/refs/heads/")
-        if found and method in ("PATCH", "PUT", "DELETE"):
-            yield Found("delete-remote-ref" if method == "DELETE" else "rewrite-remote", ref)
 
 
 # The project's own checks.
@@ -251,9 +312,34 @@ def _computed(arguments: Arguments) -> Iterator[Found]:
         yield Found("computed-options")
 
 
+_COMMANDS = frozenset(
+    """
+    add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap
+    check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
+    config count-objects credential daemon describe diagnose diff diff-files diff-index diff-tree difftool fast-export
+    fast-import fetch fetch-pack filter-branch for-each-ref for-each-repo format-patch fsck gc grep hash-object help
+    index-pack init init-db instaweb interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit maintenance
+    merge merge-base merge-file merge-index merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs
+    patch-id prune pull push range-diff read-tree rebase receive-pack reflog remote repack replace request-pull rerere
+    reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-branch show-ref sparse-checkout
+    stage stash status stripspace submodule switch symbolic-ref tag update-index update-ref var verify-commit
+    verify-pack verify-tag version worktree write-tree
+""".split()
+)
+"""Subcommands of git: an alias of such a name is ignored."""
+
+
+def _alias(arguments: Arguments) -> Iterator[Found]:
+    """Find a subcommand that only an alias can be; what it stands for is in git's settings."""
+    name, *words = arguments.words or ("",)
+    if name and not name.startswith("-") and name not in _COMMANDS and ONE not in name and MANY not in name:
+        yield Found("git-alias", name, (line_of(words),))
+
+
 def _all(arguments: Arguments) -> Iterator[Found]:
     yield from _checks(arguments)
     yield from _computed(arguments)
+    yield from _alias(arguments)
 
 
 _CONFIG = (
@@ -296,7 +382,7 @@ _SHOWS = "log|diff|show|diff-tree|diff-index|diff-files|whatchanged|stash show"
 
 _GIT = Program(
     globals=_GLOBALS,
-    aka="git-*",
+    aka="git-* hub",
     dashed=True,
     directory=_directory,
     effects=_all,
@@ -327,11 +413,14 @@ _GIT = Program(
             "lose-changes:here",
             "-f",
             "switch",
-            "f,force,discard-changes c=,create= C=,force-create= d,detach m,merge t,track=? orphan= guess no-guess "
-            "q,quiet conflict= ignore-other-worktrees",
+            _SWITCH,
             also=True,
         ),
+        Row(_switch, (), "switch", _SWITCH, also=True),
         Row("lose-commits:value:C change-branch:value:C", "-C", "switch", "f,force c=,create= C=,force-create="),
+        Row(_worktree, (), "worktree add", "f,force b= B= d,detach checkout no-checkout lock reason= orphan q,quiet "
+            "track no-track guess-remote"),
+        Row(_clone, (), "clone", _CLONE, also=True),
         Row(_clean, (), "clean", "f,force d x X n,dry-run q,quiet i,interactive e=,exclude="),
         Row("lose-stash:each", (), "stash drop|stash clear", "q,quiet"),
         Row("lose-changes:all", "-f", "worktree remove", "f,force"),
@@ -366,6 +455,7 @@ _GIT = Program(
         ),
         Row(_update_ref, (), "update-ref", "d,delete m= no-deref stdin create-reflog z"),
         Row("lose-commits:all", "-d", "symbolic-ref", "d,delete m= q,quiet short"),
+        Row(_symbolic_ref, (), "symbolic-ref", "d,delete m= q,quiet short no-recurse"),
         Row(_fetch, (), "fetch|pull", "f,force p,prune t,tags a,all depth= q,quiet v,verbose j= o= "
         "upload-pack= r=?,rebase=? n"),
         Row("", "-n", "reflog expire|reflog delete", "n,dry-run"),
@@ -388,6 +478,9 @@ _GIT = Program(
         Row("rewrite-history", ("-d", "-f", "--graft"), "replace", "d,delete f,force edit g,graft l,list"),
         # Remotes.
         Row(_push, (), "push|send-pack", _PUSH),
+        Row("", "-n", "svn dcommit", "n,dry-run"),
+        Row("push:words", (), "svn dcommit", "n,dry-run"),
+        Row(_for_each, (), "for-each-repo"),
         Row("push:last", "#>=2", "subtree push", "P=,prefix= q,quiet d,debug"),
         Row("skip-checks", (), "commit-tree"),
         Row("change-remote:last", "#>=2", "remote set-url|remote add", "push add delete f t= m= tags no-tags mirror=?"),
@@ -400,12 +493,17 @@ _GIT = Program(
     ),
 )  # fmt: skip
 
+_JJ = "b=,bookmark=,branch= all tracked deleted N,allow-new dry-run remote= r=,revisions= c=,change= named="
+_SL = "f,force to=,t= r=,rev= create pushvars="
+
+
+def _everything(_arguments: Arguments) -> Iterator[Found]:
+    yield Found("push", _EVERYTHING)
+
+
 PROGRAMS = {
     "git": _GIT,
     "bfg": Program((Row("rewrite-history", "#>=1"),)),
-    "gh": Program(
-        (Row(_gh_api, (), "api", "X=,method= f=,raw-field= F=,field= H=,header= q=,jq= t=,template= input= hostname="),)
-    ),
     "hg": Program(
         (
             Row("lose-changes:here", ("-C",), "update|up|checkout|co", "C,clean r=,rev= c,check"),
@@ -417,6 +515,16 @@ PROGRAMS = {
         ),
         globals="R=,repository= cwd= config= q,quiet v,verbose y",
     ),
+    "jj": Program(
+        (
+            Row("", "--dry-run", "git push", _JJ),
+            Row("push:value:b", "-b", "git push", _JJ),
+            Row(_everything, ("--all", "--tracked"), "git push", _JJ),
+            Row("delete-remote-ref", "--deleted", "git push", _JJ),
+        ),
+        globals="R=,repository= ignore-working-copy at-operation= debug color= quiet no-pager config= config-file=",
+    ),
+    "sl": Program((Row("rewrite-remote:value:to", "-f --to", "push", _SL), Row("push:value:to", "--to", "push", _SL))),
     "svn": Program(
         (Row("lose-changes:each", (), "revert"), Row("lose-untracked:here", "--remove-unversioned", "cleanup"))
     ),

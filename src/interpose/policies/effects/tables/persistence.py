@@ -19,7 +19,7 @@ _ENDINGS = {
     "difftool": ("cmd", "path"), "mergetool": ("cmd", "path"), "alias": None, "pager": None, "includeif": ("path",),
     "credential": ("helper",), "gpg": ("program",), "man": ("cmd",), "browser": ("cmd",),
     "remote": ("vcs", "uploadpack"),
-    "hook": ("command",), "trailer": ("cmd", "command"), "sendemail": ("smtpserver",),
+    "hook": ("command",), "submodule": ("update",), "trailer": ("cmd", "command"), "sendemail": ("smtpserver",),
 }  # fmt: skip
 _ORDINARY = frozenset({
     "vim", "vi", "nvim", "nano", "emacs", "emacsclient", "code", "code-insiders", "codium", "subl", "atom", "mate",
@@ -33,6 +33,7 @@ _ORDINARY = frozenset({
     "docx2txt", "pandoc", "odt2txt", "openssl", "pre-commit", "lefthook", "husky", "lint-staged",
 })  # fmt: skip
 """Programs that are usual as values: editors, pagers, stores of passwords, tools for comparing."""
+_INSTEAD = (".insteadof", ".pushinsteadof")
 _SHELL = frozenset("|;&$`<>(){}\n")
 _WRITES = "add unset unset-all replace-all global local system worktree f=,file= type= e,edit bool int path null,z"
 _READS = ("get", "get-all", "get-regexp", "list", "l", "get-urlmatch", "show-origin", "show-scope", "name-only")
@@ -52,6 +53,16 @@ def _git(arguments: Arguments) -> Iterator[Found]:
         return
     if len(words) >= 2 and _is_command(words[0].lower(), words[1]):
         yield Found("persist-command", f"{words[0]} = {words[1]}")
+    if len(words) >= 2 and words[0].lower().startswith("url.") and words[0].lower().endswith(_INSTEAD):
+        base = words[0][len("url.") :].rpartition(".")[0]
+        if _host(base) != _host(words[1]):
+            yield Found("redirect-source", f"{base} in place of {words[1]}")
+
+
+def _host(address: str) -> str:
+    """Return the host of an address as git writes it: a URL, or ``user@host:path``."""
+    rest = address.partition("://")[2] or address
+    return rest.partition("/")[0].rpartition("@")[2].partition(":")[0].lower().removeprefix("ssh.")
 
 
 def _is_command(key: str, value: str) -> bool:
@@ -59,7 +70,7 @@ def _is_command(key: str, value: str) -> bool:
     endings = _ENDINGS.get(section, ())
     if key not in _COMMANDS and (section not in _ENDINGS or (endings is not None and not rest.endswith(endings))):
         return False
-    if section == "alias":
+    if section in ("alias", "submodule"):
         return value.startswith("!") and not _is_ordinary(value[1:])
     if key in ("core.hookspath", "init.templatedir", "include.path") or section == "includeif":
         return value not in ("", "/dev/null")
