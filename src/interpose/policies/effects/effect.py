@@ -67,7 +67,7 @@ KINDS: dict[str, str] = {
     "lose-recovery": "deletes what git keeps to restore lost commits",
     "rewrite-history": "rewrites history {target}",
     "rewrite-remote": "overwrites {target} on the remote",
-    "rewrite-remote-checked": "overwrites {target} on the remote if nobody else has pushed",
+    "rewrite-remote-checked": "overwrites {target} on the remote unless others have pushed",
     "delete-remote-ref": "deletes {target} on the remote",
     "delete-tag": "deletes the tag {target}",
     "push": "pushes to {target}",
