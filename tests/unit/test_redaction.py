@@ -1,12 +1,15 @@
 """Redaction: what a secret looks like, what does not look like one, and what stands in its place."""
 
+import base64
 import json
+import re
 import time
+from urllib.parse import quote
 
 import pytest
 
-from interpose.audit.redact import Redactor, is_redacted, secrets_of
-from interpose.audit.secret_patterns import is_secret_name
+from interpose.redaction import Redactor, is_redacted, secrets_of
+from interpose.redaction.names import is_secret_name
 
 KEY = b"a key for the tests"
 
@@ -66,6 +69,53 @@ NAMED = {
     "AWS": ("aws_secret_access_key = {}", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     "Azure": ("DefaultEndpointsProtocol=https;AccountKey={};", "AbCdEfGhIjKlMnOp0123456789+/=="),
     "a key that looks like one": ("license_key: {}", "A1b2-C3d4-E5f6-G7h8"),
+    "a name and a value": ('[{{"name": "API_KEY", "value": "{}"}}]', "hunter2x"),
+    "a name and a value in YAML": ("- name: API_KEY\n  value: {}\n", "hunter2x"),
+    "a value and a name": ('{{"value": "{}", "name": "API_KEY"}}', "hunter2x"),
+    "a field called pass": ("smtp:\n  pass: {}\n", "hunter2x"),
+    "a block of YAML": ("a:\n  password: |\n    {}\n  b: c\n", "hunter2x\n    and more"),
+    "a folded block of YAML": ("client_secret: >-\n  {}\nb: c\n", "hunter2x"),
+    "the next line": ("password:\n  {}\n", "hunter2x"),
+    "an XML element": ("<password>{}</password>", "hunter2x"),
+    "an XML attribute": ('<db user="bob" password="{}"/>', "hunter2x"),
+    "an XML pair": ('<add key="ApiSecret" value="{}" />', "hunter2x"),
+    "an XML property": ('<property name="db.password">{}</property>', "hunter2x"),
+    "netrc": ("machine example.com login bob password {}", "hunter2x"),
+    "pgpass": ("db.example.com:5432:shop:bob:{}\n", "hunter2x"),
+    "docker login": ("docker login -u bob -p {} registry.example.com", "hunter2x"),
+    "redis-cli": ("redis-cli -h cache -a {} ping", "hunter2x"),
+    "redis-server": ("redis-server --requirepass {}", "hunter2x"),
+    "az login": ("az login --service-principal -u app -p {} --tenant t", "hunter2x"),
+    "aws configure": ("aws configure set aws_secret_access_key {}", "hunter2x"),
+    "ldapsearch": ("ldapsearch -D cn=admin -w {} -b dc=x", "hunter2x"),
+    "a password on the input": ("echo {} | docker login -u bob --password-stdin", "hunter2x"),
+    "a password in a here-string": ("docker login --password-stdin <<< '{}'", "hunter2x"),
+    "chpasswd": ("echo 'bob:{}' | chpasswd", "hunter2x"),
+    "openssl": ("openssl rsa -passin pass:{} -in k", "hunter2x"),
+    "fish": ("set -gx API_TOKEN {}", "hunter2x"),
+    "an @ in the password of a URL": ("postgres://bob:{}@db:5432/shop", "hunter@2x"),
+    "a slash in the password of a URL": ("postgres://bob:{}@db:5432/shop", "hunter/2x"),
+    "a cookie that is set": ("Set-Cookie: sid={}; Path=/", "hunter2x"),
+    "a cookie of curl": ("curl -b 'session={}' https://example.com", "hunter2x"),
+    "a digest": ('Authorization: Digest username="bob", response="{}"', "hunter2x"),
+    "a connection string": ("Server=db;User Id=bob;Password={};Encrypt=true", "hunter2x"),
+    "SQL": ("CREATE USER bob IDENTIFIED BY '{}';", "hunter2x"),
+    "a function of two texts": ("define('DB_PASSWORD', '{}');", "hunter2x"),
+    "a method": ('builder.setPassword("{}")', "hunter2x"),
+    "a type": ('const token: string = "{}"', "hunter2x"),
+    "a sentence": ("the password is {}", "hunter2x"),
+    "CSV": ("user,password,note\nbob,{},x\n", "hunter2x"),
+    "a table": ("| user | password |\n| --- | --- |\n| bob | {} |\n", "hunter2x"),
+    "a crypted password": ("bob:{}:19000:0", "$6$abcdefgh$" + "1bCd" * 10),
+    "mixed case": ("PaSsWoRd={}", "hunter2x"),
+    "an escaped letter": ('{{"pass\\u0077ord": "{}"}}', "hunter2x"),
+    "a letter of a URL": ("%70assword%3D{}", "hunter2x"),
+    "HTML": ("&lt;password&gt;{}&lt;/password&gt;", "hunter2x"),
+    "a character of no width": ("pass\u200bword={}", "hunter2x"),
+    "full-width letters": ("ｐａｓｓｗｏｒｄ＝{}", "hunter2x"),
+    "a line that goes on": ("export DB_PASS\\\nWORD={}", "hunter2x"),
+    "a text that looks like a mark": ("password=[redacted:{}:00000000]", "hunter2x"),
+    "after a text that looks like a mark": ("password=[redacted:pem:00000000]{}", "hunter2x"),
 }
 HARMLESS = [
     "ls -la src",
@@ -94,6 +144,21 @@ HARMLESS = [
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "import keyring; keyring.get_keyring()",
     "author: Jane Doe",
+    "docker run -p 8080:80 -u 1000:1000 nginx",
+    "http://localhost:3000/@vite/client",
+    "password: your-password-here",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer ${TOKEN}",
+    "self.password = password",
+    "token = token_from_header",
+    "set token expiry to one hour",
+    "Set-Cookie: foo=bar; Path=/",
+    "cache_key: user:123:profile",
+    "<password>required</password>",
+    '{"key": "ABC-1234", "name": "token"}',
+    "| token | string |\n| name | string |",
+    "from tokens import tokenizer, password_hash",
+    "data: aGVsbG8gd29ybGQsIHRoaXMgaXMgdGV4dA==",
 ]
 
 
@@ -210,6 +275,75 @@ def test_what_is_a_secret_in_one_place_of_a_value_goes_everywhere_in_it():
     assert "horse" not in str(made)
     assert made["said"][0].startswith("no: [redacted:repeated:")
     assert made["x"].startswith("[redacted:repeated:")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "API_KEY", "value": "hunter2x"},
+        {"Key": "db_password", "Value": "hunter2x"},
+        {"value": "hunter2x", "name": "GITHUB_TOKEN"},
+        {"user": "bob", "pass": "hunter2x"},
+        ["X-Api-Key", "hunter2x"],
+        [["Accept", "*/*"], ["Authorization", "hunter2x"]],
+        ["docker", "login", "-u", "bob", "-p", "hunter2x"],
+        ["curl", "-u", "bob:hunter2x", "https://example.com"],
+        ["deploy", "--token", "hunter2x"],
+        {"a": json.dumps({"b": json.dumps({"c": json.dumps({"password": "hunter2x"})})})},
+        {"password=hunter2x": 1},
+        {"file_path": "/tmp/token=hunter2x/x"},
+        {"runs": [{"error": {"code": "raised", "text": "ValueError: bad password 'hunter2x'"}}]},
+    ],
+    ids=str,
+)
+def test_a_secret_is_found_by_where_it_is_in_a_value(value):
+    assert "hunter2x" not in json.dumps(redactor().value(value))
+
+
+def test_the_name_of_something_is_no_secret():
+    value = {"key": "0123456789abcdef0123456789abcdef", "name": "token", "session_id": "e9bc951f-64b9-499a-b8b5"}
+
+    assert redactor().value(value) == value
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda data: base64.b64encode(data).decode(),
+        lambda data: base64.b64encode(b"ab" + data + b"c").decode(),
+        lambda data: base64.urlsafe_b64encode(b"x" + data).decode(),
+        lambda data: data.hex(),
+        lambda data: data.hex().upper(),
+        lambda data: quote(data, safe=""),
+        lambda data: json.dumps(json.dumps(json.dumps(data.decode()))),
+    ],
+)
+def test_a_secret_value_of_the_environment_is_found_in_any_encoding(encode):
+    take = redactor(DEPLOY_TOKEN='p4ss/w"ord+?>x')
+    text = f"it says {encode(b'p4ss/w' + bytes([34]) + b'ord+?>x')} here"
+
+    made = take.value({"text": text})["text"]
+
+    assert take.suspects(json.dumps({"text": text}).encode())
+    assert made.startswith("it says ")
+    assert "[redacted:environment:" in made
+
+
+@pytest.mark.parametrize("text", ["password=hunter2x", "A=1\nAPI_TOKEN=hunter2x\n", SECRETS["github"], SECRETS["pem"]])
+def test_a_secret_is_found_in_base64_and_hex(text):
+    inside = f"some text {text} more".encode()
+    encoded = base64.b64encode(inside).decode()
+
+    for given in (encoded, inside.hex(), "\n".join(encoded[at : at + 64] for at in range(0, len(encoded), 64))):
+        assert redactor()(f"echo {given} | base64 -d").startswith("echo [redacted:encoded:")
+
+
+def test_the_rest_of_a_line_and_of_a_block_stays():
+    text = "a:\n  password: |\n    hunter2x\n  b: c\nurl: postgres://bob:x@y1@db:5432/shop\n"
+
+    made = re.sub(r"\[redacted:\w+:[0-9a-f]{8}\]", "X", redactor()(text))
+
+    assert made == "a:\n  password: |\n    X\n  b: c\nurl: postgres://bob:X@db:5432/shop\n"
 
 
 def test_keys_of_mappings_are_texts_too():

@@ -1,0 +1,1 @@
+"""How many planted secrets redaction finds, and what it takes from ordinary lines; see the README one level up."""
