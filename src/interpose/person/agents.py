@@ -1,0 +1,138 @@
+"""The processes that run agents, as they were registered: a file for each in the user's state directory.
+
+``interpose fire --reply`` registers the programs above it at every event, and a session the process that it is in. So
+this module is on the hot path: it loads nothing, reads some lines below /proc and creates a file per process once. The
+name of a file is the process id and the start time, which together name one process until the next boot.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..state.directories import state_path
+from .programs import EDITORS, LOGINS, MULTIPLEXERS, SHELLS, TERMINALS
+
+__all__ = ["register_callers", "register_this_process", "registered_agents", "stat_of"]
+
+_FOLDER = "agents"
+_HIGHEST = 16
+"""How many processes above a hook are looked at."""
+_YOUNG = 100
+"""How much older than a hook the shell that runs it is, in hundredths of a second."""
+_ROOTS = frozenset(("crond", "cron", "init", "launchd", "login", "su", "sudo", "systemd"))
+"""Programs that start programs of persons and of agents alike."""
+
+_done: list[int] = []
+
+
+def stat_of(pid: int | str) -> tuple[str, list[str]] | None:
+    """Return a process's name and the fields of /proc/PID/stat from its state on; None if it is not there."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as opened:
+            text = opened.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    before, _, after = text.rpartition(")")
+    return before.partition("(")[2], after.split()
+
+
+def register_this_process() -> None:
+    """Register this process as an agent, once; a failure is of no consequence for the agent."""
+    pid = os.getpid()
+    if pid in _done:
+        return
+    _done[:] = [pid]
+    found = stat_of(pid)
+    _register(pid, found[1][19] if found is not None else "0")
+
+
+def register_callers() -> None:
+    """Register the programs above this process, which is a hook, up to the person's shell, terminal or session.
+
+    The first program is the agent, or a program that it runs its hooks with. An editor that runs hooks itself is an
+    agent, with all its processes. Without /proc, only the parent is registered.
+    """
+    pid, below = os.getppid(), stat_of("self")
+    if below is None:
+        _register(pid, "0")
+        return
+    child, first, editor = below[1], True, ""
+    for _ in range(_HIGHEST):
+        found = stat_of(pid)
+        if found is None:
+            return
+        comm, fields = found
+        program = _program(pid, comm)
+        if _stops(pid, program, fields, child, first) and program != editor:
+            return
+        is_host = program not in SHELLS or int(below[1][19]) - int(fields[19]) > _YOUNG  # not one for this hook alone
+        if is_host and not _register(pid, fields[19]):
+            return  # it is registered already, and with it those above
+        editor = program if program in EDITORS else ""
+        first = first and program in SHELLS
+        pid, child = int(fields[1]), fields
+
+
+def _program(pid: int, comm: str) -> str:
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:  # a process of another user
+        return comm
+
+
+def _stops(pid: int, program: str, fields: list[str], child: list[str], first: bool) -> bool:
+    """Return whether a process belongs to the person, so that neither it nor those above are the agent."""
+    if pid <= 1:
+        return pid == 0 or not first or program in SHELLS or program in _ROOTS
+    if program in SHELLS:  # one that gives each command a process group of its own is a person's
+        same_session, same_group = child[3] == fields[3], child[2] == fields[2]
+        return fields[4] != "0" and same_session and not same_group
+    if program in EDITORS:
+        return not first
+    return program in _ROOTS or program in TERMINALS or program in MULTIPLEXERS or program in LOGINS
+
+
+def _register(pid: int, started: str) -> bool:
+    """Register a process; return whether it is new."""
+    path = state_path(os.path.join(_FOLDER, f"{pid}.{started}"))
+    if os.path.lexists(path):
+        return False
+    try:
+        folder = os.path.dirname(path)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _drop_ended(folder)
+    except OSError:
+        return False  # then only the other evidence of an agent counts
+    return True
+
+
+def _drop_ended(folder: str) -> None:
+    """Remove the files of processes that have ended: so there are no more files than processes."""
+    for name in os.listdir(folder):
+        pid, _, started = name.partition(".")
+        if not pid.isdigit() or not _runs(int(pid), started):
+            os.unlink(os.path.join(folder, name))
+
+
+def _runs(pid: int, started: str) -> bool:
+    if started == "0":  # without /proc
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            pass
+        return True
+    found = stat_of(pid)
+    return found is not None and found[1][19] == started
+
+
+def registered_agents() -> frozenset[int]:
+    """Return the registered processes that still run."""
+    try:
+        names = os.listdir(state_path(_FOLDER))
+    except OSError:
+        return frozenset()
+    parts = (name.partition(".") for name in names)
+    return frozenset(int(pid) for pid, _, started in parts if pid.isdigit() and _runs(int(pid), started))
