@@ -1,4 +1,4 @@
-"""Files that are found arm only after the person has said so, for exactly what is in them and in what they name.
+"""Files that are found arm only after the person has said so, and what runs is what was trusted.
 
 The record of that lies with the person. Nothing in a project can write itself into it.
 """
@@ -16,11 +16,13 @@ from tests.faults.hosts import program
 
 from interpose import ConfigError, Hooks
 from interpose.config import parse_cache
-from interpose.config.load import Origin, find_sources, load_sources
-from interpose.config.trust import TrustStore
+from interpose.config.read import Source
+from interpose.config.review import Review, review
+from interpose.config.trust import TrustStore, trust
 from interpose.events import TABLE
 
 OURS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "INTERPOSE_TRUST", "INTERPOSE_OFF")
+DENY = "def check(event):\n    return {'decision': 'deny'}\n"
 GUARD = "hooks:\n  PreToolUse:\n    - {name: guard, command: 'echo no >&2; exit 2'}\n"
 
 
@@ -51,21 +53,31 @@ class Project:
         path.write_text(text)
         return path
 
-    def origin(self) -> Origin:
-        (origin,) = load_sources(TABLE, find_sources(str(self.folder))).origins
-        return origin
+    def review(self) -> Review:
+        """Read it as it is now."""
+        return review(TABLE, Source(str(self.file), "project", None, found=True))
+
+    def changes(self) -> dict[str, str]:
+        """Return the originals that are not as they were trusted."""
+        (origin,) = Hooks.discover(self.folder, changed="keep").origins
+        return {os.path.relpath(path, self.folder): how for path, how in origin.changes}
+
+    def denies(self, cwd: Path | None = None) -> bool:
+        """Fire an event and return whether it is denied."""
+        hooks = Hooks.discover(self.folder, changed="keep")
+        return hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={}, cwd=str(cwd or self.folder)).denied
 
     def trust(self) -> None:
         """Do what the person does after a look at it."""
-        TrustStore().trust(self.origin())
+        trust(self.file)
 
     @property
     def armed(self) -> list[str | None]:
-        return [hook.name for hook in Hooks.discover(self.folder)]
+        return [hook.name for hook in Hooks.discover(self.folder, changed="keep")]
 
     @property
     def warnings(self) -> list[str]:
-        return [str(problem) for problem in Hooks.discover(self.folder).warnings]
+        return [str(problem) for problem in Hooks.discover(self.folder, changed="keep").warnings]
 
 
 @pytest.fixture
@@ -139,23 +151,24 @@ def test_a_file_that_is_named_is_trusted_by_that(project: Project) -> None:
     assert project.armed == []
 
 
-def test_claude_settings_that_are_found_wait_for_trust_too(project: Project, tmp_path: Path) -> None:
+def test_claude_settings_that_are_found_wait_for_trust_too(project: Project) -> None:
     """Fault 193"""
     handler = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh'}
-    project.write(".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}}))
-    script = project.write(".claude/hooks/check.sh", "exit 0\n")
-
-    def origin() -> Origin:
-        (found,) = load_sources(TABLE, find_sources(str(project.folder), "claude")).origins
-        return found
+    settings = {"hooks": {"PreToolUse": [{"hooks": [handler]}]}}
+    file = project.write(".claude/settings.json", json.dumps(settings))
+    script = project.write(".claude/hooks/check.sh", "#!/bin/sh\nexit 2\n")
+    script.chmod(0o755)
 
     assert list(Hooks.discover(project.folder, dialect="claude")) == []
-    assert list(origin().references) == [str(script)]
-    TrustStore().trust(origin())
-    assert len(list(Hooks.discover(project.folder, dialect="claude"))) == 1
+    trust(file)
+    hooks = Hooks.discover(project.folder, dialect="claude")
+    assert [list(origin.references) for origin in hooks.origins] == [[str(script)]]
 
-    script.write_text("exit 2\n")
-    assert list(Hooks.discover(project.folder, dialect="claude")) == []
+    script.write_text("exit 0\n")
+    hooks = Hooks.discover(project.folder, dialect="claude", changed="keep")
+    assert hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={}).denied
+    with pytest.raises(ConfigError, match=r"settings\.json: not as it was trusted: hooks/check\.sh is changed"):
+        Hooks.discover(project.folder, dialect="claude")
 
 
 @pytest.mark.parametrize("value", ["all", " all ", "x,all", "digest"])
@@ -163,7 +176,7 @@ def test_a_machine_without_a_person_trusts_by_its_environment(
     project: Project, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fault 194"""
-    digest = project.origin().digest
+    digest = project.review().digest
     monkeypatch.setenv("INTERPOSE_TRUST", f"{'0' * 64}, {digest} ,x" if value == "digest" else value)
 
     assert project.armed == ["guard"]
@@ -177,9 +190,8 @@ def test_no_other_word_in_the_environment_trusts_anything(
     project: Project, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fault 194: there is no implicit trust in a run without a terminal."""
-    digest = project.origin()
-    assert digest.sha256 != digest.digest or not digest.references
-    monkeypatch.setenv("INTERPOSE_TRUST", digest.sha256 if value == "sha256" else value)
+    (sha256,) = project.review().originals.values()
+    monkeypatch.setenv("INTERPOSE_TRUST", sha256 if value == "sha256" else value)
 
     assert project.armed == []
 
@@ -247,60 +259,70 @@ def test_a_home_that_depends_on_where_the_host_stands_is_none(
     assert project.armed == []
 
 
-# 196, 201: any change takes trust back.
+# 196, 201: a change has no effect until it is trusted, and is reported.
 
 NAMED: dict[str, tuple[str, dict[str, str]]] = {
-    "the file itself": ("command: 'true'", {}),
-    "a script": ("type: command, handler: ./check.sh", {"check.sh": "exit 0"}),
-    "a Python script": ("type: command, handler: check.py --fast", {"check.py": "pass"}),
-    "a script as an argument": ("type: command, handler: python3 check.py", {"check.py": "pass"}),
-    "a script in a line for the shell": ("command: 'sh -e .interpose/check.sh'", {"check.sh": "exit 0"}),
-    "a script after a semicolon": ("command: 'cd /;/bin/true&&./.interpose/check.sh'", {"check.sh": "exit 0"}),
-    "a script in a substitution": ("command: 'x=`.interpose/check.sh`; exit $x'", {"check.sh": "exit 0"}),
-    "a script that is assigned": ("command: 'RULES=.interpose/rules.txt exec true'", {"rules.txt": "a"}),
-    "a script by the project": ("command: '\"${CLAUDE_PROJECT_DIR}\"/check.sh'", {"check.sh": "exit 0"}),
-    "a script with args": ("command: sh, args: [check.sh]", {"check.sh": "exit 0"}),
-    "a module": ("handler: mine.check", {"mine.py": "def check(event): ..."}),
-    "a module with a colon": ("handler: 'mine:check'", {"mine.py": "def check(event): ..."}),
-    "a package": ("handler: mine.check", {"mine/__init__.py": "def check(event): ..."}),
-    "a module of a package": ("handler: mine.rules.check", {"mine/rules.py": "def check(event): ..."}),
-    "a sibling in a package": ("handler: mine.rules.check", {"mine/words.py": "x = 1", "mine/rules.py": "from . import words"}),
-    "a module in a process": ("handler: mine.check, isolate: process", {"mine.py": "def check(event): ..."}),
+    "the file itself": ("command: 'exit 2'", {}),
+    "a script": ("type: command, handler: ./check.sh", {"check.sh": "exit 2"}),
+    "a Python script": ("type: command, handler: check.py --fast", {"check.py": "exit(2)"}),
+    "a script as an argument": ("type: command, handler: python3 check.py", {"check.py": "exit(2)"}),
+    "a script in a line for the shell": ("command: 'sh -e .interpose/check.sh'", {"check.sh": "exit 2"}),
+    "a script after a semicolon": ("command: '(cd /;/bin/true)&&./.interpose/check.sh'", {"check.sh": "exit 2"}),
+    "a script in a substitution": ("command: 'x=`.interpose/check.sh`; exit $x'", {"check.sh": "echo 2"}),
+    "a file that is assigned": ("command: 'RULES=.interpose/rules; exit `cat $RULES`'", {"rules": "2"}),
+    "a script by the project": ("command: '\"${CLAUDE_PROJECT_DIR}\"/.interpose/check.sh'", {"check.sh": "exit 2"}),
+    "a script with args": ("command: sh, args: [.interpose/check.sh]", {"check.sh": "exit 2"}),
+    "a module": ("handler: mine.check", {"mine.py": DENY}),
+    "a module with a colon": ("handler: 'mine:check'", {"mine.py": DENY}),
+    "a package": ("handler: mine.check", {"mine/__init__.py": DENY}),
+    "a module of a package": ("handler: mine.rules.check", {"mine/rules.py": DENY, "mine/__init__.py": ""}),
+    "a sibling in a package": ("handler: mine.rules.check", {"mine/words.py": DENY, "mine/rules.py": "from .words import check"}),
+    "a sibling": ("handler: mine.check", {"words.py": DENY, "mine.py": "from words import check"}),
+    "a module in a process": ("handler: mine.check, isolate: process", {"mine.py": DENY}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", NAMED)
-def test_a_change_of_what_runs_takes_trust_back(project: Project, what: str) -> None:
+def test_a_change_of_what_runs_has_no_effect_until_it_is_trusted(project: Project, what: str) -> None:
     """Faults 193, 196, 201"""
     hook, files = NAMED[what]
     project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, {hook}}}\n")
-    paths = [project.write(f".interpose/{name}", f"{text}\n") for name, text in files.items()] or [project.file]
+    for name, text in files.items():
+        project.write(f".interpose/{name}", f"#!/bin/sh\n{text}\n" if name.endswith(".sh") else text).chmod(0o755)
+    path = project.folder / ".interpose" / next(iter(files), "hooks.yaml")
     project.trust()
-    assert project.armed == ["guard"]
+    assert project.denies()
 
-    before = paths[0].read_text()
-    paths[0].write_text(f"{before}# changed\n")
-    assert project.armed == []
-    assert TrustStore().difference(project.origin()) == [(str(paths[0]), "changed")]
+    before = path.read_text()
+    path.write_text(before.replace("2", "0").replace("deny", "allow"))
 
-    paths[0].write_text(before)
-    assert project.armed == ["guard"]
+    assert project.denies()
+    assert project.changes() == {os.path.relpath(path, project.folder): "changed"}
+    with pytest.raises(ConfigError, match="not as it was trusted"):
+        Hooks.discover(project.folder)
 
-    if paths[0] != project.file:
-        paths[0].unlink()
-        assert project.armed == []
+    path.write_text(before)
+    assert project.changes() == {}
+
+    path.unlink()
+    assert project.denies()
+    assert project.changes() == {os.path.relpath(path, project.folder): "gone"}
 
 
-def test_a_change_of_an_arma_file_takes_trust_back(project: Project) -> None:
+def test_a_change_of_an_arma_file_has_no_effect_until_it_is_trusted(project: Project) -> None:
     """Fault 196"""
     script = project.write(".interpose/lines.arma", "hook PreToolUse /deny no\n")
     project.file.write_text("scripts: [lines.arma]\n")
     project.trust()
-    assert len(project.armed) == 1
+    (hook,) = Hooks.discover(project.folder)
+    assert hook.source == f"{script}:1:1"
 
     script.write_text("hook PreToolUse /context no\n")
 
-    assert project.armed == []
+    assert project.denies()
+
+    project.trust()
+    assert not project.denies()
 
 
 @pytest.mark.parametrize(
@@ -308,100 +330,104 @@ def test_a_change_of_an_arma_file_takes_trust_back(project: Project) -> None:
     [
         ("type: command, handler: ./check.sh", "check.sh"),
         ("command: 'sh .interpose/check.sh'", "check.sh"),
+        ("command: 'cd .interpose && ./check.sh'", "check.sh"),
         ("handler: mine.check", "mine.py"),
         ("handler: mine.check", "mine/__init__.py"),
-        ("handler: mine.check", "mine.so"),
-        ("handler: mine.check", "mine.pyc"),
-        ("handler: mine.rules.check", "mine/other.py"),
-        ("handler: json.dumps", "json.py"),
+        ("handler: mine.rules.check", "mine/rules.py"),
     ],
 )
-def test_a_file_that_turns_up_later_takes_trust_back(project: Project, hook: str, name: str) -> None:
-    """Fault 196: what was missing, or came from elsewhere, when somebody looked."""
-    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, {hook}}}\n")
+def test_a_file_that_turns_up_later_is_not_run(project: Project, hook: str, name: str) -> None:
+    """Fault 196: what was missing when a person looked stays missing, and denies."""
+    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, onError: abort, {hook}}}\n")
     project.trust()
-    assert project.armed == ["guard"]
+    assert project.denies()
 
-    project.write(f".interpose/{name}", "turned up\n")
+    project.write(f".interpose/{name}", "def check(event): ...\n" if "py" in name else "#!/bin/sh\nexit 0\n").chmod(
+        0o755
+    )
 
-    assert project.armed == []
+    assert project.denies()
+    assert project.changes() == {}
 
 
-def test_a_link_that_leads_elsewhere_takes_trust_back(project: Project) -> None:
-    """Faults 196, 197: a script that is named may be a link, and where it leads is part of what was trusted."""
-    one, two = project.write("one.sh", "exit 0\n"), project.write("two.sh", "exit 0\n")
+def test_a_link_that_leads_elsewhere_has_no_effect(project: Project) -> None:
+    """Faults 196, 197: a script may be a link to a file of the project; its content is what was trusted."""
+    one, two = project.write("one.sh", "#!/bin/sh\nexit 2\n"), project.write("two.sh", "#!/bin/sh\nexit 0\n")
+    one.chmod(0o755)
+    two.chmod(0o755)
     link = project.folder / ".interpose" / "check.sh"
     link.symlink_to(one)
     project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, type: command, handler: ./check.sh}\n")
     project.trust()
-    assert project.armed == ["guard"]
+    assert project.denies()
 
     link.unlink()
     link.symlink_to(two)
-    assert project.armed == []
 
-    link.unlink()
-    link.symlink_to(one)
-    one.write_text("exit 1\n")
-    assert project.armed == []
+    assert project.denies()
+    assert project.changes() == {".interpose/check.sh": "changed"}
 
 
 def test_the_scripts_of_a_project_below_a_system_directory_count_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fault 193: containers keep projects in /usr/src and /opt."""
-    from interpose.config import references
+    from interpose.config import review
 
-    script = project.write(".interpose/check.sh", "exit 0\n")
-    project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, type: command, handler: ./check.sh}\n")
-    monkeypatch.setattr(references, "_SYSTEM", (f"{project.folder.parent}/",))
+    script = project.write("tools/check.sh", "#!/bin/sh\nexit 2\n")
+    script.chmod(0o755)
+    project.file.write_text("hooks:\n  PreToolUse:\n    - {name: guard, command: tools/check.sh}\n")
+    monkeypatch.setattr(review, "_SYSTEM", (f"{project.folder.parent}/",))
     project.trust()
 
     script.write_text("exit 1\n")
 
-    assert project.armed == []
+    assert project.denies()
 
 
-def test_programs_of_the_system_and_our_own_interpreter_are_nobodys_to_trust(
+def test_programs_of_the_system_and_our_own_interpreter_are_no_part_of_a_snapshot(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fault 193: what was trusted with one interpreter is trusted with another."""
     project.write(".interpose/check.py", "pass\n")
     project.file.write_text(
-        "hooks:\n  PreToolUse:\n    - {name: a, type: command, handler: check.py}\n    - {name: b, command: ls /etc/passwd}\n"
+        "hooks:\n  PreToolUse:\n    - {name: a, type: command, handler: check.py}\n    - {name: b, command: /bin/ls /}\n"
     )
     other = project.write("other-python", "#!/bin/sh\n")
-    before = project.origin()
+    before = project.review()
 
     monkeypatch.setattr(sys, "executable", str(other))
 
-    assert project.origin().digest == before.digest
-    assert {os.path.basename(path) for path in before.references} == {"check.py", "passwd"}
+    assert project.review().digest == before.digest
+    assert {os.path.basename(path) for path in before.originals} == {"check.py", "hooks.yaml"}
 
 
 @pytest.mark.parametrize("redirect", [">", ">>", "2>", "&>", ">|"])
 def test_a_file_that_a_command_writes_to_is_not_part_of_what_is_trusted(project: Project, redirect: str) -> None:
-    """Fault 193: a log that grows would take trust back every time."""
-    log = project.write("audit.log", "first\n")
-    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, command: 'cat {redirect}audit.log'}}\n")
+    """Fault 193: a log that grows would be a change every time."""
+    log = project.write("audit.txt", "first\n")
+    project.file.write_text(f"hooks:\n  PreToolUse:\n    - {{name: guard, command: 'cat {redirect}audit.txt'}}\n")
     project.trust()
 
     log.write_text("first\nsecond\n")
 
-    assert project.armed == ["guard"]
+    assert project.changes() == {}
 
 
 # 197: other ways to the same file.
 
 
-def test_a_trusted_file_that_is_edited_through_a_hard_link_is_not_trusted(project: Project, tmp_path: Path) -> None:
+def test_a_trusted_file_that_is_edited_through_a_hard_link_stays_as_it_was_trusted(
+    project: Project, tmp_path: Path
+) -> None:
     """Fault 197"""
     project.trust()
     os.link(project.file, tmp_path / "same")
 
     (tmp_path / "same").write_text(GUARD.replace("exit 2", "exit 0"))
 
-    assert project.armed == []
+    assert project.denies()
+    assert project.changes() == {".interpose/hooks.yaml": "changed"}
 
 
 @pytest.mark.parametrize("how", ["hard link", "symbolic link", "copy", "moved", "case"])
@@ -463,7 +489,7 @@ def test_a_project_that_links_to_the_folder_of_another_gets_that_ones_hooks_and_
 
     (hook,) = Hooks.discover(tmp_path / "other")
 
-    assert hook.binding.target.path == str(project.folder / ".interpose" / "check.sh")
+    assert hook.binding.target.path.endswith("/files/.interpose/check.sh")
 
 
 def test_bytecode_in_the_project_cannot_take_the_place_of_trusted_source(project: Project) -> None:
@@ -488,7 +514,7 @@ def test_bytecode_in_the_project_cannot_take_the_place_of_trusted_source(project
         print([hook.name for hook in hooks], hooks.fire_sync("PreToolUse", tool_name="Bash").denied)
     """)
 
-    assert fired.stdout.strip() in ("['guard'] True", "[] False"), fired.stderr
+    assert fired.stdout.strip() == "['guard'] True", fired.stderr
 
 
 # The record.
@@ -500,8 +526,10 @@ def test_the_record_is_the_persons_alone(project: Project, record: Path) -> None
 
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
     assert stat.S_IMODE(record.parent.stat().st_mode) == 0o700
-    assert [path.name for path in record.parent.iterdir()] == ["trust.json"]
+    assert sorted(path.name for path in record.parent.iterdir()) == ["snapshots", "trust.json"]
     assert list(json.loads(record.read_text())) == [str(project.file)]
+    modes = {stat.S_IMODE(path.lstat().st_mode) for path in (record.parent / "snapshots").rglob("*")}
+    assert modes <= {0o700, 0o600, 0o400}
 
 
 def _damage(record: Path, how: str) -> None:
@@ -579,7 +607,7 @@ def test_an_entry_of_another_shape_trusts_nothing(project: Project, record: Path
     """Fault 195"""
     project.trust()
     record.write_text(
-        json.dumps({str(project.file): project.origin().digest if entry == "digest" else entry, "*": True})
+        json.dumps({str(project.file): project.review().digest if entry == "digest" else entry, "*": True})
     )
 
     assert project.armed == []
@@ -767,9 +795,7 @@ def test_trust_that_cannot_be_kept_is_said_and_not_raised_as_a_bug(project: Proj
     """Fault 236"""
     (home / ".local").write_text("a file where the directory for state belongs")
 
-    with pytest.raises(
-        ConfigError, match=r"trust\.json: cannot be written: Not a directory \(make .* writable, or set"
-    ):
+    with pytest.raises(ConfigError, match=r"the snapshot cannot be written: File exists \(make .* writable, or set"):
         project.trust()
 
 

@@ -39,7 +39,7 @@ def test_an_empty_configuration_has_nothing_in_it() -> None:
 
 
 def test_keys_beside_hooks_belong_to_others() -> None:
-    assert read({"model": "x", "hooks": {}, "tools": [1]}).hooks == []
+    assert read({"model": "x", "hooks": {}, "servers": [1]}).hooks == []
 
 
 def test_an_event_holds_a_list_of_hooks() -> None:

@@ -13,6 +13,7 @@ from ..config.switches import Switches, may_switch, project_of
 from ..errors import UnknownHook, UsageError, nearest
 from ..events import TABLE
 from ..model import Hook
+from ..person import require_person
 from ..replies import clean
 from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
@@ -29,6 +30,8 @@ def enable(
 ) -> int:
     """The switch applies to you in this project; it is stored outside the project, and no file is changed.
     If the hook is on in its file, this removes the switch that `interpose disable` made.
+
+    Switching takes a person at a terminal.
     """
     return _run(name, True, list_, dialect, cwd, as_json)
 
@@ -38,6 +41,8 @@ def disable(
 ) -> int:
     """The switch applies to you in this project; it is stored outside the project, and no file is changed.
     You can switch off hooks of your own and of the project's files, except locked ones.
+
+    Switching takes a person at a terminal.
     """
     return _run(name, False, list_, dialect, cwd, as_json)
 
@@ -51,6 +56,7 @@ def _run(name: str | None, on: bool, list_: bool, dialect: str | None, cwd: str 
         return 0
     if name is None:
         raise UsageError("which hook?", hint="name one; `interpose list` shows them")
+    require_person(f"switching a hook {'on' if on else 'off'}")
     switch(project, name, on, loaded)
     if as_json:
         print(json.dumps({"project": project, "hook": name, "enabled": on}))

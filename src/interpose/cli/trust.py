@@ -5,21 +5,25 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
-from ..config.load import Origin, Source, find_sources, load_sources
-from ..config.trust import TrustStore
+from ..config.load import Source, find_sources
+from ..config.review import Review, review
+from ..config.snapshots import Snapshot
+from ..config.trust import TrustStore, granted
 from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
 from ..handlers.command import command_of
+from ..lint.declared_tools import describe_tool, tool_as_json
+from ..matching.declared_tools import DeclaredTool
 from ..model import Hook
+from ..person import require_person
 from ..policies import PolicyHook
-from ..records import replace
 from ..replies import clean
 from .loading import change_directory, current_directory
 from .options import AsJson, Cwd, Dialect
@@ -34,7 +38,10 @@ Files = Annotated[
     typer.Argument(metavar="[FILE]…", show_default=False, help="Configuration files. Default: those that are found."),
 ]
 Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Do not ask: for scripts, after a person has reviewed the file.")
+    bool,
+    typer.Option(
+        "--yes", "-y", help="Do not ask, after you have reviewed the file. It still takes a person at a terminal."
+    ),
 ]
 Diff = Annotated[bool, typer.Option("--diff", help="Show what has changed since a file was trusted.")]
 Forget = Annotated[list[str] | None, typer.Option("--forget", metavar="FILE", help="Revoke trust; may be repeated.")]
@@ -51,9 +58,9 @@ def run(
     cwd: Cwd = None,
     as_json: AsJson = False,
 ) -> int:
-    """A file that Interpose finds (such as `.interpose/hooks.yaml`) is armed only after you trust it: its content, and
-    that of the local scripts and modules that it names. If any of these changes, you have to trust it again. Your
-    answer is stored outside the project.
+    """A file that Interpose finds (such as `.interpose/hooks.yaml`) is armed only after you trust it. Its content and
+    that of the files that it runs are copied, and hooks run from the copy; what changes afterwards has no effect until
+    you trust it again. The copy and your answer are stored outside the project.
 
     Exit status: 1 if a file is not trusted at the end, or is unsafe (other users may write to it).
     """
@@ -68,7 +75,7 @@ def run(
         if not as_json:
             _print_diffs(reviews)
     else:
-        _decide(reviews, yes=yes, quiet=as_json)
+        errors += _decide(reviews, yes=yes, quiet=as_json)
     if as_json:
         _print_json(reviews, errors)
     for error in errors:
@@ -77,19 +84,72 @@ def run(
 
 
 @dataclass(slots=True)
-class _Review:
-    """A file, the hooks that it declares, and what has changed since it was trusted."""
+class _Reviewed:
+    """A file as it is now, and what has changed since it was trusted."""
 
-    origin: Origin
-    hooks: list[Hook]
-    changes: list[tuple[str, str]]
-    before: dict[str, Any]
+    review: Review
+    before: Snapshot | None
+    """What was trusted; None if nothing was, or nothing of it is left."""
+    record: dict[str, Any]
     """The record of its trust; empty if it was never trusted."""
     trusted: bool
-    permissions: dict[str, str]
-    """Its permission rules."""
-    audit: str
-    """The path of its audit store; empty if it has none."""
+    by_environment: bool
+
+    @property
+    def path(self) -> str:
+        """The path to show."""
+        return clean(self.review.source.path)
+
+    @property
+    def hooks(self) -> list[Hook]:
+        """The hooks that it declares."""
+        return self.review.found.hooks
+
+    @property
+    def tools(self) -> list[DeclaredTool]:
+        """The tools that it declares."""
+        return self.review.found.tools
+
+    @property
+    def permissions(self) -> dict[str, str]:
+        """Its permission rules."""
+        return {**dict.fromkeys(self.review.found.harmless, "allow"), **self.review.found.permissions}
+
+    @property
+    def audit(self) -> str:
+        """The path of its audit store; empty if it has none."""
+        audit = self.review.found.audit
+        return str(audit.get("path", "")) if audit else ""
+
+    def changes(self) -> list[tuple[str, str]]:
+        """Return the files that differ from what was trusted: each with ``changed``, ``new`` or ``gone``."""
+        old = self.before.originals() if self.before is not None else _recorded_hashes(self.review, self.record)
+        new = self.review.originals
+        if not self.record:
+            return []
+        return [
+            (path, "new" if path not in old else "gone" if path not in new else "changed")
+            for path in sorted({*old, *new}, key=lambda path: (path != self.review.real_path, path))
+            if old.get(path) != new.get(path)
+        ]
+
+    def text_before(self, path: str) -> bytes | None:
+        """Return what was trusted of a file; None if it is not known."""
+        if self.before is not None:
+            return self.before.text_of(path) or b""
+        text = self.record.get("text") if path == self.review.real_path else None
+        return text.encode() if isinstance(text, str) else None
+
+    def text_now(self, path: str) -> bytes:
+        """Return the present content of a file, as it was read for the review."""
+        return next((file.data for file in self.review.contents.files.values() if file.path == path), b"")
+
+
+def _recorded_hashes(review: Review, record: dict[str, Any]) -> dict[str, str]:
+    """Return the hashes in a record of version 0.1, which has no snapshot."""
+    known = record.get("references")
+    own = {review.real_path: record["sha256"]} if isinstance(record.get("sha256"), str) else {}
+    return {**own, **known} if isinstance(known, dict) else own
 
 
 def _sources(named: list[str], dialect: str | None) -> list[Source]:
@@ -102,101 +162,140 @@ def _sources(named: list[str], dialect: str | None) -> list[Source]:
     return [known.get(os.path.realpath(path)) or Source(path, "project", dialect, found=True) for path in named]
 
 
-def _review_all(sources: Iterable[Source]) -> tuple[list[_Review], list[InterposeError]]:
-    """Load each file as a found one, so that an unsafe file is an error; collect the errors."""
-    reviews: list[_Review] = []
+def _review_all(sources: Iterable[Source]) -> tuple[list[_Reviewed], list[InterposeError]]:
+    """Read each file with all that it runs; collect the errors."""
+    reviews: list[_Reviewed] = []
     errors: list[InterposeError] = []
     for source in sources:
         try:
-            reviews.append(_review(source))
+            reviews.append(_reviewed(source))
         except InterposeError as error:
             errors.append(error)
     return reviews, errors
 
 
-def _review(source: Source) -> _Review:
-    [origin] = load_sources(TABLE, [source]).origins
-    # Loading an untrusted file gives no hooks; loading it as a named file does. Both must read the same content.
-    loaded = load_sources(TABLE, [replace(source, found=False)])
-    if loaded.origins[0].digest != origin.digest:
-        raise ConfigError([Problem("was changed while it was being read", where=source.path, hint="try again")])
+def _reviewed(source: Source) -> _Reviewed:
+    made = review(TABLE, source)
     store = TrustStore()
-    before = store.recorded().get(origin.real_path)
-    changes = store.difference(origin) if isinstance(before, dict) else []
-    known = before if isinstance(before, dict) else {}
-    audit = str(loaded.audit.get("path", "")) if loaded.audit else ""
-    rules = {**dict.fromkeys(loaded.harmless, "allow"), **loaded.permissions}
-    return _Review(origin, loaded.hooks, changes, known, origin.trusted, rules, audit)
+    try:
+        record = store.entry(made.real_path) or {}
+    except ConfigError:  # trusting says why
+        record = {}
+    try:
+        before = store.snapshot(made.real_path) if record else None
+    except ConfigError:
+        before = None  # it is lost, or was trusted by version 0.1
+    by_environment = granted(made)
+    return _Reviewed(
+        made, before, record, by_environment or (before is not None and before.digest == made.digest), by_environment
+    )
 
 
-def _decide(reviews: list[_Review], *, yes: bool, quiet: bool) -> None:
-    """Print each file and trust it if the user agrees."""
+def _decide(reviews: list[_Reviewed], *, yes: bool, quiet: bool) -> list[InterposeError]:
+    """Print each file and trust it if the user agrees; return the errors."""
+    errors: list[InterposeError] = []
     for one in reviews:
-        path = clean(one.origin.source.path)
         if one.trusted:
             if not quiet:
-                print(f"{paint(path, 'bold')} is trusted as it is")
+                print(f"{paint(one.path, 'bold')} is trusted as it is")
             continue
         if not quiet:
             _print_review(one)
+        if one.review.refused:
+            errors.append(ConfigError(one.review.refused))
+            continue
         if not yes and (quiet or not is_interactive()):
             if not quiet:
-                print_problem(
-                    Problem(
-                        "not trusted: there is no terminal to ask on", where=path, hint="--yes if you have reviewed it"
-                    ),
-                    "",
-                )
+                hint = f"INTERPOSE_TRUST={one.review.digest} trusts it where there is no person"
+                problem = Problem("not trusted: there is no terminal to ask on", where=one.path, hint=hint)
+                print_problem(problem, "")
             continue
-        if yes or confirm(f"Trust {path} with {_hooks(one)}?"):
-            # The digest of the content that was shown is trusted; a later change does not match it.
-            TrustStore().trust(one.origin)
+        require_person("trusting a file", or_else="give its digest from outside: INTERPOSE_TRUST")
+        if yes or confirm(f"Trust {one.path} with {_hooks(one)}?"):
+            _approve(one.review)
             one.trusted = True
         if not quiet:
-            print(f"{paint('trusted', 'green')}  {path}" if one.trusted else f"{paint('not trusted', 'red')}  {path}")
+            state = paint("trusted", "green") if one.trusted else paint("not trusted", "red")
+            print(f"{state}  {one.path}")
+    return errors
 
 
-def _hooks(one: _Review) -> str:
+def _approve(made: Review) -> None:
+    """Trust a file with the content that was shown."""
+    TrustStore().trust(made)
+
+
+def _withdraw(path: str) -> bool:
+    """Forget a trusted file; return whether it was trusted."""
+    return TrustStore().forget(path)
+
+
+def _hooks(one: _Reviewed) -> str:
     """Return how many hooks a file arms, and how many policies, which may be several hooks each."""
     return count_armed(len(_own(one)), len(_policies(one)))
 
 
-def _own(one: _Review) -> list[Hook]:
+def _own(one: _Reviewed) -> list[Hook]:
     return [hook for hook in one.hooks if not isinstance(hook.handler, PolicyHook)]
 
 
-def _policies(one: _Review) -> list[Hook]:
+def _policies(one: _Reviewed) -> list[Hook]:
     """Return one hook of each policy."""
     found = {(hook.label, hook.scope): hook for hook in one.hooks if isinstance(hook.handler, PolicyHook)}
     return list(found.values())
 
 
-def _print_review(one: _Review) -> None:
-    origin = one.origin
-    print(f"{paint(clean(origin.source.path), 'bold')}  {paint(f'{origin.source.layer} layer', 'dim')}  "
-          f"{_abbreviate(origin.sha256)}")  # fmt: skip
-    if one.before:
-        print(f"  {paint('it was trusted, and has changed since', 'yellow')} (--diff shows more):")
-        for path, change in one.changes:
-            print(f"    {change:<8} {clean(path)}")
+def _print_review(one: _Reviewed) -> None:
+    made = one.review
+    print(f"{paint(one.path, 'bold')}  {paint(f'{made.source.layer} layer', 'dim')}  {_abbreviate(made.digest)}")
+    if one.record:
+        print(f"  {paint('it was trusted, and has changed since:', 'yellow')}")
+        _print_changes(one)
     print(f"  it arms {_hooks(one)}:")
     width = max((len(_event(hook)) for hook in _own(one)), default=0)
     for hook in _own(one):
-        _print_hook(hook, _line(hook, origin), width)
+        _print_hook(hook, _line(hook, made.source.path), width)
     _print_policies(one)
-    if origin.references:
-        print("  which run these local files, whose content is trusted too:")
-    for path, digest in origin.references.items():
-        print(f"    {_abbreviate(digest) if digest else paint('missing', 'red') + '     '}  {_one_line(path)}")
+    others = {path: digest for path, digest in made.originals.items() if path != made.real_path}
+    if others:
+        print("  whose files are copied, and run from the copy:")
+    for path, digest in others.items():
+        print(f"    {_abbreviate(digest)}  {_one_line(path)}")
+    _print_live(made.live)
+    _print_beside(made.beside)
     if one.permissions:
         print("  its permission rules:")
     for rule, answer in one.permissions.items():
         print(f"    {paint(f'{answer:<5}', 'yellow' if answer == 'allow' else 'dim')}  {_one_line(rule)}")
+    if one.tools:
+        print("  the tools that it declares:")
+    for tool in one.tools:
+        print(f"    {_one_line(tool.pattern)}: {_one_line(describe_tool(tool))}")
     if one.audit:
         print(f"  it records firings in {_one_line(one.audit)}")
 
 
-def _print_policies(one: _Review) -> None:
+def _print_live(live: Iterable[Mapping[str, str]], indent: str = "  ") -> None:
+    """Print what hooks use that is not copied."""
+    found = list(live)
+    if found:
+        print(f"{indent}{paint('live', 'yellow')}: used as it is when a hook runs, and not copied:")
+    for entry in found:
+        why = paint(_one_line(f"{entry['hook']}: {entry['why']}"), "dim")
+        print(f"{indent}  {_one_line(entry['what'])}  {why}")
+
+
+def _print_beside(beside: Mapping[str, Mapping[str, str]]) -> None:
+    """Print what lies beside the copied files: one line for each folder."""
+    if beside:
+        print(f"  {paint('live', 'yellow')} beside the copied files, for hooks that are not guards:")
+    for folder, links in beside.items():
+        names = [os.path.basename(path) for path in links.values()]
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        print(f"    {_one_line(folder)}  {paint(_one_line(shown), 'dim')}")
+
+
+def _print_policies(one: _Reviewed) -> None:
     """Print the policies: those that are as they come in one list, each other one with what is different about it."""
     plain, others = [], []
     for hook in _policies(one):
@@ -208,7 +307,7 @@ def _print_policies(one: _Review) -> None:
             plain.append(named)
         else:
             label = "" if named.partition(" ")[0] == hook.label else f"{hook.label}: "
-            others.append((_one_line(f"{label}{named}{more}"), f"{state}  {_line(hook, one.origin)}"))
+            others.append((_one_line(f"{label}{named}{more}"), f"{state}  {_line(hook, one.review.source.path)}"))
     if plain:
         listed = _one_line(f"policies {', '.join(plain)}")
         for text in wrap_text(listed, max((terminal_width() or 120) - 6, 20)):
@@ -255,62 +354,55 @@ def _one_line(text: str) -> str:
     return escape(text).replace("\n", "⏎")
 
 
-def _line(hook: Hook, origin: Origin) -> str:
+def _line(hook: Hook, path: str) -> str:
     """Return the line of a hook in its file, or the script that declares it."""
     file, _, line = hook.source.rpartition(":")
-    if file == origin.source.path:
+    if file == path:
         return f"line {line}"
-    return "" if hook.source == origin.source.path else os.path.basename(hook.source)
+    return "" if hook.source == path else os.path.basename(hook.source)
 
 
 def _abbreviate(digest: str) -> str:
     return digest[:12]
 
 
-def _print_diffs(reviews: list[_Review]) -> None:
+def _print_diffs(reviews: list[_Reviewed]) -> None:
     for one in reviews:
-        path = clean(one.origin.source.path)
-        if not one.before:
-            print(f"{paint(path, 'bold')}: {'trusted by INTERPOSE_TRUST' if one.trusted else 'was never trusted'}")
-            continue
-        if not one.changes:
-            print(f"{paint(path, 'bold')}: nothing has changed")
-            continue
-        print(f"{paint(path, 'bold')}:")
-        for changed, how in one.changes:
-            print(f"  {paint(f'{how:<8}', 'yellow')} {clean(changed)}  {_hashes(one, changed)}")
-        for line in _text_diff(one):
-            print(f"  {line}")
+        path = paint(one.path, "bold")
+        digest = paint(f"digest {one.review.digest}", "dim")
+        if not one.record:
+            print(f"{path}: {'trusted by INTERPOSE_TRUST' if one.by_environment else 'was never trusted'}  {digest}")
+        elif not one.changes():
+            print(f"{path}: nothing has changed  {digest}")
+        else:
+            print(f"{path}:  {digest}")
+            _print_changes(one)
 
 
-def _hashes(one: _Review, path: str) -> str:
-    if path == one.origin.real_path:
-        before, now = one.before.get("sha256", ""), one.origin.sha256
-    else:
-        before, now = one.before.get("references", {}).get(path, ""), one.origin.references.get(path, "")
-    return f"{_abbreviate(before) or 'nothing'} → {_abbreviate(now) or 'nothing'}"
+def _print_changes(one: _Reviewed) -> None:
+    """Print the files that have changed, each with a diff of its text."""
+    for path, how in one.changes():
+        print(f"    {paint(f'{how:<8}', 'yellow')} {clean(path)}")
+        for line in _text_diff(one.text_before(path), one.text_now(path)):
+            print(f"      {line}")
 
 
-def _text_diff(one: _Review) -> list[str]:
-    """Return a diff of the trusted text and the present one; of the files that it names only hashes are stored."""
-    before = one.before.get("text")
-    if not isinstance(before, str) or one.before.get("sha256") == one.origin.sha256:
+def _text_diff(before: bytes | None, now: bytes) -> list[str]:
+    """Return a diff of two texts; nothing if one is not known or is not text."""
+    if before is None or b"\0" in before or b"\0" in now:
         return []
-    try:
-        now = Path(one.origin.real_path).read_text("utf-8", "replace")
-    except OSError:
-        return []
-    lines = difflib.unified_diff(before.splitlines(), now.splitlines(), "trusted", "now", lineterm="")
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, now))
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    return [paint(clean(line), *filter(None, [colours.get(line[:1])])) for line in lines]
+    lines = difflib.unified_diff(old, new, "trusted", "now", lineterm="")
+    return [paint(_one_line(line), *filter(None, [colours.get(line[:1])])) for line in lines]
 
 
 def _forget(paths: list[str], as_json: bool) -> int:
-    store = TrustStore()
-    recorded = store.recorded()
+    require_person("revoking trust")
+    recorded = TrustStore().recorded()
     forgotten = []
     for path in paths:
-        if store.forget(path):
+        if _withdraw(path):
             forgotten.append(path)
             if not as_json:
                 print(f"{clean(path)} is not trusted any more")
@@ -322,41 +414,66 @@ def _forget(paths: list[str], as_json: bool) -> int:
     return 0 if len(forgotten) == len(paths) else 1
 
 
+@dataclass(slots=True)
+class _Listed:
+    """A file of the record."""
+
+    path: str
+    state: str
+    """``trusted``, ``changed`` or ``gone`` (its copy is armed), ``lost`` (the copy is), or ``old``."""
+    when: str
+    snapshot: str
+    live: list[dict[str, str]]
+
+
 def _list(as_json: bool) -> int:
-    states = {path: _state(path) for path in TrustStore().recorded()}
+    store = TrustStore()
+    listed = [_listed(path, store) for path in store.recorded()]
     if as_json:
-        listed = [{"path": path, "state": state} for path, state in states.items()]
-        print(json.dumps({"files": listed}))
+        print(json.dumps({"files": [asdict(one) for one in listed]}))
         return 0
-    if not states:
+    if not listed:
         print("nothing was trusted yet")
-    for path, state in states.items():
-        print(f"{paint(f'{state:<8}', 'green' if state == 'trusted' else 'yellow')}  {clean(path)}")
+    for one in listed:
+        state = paint(f"{one.state:<8}", "green" if one.state == "trusted" else "yellow")
+        about = paint(f"{one.when}  {_abbreviate(os.path.basename(one.snapshot))}".rstrip(), "dim")
+        print(f"{state}  {clean(one.path)}  {about}".rstrip())
+        _print_live(one.live, "          ")
     return 0
 
 
-def _state(path: str) -> str:
-    if not os.path.lexists(path):
-        return "gone"
+def _listed(path: str, store: TrustStore) -> _Listed:
+    record = store.entry(path) or {}
+    when = record.get("trusted")
+    shown = time.strftime("%Y-%m-%d %H:%M", time.localtime(when)) if isinstance(when, int) else ""
+    if "snapshot" not in record:
+        return _Listed(path, "old", shown, "", [])
     try:
-        [origin] = load_sources(TABLE, [Source(path, "project", None, found=True)]).origins
-    except InterposeError:
-        return "refused"
-    return "trusted" if origin.trusted else "changed"
+        snapshot = store.snapshot(path)
+    except ConfigError:
+        snapshot = None
+    if snapshot is None:
+        return _Listed(path, "lost", shown, "", [])
+    changes = dict(snapshot.changes())
+    state = "gone" if changes.get(path) == "gone" else "changed" if changes else "trusted"
+    return _Listed(path, state, shown, snapshot.directory, snapshot.live)
 
 
-def _print_json(reviews: list[_Review], errors: list[InterposeError]) -> None:
+def _print_json(reviews: list[_Reviewed], errors: list[InterposeError]) -> None:
     files = [
         {
-            "path": one.origin.source.path,
-            "layer": one.origin.source.layer,
+            "path": one.review.source.path,
+            "layer": one.review.source.layer,
             "trusted": one.trusted,
-            "sha256": one.origin.sha256,
-            "digest": one.origin.digest,
-            "references": dict(one.origin.references),
+            "sha256": one.review.originals[one.review.real_path],
+            "digest": one.review.digest,
+            "references": {path: sha for path, sha in one.review.originals.items() if path != one.review.real_path},
+            "live": one.review.live,
+            "beside": {folder: sorted(links.values()) for folder, links in one.review.beside.items()},
             "permissions": one.permissions,
             "audit": one.audit,
-            "changes": [{"path": path, "change": change} for path, change in one.changes],
+            "tools": [tool_as_json(tool) for tool in one.tools],
+            "changes": [{"path": path, "change": change} for path, change in one.changes()],
             "hooks": [
                 {"hook": hook.label, "event": hook.event, "matcher": hook.matcher, "if": hook.condition or "",
                  "type": hook.type, "runs": str(hook.handler), "source": hook.source}

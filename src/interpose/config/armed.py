@@ -6,7 +6,7 @@ A configuration is taken over whole or not at all; a changed file that cannot be
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Engine, Recorder
@@ -17,6 +17,7 @@ from .switches import switched
 
 if TYPE_CHECKING:
     from ..audit.store import AuditStore
+    from ..matching.declared_tools import DeclaredTool
     from ..scripts import Commands
     from .load import Loaded, Origin
     from .reload import ConfigFiles
@@ -31,6 +32,8 @@ class Armed:
         self.engine = engine
         self.permissions: dict[str, str] = {}
         self.harmless: tuple[str, ...] = ()
+        self.places: dict[str, str] = {}
+        """Where the rules are written."""
         self.store: AuditStore | None = None
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
@@ -42,13 +45,16 @@ class Armed:
         self._given: SettingOptions = {}
         self._files: ConfigFiles | None = None
         self._hooks: list[Hook] = []
+        self._tools: list[Sequence[DeclaredTool]] = []  # of configurations
+        self._default_tools: list[DeclaredTool] = []
 
     def take_mapping(self, found: Configuration) -> None:
         """Arm a configuration that was given as a mapping."""
-        self.permissions = dict(found.permissions)
+        self.permissions, self.places = dict(found.permissions), dict(found.places)
         if any(hook.type == "script" for hook in found.hooks):
             self._add_scripts(found.permissions)
         self.engine.registry.add(found.hooks, found.scopes)
+        self._declare([found.tools])
         self._record_to(self._store_of(found.audit), found.audit)
 
     def take_files(self, files: ConfigFiles, loaded: Loaded, given: SettingOptions) -> None:
@@ -74,10 +80,29 @@ class Armed:
             raise
         engine.settings = settings
         self.permissions, self.harmless = dict(loaded.permissions), tuple(loaded.harmless)
+        self.places = dict(loaded.places)
+        self._declare(loaded.tools)
         if files is not None:
             files.loaded = loaded
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
+        engine.notes = {"changed": "; ".join(map(str, loaded.changed))} if loaded.changed else {}
         self._record_to(store, loaded.audit)
+
+    def declare_tools(self, tools: Sequence[DeclaredTool]) -> None:
+        """Add tools that code declares; what is declared again is replaced."""
+        again = {tool.pattern for tool in tools}
+        self._default_tools = [*(tool for tool in self._default_tools if tool.pattern not in again), *tools]
+        self._declare(self._tools)
+
+    def _declare(self, tools: Sequence[Sequence[DeclaredTool]]) -> None:
+        """Put the declared tools of configurations in the place of those before."""
+        if not any(tools) and not any(self._tools) and not self._default_tools:
+            return
+        from .tools import declared_tools
+
+        self._tools = list(tools)
+        self.engine.tools = declared_tools(self._tools, self._default_tools)
+        self.engine.forget_routes()
 
     def _without_replaced(self, hooks: list[Hook], loaded: Loaded) -> tuple[list[Hook], list[Hook]]:
         """Return which hooks of files are armed now, and the new ones; those that code has replaced are in neither."""
@@ -130,10 +155,8 @@ class Armed:
                 self._take_over(self._files.read_again(engine.table))
         except InterposeError as error:
             engine.notes = {"reload": f"a changed configuration was not taken over: {error}"}
-        else:
-            engine.notes = {}
         engine.forget_routes()
-        return not engine.notes
+        return "reload" not in engine.notes
 
 
 def _place(hook: Hook) -> tuple[object, ...]:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from ..audit.retention import Wrong, read_retention
 from ..errors import nearest
 from .state import state_path
 
 __all__ = ["AUDIT_KEYS", "default_path", "read_audit"]
 
 AUDIT_KEYS = {"path", "required", "durable", "retention", "redact", "key", "anchor"}
-_AGES = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0, "y": 31_536_000.0}
-_SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
-_LIMIT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,3})?)\s*([A-Za-z]+)\s*")
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_SMALLEST = 1_000_000
-
-Wrong = Callable[..., None]
-"""Takes the path of a key, what is wrong with it, and a hint."""
 
 
 def default_path() -> str:
@@ -75,38 +69,9 @@ def _option(key: str, value: Any, directory: str, problem: Wrong) -> Any:
                 return value
             return os.path.join(directory or os.getcwd(), os.path.expanduser(value))
         case "retention":
-            return _retention(value, place, problem)
+            return read_retention(value, place, problem)
         case _:
             return _rules(value, place, problem)
-
-
-def _retention(value: Any, place: str, problem: Wrong) -> dict[str, Any]:
-    """Read ``30d``, ``500MB``, or ``{age: 30d, size: 500MB}``."""
-    if not isinstance(value, Mapping):
-        return _limit(value, place, problem, ("age", "size"))
-    made: dict[str, Any] = {}
-    for name, limit in value.items():
-        if name not in ("age", "size"):
-            problem(f"{place}.{name}", f"{name} is not a key of retention", "age and size are")
-        elif limit is not None:
-            made.update(_limit(limit, f"{place}.{name}", problem, (name,)))
-    return made
-
-
-def _limit(value: Any, place: str, problem: Wrong, kinds: tuple[str, ...]) -> dict[str, Any]:
-    examples = {"age": "30d, 12h or 1y", "size": "500MB or 2GiB"}
-    found = _LIMIT.fullmatch(value) if isinstance(value, str) else None
-    unit = found[2] if found else ""
-    if found and "age" in kinds and unit in _AGES and float(found[1]) > 0:
-        return {"age": float(found[1]) * _AGES[unit]}
-    if found and "size" in kinds and unit.upper() in _SIZES:
-        size = int(float(found[1]) * _SIZES[unit.upper()])
-        if size < _SMALLEST:
-            problem(place, f"{value!r} is too small for a store", "at least 1MB")
-        return {"size": size}
-    what = "a limit" if len(kinds) > 1 else "an age" if kinds[0] == "age" else "a size"
-    problem(place, f"{value!r} is not {what}", f"write {', or '.join(examples[kind] for kind in kinds)}")
-    return {}
 
 
 def _rules(value: Any, place: str, problem: Wrong) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ..matching import compile_claude_matcher, compile_condition
 from ..model import Hook
 from ..records import replace
 from ..replies import clean
-from .commands import PLACEHOLDER, PLUGIN_VARIABLE
+from .commands import PLACEHOLDER, PLUGIN_VARIABLE, Trusted
 from .declare import declare
 from .mapping import Configuration
 
@@ -51,12 +51,13 @@ def read_settings(
     project_dir: str = "",
     plugin_root: str = "",
     locate: Callable[[str], str] | None = None,
+    trusted: Trusted | None = None,
 ) -> Configuration:
     """Read parsed settings.
 
     ``directory`` is where commands look for files, ``folder`` where the file is, ``project_dir`` the project that it
     belongs to, and ``plugin_root`` the directory of the plugin, for the hooks file of one. ``locate`` turns the path of
-    a hook into its file and line.
+    a hook into its file and line; ``trusted`` says what is run from a snapshot.
     """
     if not isinstance(given, Mapping):
         raise ConfigError([Problem(f"{as_written(given)} where a mapping with hooks: is expected")])
@@ -65,15 +66,17 @@ def read_settings(
         raise ConfigError([Problem(f"{as_written(hooks)} where events are expected", where="hooks",
                                    hint="an event's name, and a list of groups")])  # fmt: skip
     reader = _SettingsReader(table, layer, locate or (lambda path: source), directory, project_dir, plugin_root)
+    reader.hooks_dir, reader.trusted = folder, trusted
     reader.top(given)
     if (rules := given.get("permissions")) is not None:
         from .claude_permissions import read_permissions
 
         anchor = project_dir or folder or directory
-        answers = read_permissions(rules, anchor=anchor, project=project_dir, warn=reader.warn)
+        answers, paths = read_permissions(rules, anchor=anchor, project=project_dir, warn=reader.warn)
         # In the client a rule that allows does not answer the question of a hook.
         reader.found.harmless = [rule for rule, answer in answers.items() if answer == "allow"]
         reader.found.permissions = {rule: answer for rule, answer in answers.items() if answer != "allow"}
+        reader.found.places = {rule: reader.locate(path) for rule, path in paths.items()}
     if given.get("disableAllHooks") is True:
         reader.warn("disableAllHooks", "all hooks of this file are switched off", "remove it to switch them on")
         return reader.found
@@ -151,6 +154,8 @@ class _SettingsReader:
         self.directory = directory
         self.project_dir = project_dir
         self.plugin_root = plugin_root
+        self.hooks_dir = ""
+        self.trusted: Trusted | None = None
         self.found = Configuration()
 
     def warn(self, path: str, what: str, hint: str = "") -> None:
@@ -241,7 +246,8 @@ class _SettingsReader:
             self.warn(path, f"hooks of type {options['type']} cannot be run here; at every firing it fails")
         made = declare(
             self.table, row.name, options.pop("handler", None), matcher=matcher, dialect="claude", layer=self.layer,
-            source=self.locate(path), directory=self.directory, project_dir=self.project_dir, **options,
+            source=self.locate(path), directory=self.directory, project_dir=self.project_dir, hooks_dir=self.hooks_dir,
+            trusted=self.trusted, **options,
         )  # fmt: skip
         self.found.hooks.append(replace(made, label=made.name or clean(shown)[:LONGEST_LABEL]))
 

@@ -50,8 +50,8 @@ class _CannotJudge(Exception):
     """A rule that means something in the client which no rule here can say."""
 
 
-def read_permissions(given: Any, *, anchor: str, project: str, warn: Warn) -> dict[str, str]:
-    """Return rules and their answers; of two answers to one rule the stricter.
+def read_permissions(given: Any, *, anchor: str, project: str, warn: Warn) -> tuple[dict[str, str], dict[str, str]]:
+    """Return rules and their answers, of two answers to one rule the stricter; and the path of each rule.
 
     ``anchor`` is the directory that ``/path`` begins at, ``project`` the one that ``../path`` leads out of, if known.
     """
@@ -69,7 +69,7 @@ def read_permissions(given: Any, *, anchor: str, project: str, warn: Warn) -> di
     for answer in ANSWERS:
         for index, rule in enumerate(given.get(answer, ())):
             reader.rule(answer, rule, f"permissions.{answer}[{index}]")
-    return reader.found
+    return reader.found, reader.places
 
 
 def _expected(where: str, given: object, what: str) -> Problem:
@@ -85,6 +85,7 @@ class _RuleReader:
         self.project = project
         self.warn = warn
         self.found: dict[str, str] = {}
+        self.places: dict[str, str] = {}
 
     def rule(self, answer: str, rule: Any, path: str) -> None:
         """Read one rule, or say why it is not taken over."""
@@ -110,7 +111,7 @@ class _RuleReader:
         if ("." in tool or not re.search(r"[_*]", tool)) and tool not in _TOOLS and (hint := nearest(tool, _TOOLS)):
             self.warn(path, f"{text}: no tool has this name, so the rule never matches", hint)
         for one in meant:
-            self.add(one, answer)
+            self.add(one, answer, path)
 
     def unjudged(self, answer: str, text: str, tool: str, path: str, why: str) -> None:
         """Ask about every call of the tool of a rule that cannot be judged; an allow is left out."""
@@ -123,12 +124,15 @@ class _RuleReader:
         except BadHook:  # not the name of a tool either
             rules = ["*"]
         for one in rules:
-            self.add(one, "ask")
+            self.add(one, "ask", path)
         tool = "every tool" if rules == ["*"] else tool
         self.warn(path, f"{text} cannot be judged here: {why}", f"every call of {tool} is asked about instead")
 
-    def add(self, rule: str, answer: str) -> None:
-        self.found[rule] = strictest((answer, self.found.get(rule, "none")))
+    def add(self, rule: str, answer: str, path: str) -> None:
+        before = self.found.get(rule, "none")
+        self.found[rule] = strictest((answer, before))
+        if self.found[rule] != before:
+            self.places[rule] = path
 
     def meaning(self, answer: str, text: str) -> Iterator[str]:
         """Return the rules that say what a rule of the client means; raise if there are none."""

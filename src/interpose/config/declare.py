@@ -11,13 +11,13 @@ from ..dialects import dialect as find_dialect
 from ..errors import BadHook, Problem, as_written, nearest
 from ..events import EventSpec, Table
 from ..handlers import Handler
-from ..handlers.python import LazyFunction, is_async, label_of, source_of, unified
+from ..handlers.python import LazyFunction, ModulePlace, is_async, label_of, source_of, unified
 from ..matching import check_matcher, compile_condition, compile_matcher, doubt_matcher
 from ..model import Binding, Hook
 from ..records import replace
 from ..registry import LAYERS
 from ..replies import HookFailed, clean
-from .commands import COMMAND_OPTIONS, make_command
+from .commands import COMMAND_OPTIONS, Trusted, make_command
 
 __all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "doubt_about", "seconds", "warn_of_doubt"]
 
@@ -114,6 +114,8 @@ def declare(
     project_dir: str = "",
     on_failure_blocks: bool = False,
     isolate: str | None = None,
+    hooks_dir: str = "",
+    trusted: Trusted | None = None,
     **command_options: Any,
 ) -> Hook:
     """Return the hook that these options describe, or say what is wrong with them."""
@@ -148,16 +150,20 @@ def declare(
     if type == "command" or command_options.get("command") is not None:
         _check_command(type, types, isolate, inline)
         kind = "command"
+        guard = locked or on_failure_blocks or on_error == "abort"
+        guard = guard or (trusted is not None and trusted.guards and on_error is None and dialect != "claude")
         command = make_command(
-            handler, directory=directory, dialect=dialect, project_dir=project_dir, **command_options
-        )
+            handler, directory=directory, dialect=dialect, project_dir=project_dir, hooks_dir=hooks_dir,
+            trusted=trusted, guard=guard, **command_options,
+        )  # fmt: skip
         binding = Binding(target=command)
         shown = command_options.get("command") or handler
         handler = shown if isinstance(shown, str) else " ".join(shown)
     else:
         if stray := sorted(option for option, value in command_options.items() if value is not None):
             raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
-        kind, binding = _handler(type, handler, directory, types, dialect, isolate)
+        where = ModulePlace(directory) if trusted is None else ModulePlace(trusted.folder(guard=True), first=True)
+        kind, binding = _handler(type, handler, where, types, dialect, isolate)
     if dialect == "claude":
         on_error = "abort" if on_failure_blocks and row.claude.failure_blocks else "log"
         binding = replace(binding, read=find_dialect("claude", blocks=on_failure_blocks).read)
@@ -219,7 +225,7 @@ def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None
 
 
 def _handler(
-    kind: str | None, handler: Any, directory: str, types: tuple[str, ...], dialect: str, isolate: str | None
+    kind: str | None, handler: Any, where: ModulePlace, types: tuple[str, ...], dialect: str, isolate: str | None
 ) -> tuple[str, Binding]:
     """Return the type of a hook that runs no command, and what it is bound to."""
     if kind in types:
@@ -231,11 +237,11 @@ def _handler(
     if isinstance(handler, str):
         if "/" in handler or handler.endswith((".py", ".sh")):
             raise BadHook(f"handler: {handler!r} is a path", hint="name a Python function, or add type: command")
-        own = _isolated(isolate, handler, directory)
-        return "python", Binding(call=LazyFunction(handler, directory), handler=own)
+        own = _isolated(isolate, handler, where)
+        return "python", Binding(call=LazyFunction(handler, where), handler=own)
     if not callable(handler):
         raise BadHook(f"handler: {as_written(handler)} cannot be called", hint="give a function, or its name as text")
-    own = _isolated(isolate, handler, directory)
+    own = _isolated(isolate, handler, where)
     awaits = own is None and is_async(handler)
     return "python", Binding(call=unified(handler, label_of(handler)), handler=own, awaits=awaits)
 
@@ -246,14 +252,14 @@ def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
                   hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 
 
-def _isolated(isolate: str | None, handler: Any, directory: str) -> Handler | None:
+def _isolated(isolate: str | None, handler: Any, where: ModulePlace) -> Handler | None:
     """Return the handler that runs a callable in a process of its own, if ``isolate`` asks for that."""
     _check_choice("isolate", isolate, (None, "process"))
     if isolate is None:
         return None
     from ..handlers.isolated import IsolatedHandler
 
-    return IsolatedHandler(handler, directory)
+    return IsolatedHandler(handler, where)
 
 
 _CANNOT_RUN = ("http", "prompt", "agent", "mcp_tool", "powershell")

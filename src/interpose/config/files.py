@@ -58,8 +58,11 @@ class FileRead(Record, kw_only=False):
     """Of the data, in hexadecimal."""
 
 
-def read(path: str | os.PathLike[str], *, found: bool, limit: int = MOST_BYTES) -> FileRead:
-    """Read a whole file that was named, or ``found`` without being named; raise ConfigError if it is refused."""
+def read(path: str | os.PathLike[str], *, found: bool, limit: int = MOST_BYTES, hashed: bool = True) -> FileRead:
+    """Read a whole file that was named, or ``found`` without being named; raise ConfigError if it is refused.
+
+    Without ``hashed`` its hash is empty.
+    """
     given = os.path.abspath(os.fspath(path))
     try:
         # A link is followed here once; what is opened below must not be a link.
@@ -76,7 +79,7 @@ def read(path: str | os.PathLike[str], *, found: bool, limit: int = MOST_BYTES) 
         raise
     except ValueError:  # a path with a NUL in it
         _refuse(given, "no file can have this name")
-    return FileRead(data, given, real, (info.st_dev, info.st_ino), sha256(data).hex())
+    return FileRead(data, given, real, (info.st_dev, info.st_ino), sha256(data).hex() if hashed else "")
 
 
 def _real(given: str, found: bool) -> str:

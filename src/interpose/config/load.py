@@ -1,52 +1,38 @@
-"""Find configuration files and load their hooks, each with its file and line. A file is taken whole or refused whole.
+"""Load the hooks of configuration files, each with its file and line. A file is taken whole or refused whole.
 
 Files have layers: the user's file is above the project's, which is above the local one. A lower file can add to a
-higher one and never loosen it. The hooks of a file that was found, not named, are used only if the file is trusted.
+higher one and never loosen it. A file that was found, not named, is loaded from the snapshot that was trusted.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, Problem
 from ..events import Table
-from ..handlers.projects import own_project
+from ..handlers.python import LazyFunction
 from ..model import Hook, Settings, strictest
 from ..records import Record, made_by, replace
 from ..registry import LAYERS, Scope
 from ..routes import deadline
-from . import parse_cache
-from .claude import read_settings, with_unique_names, without_copies
-from .files import FileRead, check_owner, sha256
+from .claude import with_unique_names, without_copies
+from .commands import Trusted
 from .files import read as read_file
-from .integrity import sealed
-from .mapping import Configuration, read_mapping
-from .references import references_of
+from .find import find_sources, recorded_path
+from .mapping import Configuration
+from .read import Source, read_configuration
 from .replaced import find_refused, find_replaced
-from .state import user_directory
-from .trust import TrustStore
+from .snapshots import Snapshot
+from .trust import TrustStore, granted, granted_words
+
+if TYPE_CHECKING:
+    from ..matching.declared_tools import DeclaredTool
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
 
-_CLAUDE_FILE = re.compile(r"(^|/)\.claude/settings[^/]*\.json$")
-_ENDINGS = (".yaml", ".yml", ".json")
-_STEMS = {
-    ".interpose": tuple(stem + ending for stem in ("hooks", "hooks.local") for ending in _ENDINGS),
-    ".claude": ("settings.json", "settings.local.json"),
-}
 _TIMES = ("default_timeout", "timeout_ceiling", "total_timeout")
-
-
-class Source(Record, kw_only=False):
-    """A file to read: its layer, its dialect, and whether it was found or named."""
-
-    path: str
-    layer: str = "code"
-    dialect: str | None = None
-    found: bool = False
 
 
 class Origin(Record, kw_only=False):
@@ -56,14 +42,16 @@ class Origin(Record, kw_only=False):
     real_path: str
     sha256: str
     references: Mapping[str, str] = made_by(factory=dict)
-    """The local scripts and modules that it names, with their hashes."""
+    """The other files that it runs, with the hashes of the content that is run."""
     trusted: bool = True
-
-    @property
-    def digest(self) -> str:
-        """One hash of the file and all files that it names."""
-        parts = [self.sha256, *(f"{digest} {path!r}" for path, digest in sorted(self.references.items()))]
-        return sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hex()
+    snapshot: str = ""
+    """The directory of the snapshot that it is run from; nothing for a file that was named."""
+    digest: str = ""
+    """One hash of all files of the snapshot."""
+    changes: tuple[tuple[str, str], ...] = ()
+    """The originals that are not as they were trusted, each with ``changed`` or ``gone``."""
+    live: tuple[Mapping[str, str], ...] = ()
+    """What is run or read and is no part of the snapshot: ``hook``, ``what`` and ``why``."""
 
 
 class Loaded:
@@ -75,7 +63,12 @@ class Loaded:
         self.settings: dict[str, Any] = {}
         self.permissions: dict[str, str] = {}
         self.harmless: list[str] = []
+        self.places: dict[str, str] = {}
+        self.tools: list[Sequence[DeclaredTool]] = []
+        """The declared tools of each file."""
         self.warnings: list[Problem] = []
+        self.changed: list[Problem] = []
+        """The trusted files that have changed since; what was trusted is loaded."""
         self.origins: list[Origin] = list(origins)
         self.switches: dict[str, bool] = {}
         """The user's switches, by the name of a hook."""
@@ -85,128 +78,138 @@ class Loaded:
         """The content of each armed file, by its path."""
 
 
-def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
-    """Return the files for a directory that exist: the user's, the project's, the local one."""
-    home = os.path.expanduser("~")
-    if dialect == "claude":
-        project = _above(cwd, ".claude", home) or cwd
-        _check_access(os.path.join(home, ".claude"), os.path.join(project, ".claude"))
-        candidates = [
-            (os.path.join(home, ".claude", "settings.json"), "user"),
-            (os.path.join(project, ".claude", "settings.json"), "project"),
-            (os.path.join(project, ".claude", "settings.local.json"), "local"),
-        ]
-        return [Source(path, layer, "claude", True) for path, layer in candidates if os.path.lexists(path)]
-    configured = user_directory("XDG_CONFIG_HOME", ".config")
-    project = _above(cwd, ".interpose", home) or cwd
-    _check_access(os.path.join(configured, "interpose"), os.path.join(project, ".interpose"))
-    stems = [
-        (os.path.join(configured, "interpose", "hooks"), "user"),
-        (os.path.join(project, ".interpose", "hooks"), "project"),
-        (os.path.join(project, ".interpose", "hooks.local"), "local"),
-    ]
-    return [
-        Source(stem + ending, layer, None, True)
-        for stem, layer in stems
-        for ending in _ENDINGS
-        if os.path.lexists(stem + ending)
-    ]
-
-
-def _above(cwd: str, name: str, home: str) -> str | None:
-    """Return the nearest directory, from here upwards, that has such a file; the user's home is not a project.
-
-    An empty folder does not count, or creating one would hide the project's hooks. One that cannot be opened does.
-    """
-    directory = os.path.abspath(cwd)
-    stems = _STEMS[name]
-    while directory != home:
-        folder = os.path.join(directory, name)
-        if any(os.path.lexists(os.path.join(folder, stem)) for stem in stems) or _is_closed(folder):
-            return directory
-        if os.path.dirname(directory) == directory:
-            return None
-        directory = os.path.dirname(directory)
-    return None
-
-
-def _check_access(*folders: str) -> None:
-    """Raise ConfigError if a folder cannot be opened: it may contain hooks."""
-    problems = [
-        Problem("cannot be opened, so its hooks are unknown", where=folder, hint=f"chmod u+rx {folder}")
-        for folder in folders
-        if _is_closed(folder)
-    ]
-    if problems:
-        raise ConfigError(problems)
-
-
-def _is_closed(folder: str) -> bool:
-    return os.path.isdir(folder) and not os.access(folder, os.X_OK)
-
-
 def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = None, lines: bool = True) -> Loaded:
     """Read files in order; raise ConfigError with the problems of all of them.
 
-    ``lines`` gives every hook its line, for which a cached file has to be parsed again.
+    Problems of files that are not trusted are warnings if others are: such a file must not disarm them. ``lines``
+    gives every hook its line, for which a cached file has to be parsed again.
     """
     loaded = Loaded()
     problems: list[Problem] = []
+    doubtful: list[Problem] = []
     store = TrustStore()
+    reader = _Reader(table, store, commands, lines)
     for source in sources:
         try:
-            file = read_file(source.path, found=source.found)
-            found = _read(table, source, file, commands, lines)
+            snapshot = reader.snapshot(source) if source.found else None
         except ConfigError as error:
             problems.extend(error.problems)
             continue
-        # To fire one event with named files, the references are not needed.
-        asked = source.found or lines or found.audit is not None or loaded.audit is not None
-        references = references_of(found.hooks, file.real_path, found.scripts) if asked else {}
-        origin = Origin(source, file.real_path, file.sha256, references)
-        if source.found and (unsafe := _unsafe(origin)):
-            problems.extend(unsafe)
-            continue
-        if source.found and (reason := _distrust(store, origin)):
-            loaded.origins.append(replace(origin, trusted=False))
-            loaded.warnings.append(Problem(
-                f"found, but not trusted: none of its hooks is armed; {reason}", where=source.path,
-                hint=f"look at it, then: interpose trust {source.path}",
-            ))  # fmt: skip
+        try:
+            if source.found and snapshot is None:
+                loaded.origins.append(reader.untrusted(source, loaded))
+                continue
+            origin, found = reader.named(source) if snapshot is None else reader.trusted(source, snapshot)
+        except ConfigError as error:
+            (doubtful if source.found and snapshot is None else problems).extend(error.problems)
             continue
         loaded.origins.append(origin)
-        if source.found and references:
-            found.hooks = sealed(found.hooks, references)
+        if origin.changes:
+            loaded.changed.append(_changed(origin))
         loaded.parts.append((source.path, found))
+        if source.found:
+            found.hooks = _with_names_of_their_own(loaded.hooks, found.hooks, os.path.dirname(source.path))
         _add(loaded, source, found)
+    if any(origin.trusted for origin in loaded.origins):
+        loaded.warnings += doubtful
+    else:
+        problems += doubtful
     loaded.hooks = with_unique_names(without_copies(loaded.hooks))
     problems += find_refused(loaded.hooks)
     if problems:
         raise ConfigError(problems)
-    loaded.warnings += find_replaced(loaded.hooks)
+    loaded.warnings += [*find_replaced(loaded.hooks), *loaded.changed]
+    if loaded.tools:
+        from .tools import find_overruled
+
+        loaded.warnings += find_overruled(loaded.tools)
     return loaded
 
 
-def _unsafe(origin: Origin) -> list[Problem]:
-    """Return a problem for each script and module that other users can write to: it is hashed now, and run later."""
-    problems: list[Problem] = []
-    for path in origin.references:
+class _Reader:
+    """Reads files that were named in place, and files that were found from their snapshots."""
+
+    def __init__(self, table: Table, store: TrustStore, commands: Any, lines: bool) -> None:
+        self._table = table
+        self._store = store
+        self._commands = commands
+        self._lines = lines
+        self._distrust = ""
+
+    def snapshot(self, source: Source) -> Snapshot | None:
+        """Return the snapshot to run a found file from; None if the file is not trusted."""
+        words, self._distrust = granted_words(), "it is not trusted as it is now"
+        if words and os.path.lexists(source.path):
+            from .review import review_and_store
+
+            made = review_and_store(self._table, source, self._commands, granted)
+            if made is not None:
+                return made
         try:
-            check_owner(os.stat(path), path, path, "is run, and ")
-            check_owner(os.stat(os.path.dirname(path)), path, os.path.dirname(path), "is run, and its directory ")
-        except OSError:
-            continue  # it does not exist: nothing can be run
+            path = recorded_path(source.path, self._store)
         except ConfigError as error:
-            problems.extend(error.problems)
-    return problems
+            self._distrust = f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
+            return None
+        return self._store.snapshot(path)
+
+    def untrusted(self, source: Source, loaded: Loaded) -> Origin:
+        """Report a file that is not trusted; raise ConfigError if it could not be."""
+        file = read_file(source.path, found=True)
+        read_configuration(self._table, source, file, commands=self._commands, lines=False)
+        loaded.warnings.append(Problem(
+            f"found, but not trusted: none of its hooks is armed; {self._distrust}", where=source.path,
+            hint=f"look at it, then: interpose trust {source.path}",
+        ))  # fmt: skip
+        return Origin(source, file.real_path, file.sha256, trusted=False)
+
+    def named(self, source: Source) -> tuple[Origin, Configuration]:
+        """Read a file in place, which is trusted by being named."""
+        file = read_file(source.path, found=False)
+        found = read_configuration(self._table, source, file, commands=self._commands, lines=self._lines)
+        references: dict[str, str] = {}
+        if self._lines or found.audit is not None:  # to fire one event, the files that hooks run are not needed
+            from .review import references_in_place
+
+            references = references_in_place(source, file, found)
+        return Origin(source, file.real_path, file.sha256, references), found
+
+    def trusted(self, source: Source, snapshot: Snapshot) -> tuple[Origin, Configuration]:
+        """Read a file and all that it runs from its snapshot."""
+        snapshot.keep()
+        about, file = snapshot.about, snapshot.config(source.path)
+        found = read_configuration(
+            self._table, source, file, commands=self._commands, lines=self._lines, cache=snapshot.directory,
+            read=lambda path: _content(snapshot, path),
+            trusted=Trusted(snapshot.directory, snapshot.linked, os.path.dirname(about["config"]), about["commands"],
+                            about["path"], about["guards"]),
+        )  # fmt: skip
+        for hook in found.hooks:
+            if isinstance(hook.binding.call, LazyFunction):
+                hook.binding.call.seal = snapshot
+        found.hooks = [replace(hook, binding=replace(hook.binding, seal=snapshot)) for hook in found.hooks]
+        references = {path: digest for path, digest in snapshot.originals().items() if path != file.real_path}
+        origin = Origin(
+            source, file.real_path, file.sha256, references, True, snapshot.directory, snapshot.digest,
+            tuple(snapshot.changes()), tuple(snapshot.live),
+        )  # fmt: skip
+        return origin, found
 
 
-def _distrust(store: TrustStore, origin: Origin) -> str:
-    """Return why a file is not trusted; nothing if it is."""
-    try:
-        return "" if store.is_trusted(origin) else "it is not trusted as it is now"
-    except ConfigError as error:
-        return f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
+def _content(snapshot: Snapshot, path: str) -> bytes:
+    content = snapshot.text_of(os.path.normpath(path))
+    if content is None:
+        raise ConfigError([Problem("was not there when the configuration was trusted", where=path)])
+    return content
+
+
+def _changed(origin: Origin) -> Problem:
+    """Return the report about a file that is not as it was trusted."""
+    path = origin.source.path
+    files = ", ".join(
+        f"{os.path.relpath(file, os.path.dirname(origin.real_path))} is {how}" for file, how in origin.changes
+    )
+    return Problem(f"not as it was trusted: {files}", where=path,
+                   hint=f"look at it, then: interpose trust {path}")  # fmt: skip
 
 
 def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
@@ -228,9 +231,36 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
     loaded.warnings.extend(found.warnings)
+    if found.tools:
+        loaded.tools.append(found.tools)
     loaded.harmless.extend(found.harmless)
     for name, answer in found.permissions.items():
-        loaded.permissions[name] = strictest((answer, loaded.permissions.get(name, "none")))
+        before = loaded.permissions.get(name, "none")
+        loaded.permissions[name] = strictest((answer, before))
+        if loaded.permissions[name] != before:
+            loaded.places[name] = found.places.get(name, "")
+    for name in found.harmless:
+        loaded.places.setdefault(name, found.places.get(name, ""))
+
+
+def _with_names_of_their_own(known: Iterable[Hook], hooks: list[Hook], folder: str) -> list[Hook]:
+    """Return the hooks of a file in a folder; one that has the name of a hook of another folder gets another name.
+
+    The files of every directory above hold: a hook of an inner project does not replace one of an outer project.
+    """
+    taken = {(hook.event, hook.layer, hook.scope, hook.name) for hook in known if _folder_of(hook) != folder}
+    made = []
+    for hook in hooks:
+        name, number = hook.name, 1
+        while name and (hook.event, hook.layer, hook.scope, name) in taken:
+            number += 1
+            name = f"{hook.name}-{number}"
+        made.append(hook if name == hook.name else replace(hook, name=name, label=name))
+    return made
+
+
+def _folder_of(hook: Hook) -> str:
+    return os.path.dirname(hook.source.rpartition(":")[0] or hook.source)
 
 
 def _with_own_timeouts(loaded: Loaded, found: Configuration, source: Source) -> list[Hook]:
@@ -244,46 +274,3 @@ def _with_own_timeouts(loaded: Loaded, found: Configuration, source: Source) -> 
         ))  # fmt: skip
     settings = Settings(**times)
     return [replace(hook, timeout=deadline(hook, settings)) for hook in found.hooks] if times else found.hooks
-
-
-def _read(table: Table, source: Source, file: FileRead, commands: Any, lines: bool) -> Configuration:
-    parsed = parse_cache.parse(file, source.path, found=source.found)
-    given = parsed.value
-    directory = os.path.dirname(file.real_path)
-    spoken = source.dialect or (given.get("dialect") if isinstance(given, dict) else None)
-    if spoken is None:
-        spoken = "claude" if _CLAUDE_FILE.search(source.path.replace(os.sep, "/")) else "native"
-    if spoken not in ("native", "claude"):
-        raise ConfigError([Problem(f"there is no dialect {spoken!r}", where=parsed.where("dialect", value=True),
-                                   hint="native or claude")])  # fmt: skip
-    locate = (lambda path: f"{source.path}:{parsed.place(path)[0]}") if lines else None
-    try:
-        if spoken == "claude":
-            around = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
-            found = read_settings(table, given, layer=source.layer, source=source.path, directory=around,
-                                  folder=directory, project_dir=own_project(directory, source.layer),
-                                  locate=locate)  # fmt: skip
-        else:
-            found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
-                                 locate=locate, commands=commands, found=source.found)  # fmt: skip
-    except ConfigError as error:
-        raise ConfigError([_located(problem, parsed.where) for problem in error.problems]) from None
-    found.warnings = [_located(problem, parsed.where) for problem in found.warnings]
-    if spoken == "claude":
-        found.warnings.sort(key=_position)
-    return found
-
-
-def _position(problem: Problem) -> tuple[int, ...]:
-    """Return the line and column of a problem, to sort by."""
-    return tuple(int(part) for part in problem.where.rsplit(":", 2)[1:] if part.isdecimal())
-
-
-def _located(problem: Problem, where: Callable[..., str]) -> Problem:
-    """Turn the path of a problem into the line and column of the key."""
-    if re.match(r".+:\d+:\d+$", problem.where):
-        return problem  # it has a position already, in a script
-    path, option = problem.where, problem.what.partition(":")[0]
-    if re.fullmatch(r"[A-Za-z]+", option):
-        path = f"{path}.{option}"  # the message names an option of the hook
-    return Problem(problem.what, where=where(path), hint=problem.hint)

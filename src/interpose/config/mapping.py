@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
 from ..events import Table
@@ -18,10 +18,12 @@ from ..matching import compile_rule
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
+from .commands import Trusted
 from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
 from .script_hooks import PRIORITY, ScriptReader
 
 if TYPE_CHECKING:
+    from ..matching.declared_tools import DeclaredTool
     from ..scripts import Commands
 
 __all__ = [
@@ -51,7 +53,7 @@ SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "policies", "agents", "scripts", "permissions", "audit", "dialect")
+TOP_LEVEL = ("hooks", "policies", "tools", "agents", "scripts", "permissions", "audit", "dialect")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -59,7 +61,8 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "permissions", "scopes", "scripts", "settings", "warnings")
+    __slots__ = ("audit", "harmless", "hooks", "permissions", "places", "scopes", "scripts", "settings", "tools",
+                 "warnings")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -69,8 +72,12 @@ class Configuration:
         self.permissions: dict[str, str] = {}
         self.harmless: list[str] = []
         """Rules for calls that are not asked about, unless a hook or another rule asks."""
+        self.places: dict[str, str] = {}
+        """Where each rule is written."""
         self.scripts: list[str] = []
         """The files of script lines that it names."""
+        self.tools: list[DeclaredTool] = []
+        """The tools that the host calls by names of its own."""
         self.audit: dict[str, Any] | None = None
         """Where firings are recorded, and how."""
 
@@ -84,11 +91,13 @@ class _ConfigurationReader:
         directory: str,
         locate: Callable[[str], str] | None = None,
         scripts: ScriptReader | None = None,
+        trusted: Trusted | None = None,
     ) -> None:
         self.table = table
         self.layer = layer
         self.locate = locate or (lambda path: source)
         self.directory = directory
+        self.trusted = trusted
         self.project = own_project(directory, layer)
         self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
@@ -115,6 +124,7 @@ class _ConfigurationReader:
             return
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
         self.policies(given.get("policies"))
+        self.tools(given.get("tools"))
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
@@ -150,6 +160,13 @@ class _ConfigurationReader:
         found = list(dict.fromkeys(self.problems[before:]))
         self.problems[before:] = sorted(found, key=lambda problem: _index_of(problem.where))
 
+    def tools(self, given: Any) -> None:
+        if given is None:
+            return
+        from .tools import read_tools
+
+        self.found.tools = read_tools(given, self.wrong, layer=self.layer, locate=self.locate)
+
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
             self.wrong("permissions", f"{as_written(given)} where names and answers are expected")
@@ -162,6 +179,7 @@ class _ConfigurationReader:
                 self.attempt(f"permissions.{name}", partial(compile_rule, name))
             if len(self.problems) == before:
                 self.found.permissions[name] = answer
+                self.found.places[name] = self.locate(f"permissions.{name}")
 
     def scripts(self, given: Any) -> None:
         if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
@@ -317,7 +335,8 @@ class _ConfigurationReader:
             try:
                 return declare(
                     self.table, event, handler, scope=scope, layer=self.layer, source=self.locate(path),
-                    directory=self.directory, project_dir=self.project, types=("script",), **options,
+                    directory=self.directory, project_dir=self.project, hooks_dir=self.directory,
+                    trusted=self.trusted, types=("script",), **options,
                 )  # fmt: skip
             except InterposeError as error:
                 self.wrong(path, error.problem.what, error.problem.hint)
@@ -410,6 +429,15 @@ class LoadOptions(SettingOptions, total=False):
     """The table of events."""
 
 
+class DiscoverOptions(LoadOptions, total=False):
+    """The options of ``Hooks.discover()``."""
+
+    required: bool
+    """Finding no trusted file is an error."""
+    changed: Literal["refuse", "keep"]
+    """What a trusted file that has changed means: an error, or its last trusted content with a warning."""
+
+
 def settings_from(**given: Unpack[SettingOptions]) -> Settings:
     """Return checked settings."""
     for name in given.keys() - SettingOptions.__annotations__.keys():
@@ -442,10 +470,15 @@ def read_mapping(
     directory: str = "",
     locate: Callable[[str], str] | None = None,
     commands: Any = None,
-    found: bool = False,
+    read: Callable[[str], bytes] | None = None,
+    trusted: Trusted | None = None,
 ) -> Configuration:
-    """Read a whole configuration; raise ConfigError with all problems. ``locate`` turns a path into file and line."""
-    reader = _ConfigurationReader(table, layer, source, directory, locate, ScriptReader(table, commands, found=found))
+    """Read a whole configuration; raise ConfigError with all problems. ``locate`` turns a path into file and line.
+
+    ``read`` returns the content of a script; ``trusted`` says what is run from a snapshot.
+    """
+    scripts = ScriptReader(table, commands, read)
+    reader = _ConfigurationReader(table, layer, source, directory, locate, scripts, trusted)
     reader.whole(given)
     for name, value in reader.found.settings.items():
         reader.attempt("hooks", partial(settings_from, **{name: value}))

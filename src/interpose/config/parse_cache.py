@@ -49,13 +49,13 @@ class CachedParse:
         return self._parsed
 
 
-def parse(file: FileRead, source: str, *, found: bool) -> Any:
-    """Return the value of a file with its positions, from the cache if it is there."""
+def parse(file: FileRead, source: str, directory: str = "") -> Any:
+    """Return the value of a file with its positions, from the cache if it is there; ``directory`` has the cache."""
     language = _language(source)
     if language == "json" and len(file.data) < _WORTHWHILE:
         return _parse(file, source)
     # The same text may be valid in one language and not in the other.
-    path = os.path.join(cache_directory(), f"{file.sha256}.{language}.{sys.implementation.cache_tag}")
+    path = os.path.join(directory or cache_directory(), f"{file.sha256}.{language}.{sys.implementation.cache_tag}")
     value = _recall(path)
     if value is not None:
         return CachedParse(value[0], file, source)

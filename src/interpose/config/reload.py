@@ -8,10 +8,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import ConfigError, Problem
+from ..errors import BadHook, ConfigError, Problem
 from ..events import Table
+from .files import read as read_file
 from .load import Loaded, Source, find_sources, load_sources
-from .references import hash_of
 from .state import state_path
 from .switches import Switches, project_of
 
@@ -29,6 +29,10 @@ class ConfigFiles:
         self._project = project
         self._commands = commands
         self._lines = lines
+        self.keeps = True
+        """Whether the last trusted content of a changed file is loaded; else it is refused."""
+        self.required = False
+        """Whether finding no trusted file is an error."""
         self.loaded = Loaded()
 
     @classmethod
@@ -38,22 +42,32 @@ class ConfigFiles:
         return cls(lambda: sources, None, commands, lines)
 
     @classmethod
-    def around(cls, cwd: str, dialect: str | None, commands: Any = None, lines: bool = True) -> ConfigFiles:
-        """Return the files that are found for a directory."""
+    def around(
+        cls, cwd: str, changed: str, required: bool, dialect: str | None, commands: Any = None, lines: bool = True
+    ) -> ConfigFiles:
+        """Return the files that are found for a directory; ``changed`` is ``refuse`` or ``keep``."""
+        if changed not in ("refuse", "keep"):
+            raise BadHook(f"changed: {changed!r} is not a choice", hint="refuse or keep")
         here = os.path.abspath(cwd)
-        return cls(lambda: find_sources(here, dialect), here, commands, lines)
+        files = cls(lambda: find_sources(here, dialect), here, commands, lines)
+        files.keeps, files.required = changed == "keep", required
+        return files
 
     def read(self, table: Table) -> Loaded:
         """Read all files; the engine keeps its hooks until it takes these over."""
         loaded = load_sources(table, self._find(), commands=self._commands, lines=self._lines)
+        if loaded.changed and not self.keeps:
+            raise ConfigError(loaded.changed)
+        if self.required and not any(origin.trusted for origin in loaded.origins):
+            raise _nothing_trusted(self._project or "", loaded)
         loaded.switches = self._switches(loaded)
         return loaded
 
     def read_again(self, table: Table) -> Loaded:
         """Read all files for an engine that has hooks already.
 
-        A trusted file whose content is not trusted any more, or that is gone, is a problem here: otherwise a process
-        that can write to the file or remove it could switch off its hooks.
+        An armed file that is not trusted any more, or that is not found any more, is a problem here: otherwise a
+        process could switch off its hooks.
         """
         loaded = self.read(table)
         armed = {origin.source.path for origin in self.loaded.origins if origin.trusted}
@@ -61,9 +75,7 @@ class ConfigFiles:
         problems = [problem for problem in loaded.warnings if problem.where in strange]
         gone = armed - {origin.source.path for origin in loaded.origins}
         problems += [
-            Problem(
-                "has hooks in use and does not exist any more", where=path, hint="put it back, or restart without it"
-            )
+            Problem("has hooks in use and is not found any more", where=path, hint="put it back, or restart without it")
             for path in sorted(gone)
         ]
         if problems:
@@ -114,7 +126,21 @@ class ConfigFiles:
             return False
         read = [(origin.real_path, origin.sha256) for origin in origins]
         read += [named for origin in origins for named in origin.references.items()]
-        return all(hash_of(path) == digest for path, digest in read)
+        return all(_hash(path) == digest for path, digest in read)
+
+
+def _nothing_trusted(project: str, loaded: Loaded) -> ConfigError:
+    """Return the error for a directory without a trusted file, which names the command that trusts one."""
+    waiting = [origin.source.path for origin in loaded.origins]
+    hint = f"look at it, then: interpose trust {waiting[0]}" if waiting else "interpose trust FILE, in the project"
+    return ConfigError([Problem("no trusted configuration was found", where=project, hint=hint)])
+
+
+def _hash(path: str) -> str:
+    try:
+        return read_file(path, found=False).sha256
+    except ConfigError:
+        return ""
 
 
 def _call(reload: Callable[[], object]) -> None:

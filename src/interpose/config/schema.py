@@ -13,11 +13,13 @@ from typing import Any
 from ..dialects import NAMES as DIALECTS
 from ..events import TABLE, EventSpec, Table
 from ..handlers.command import ISOLATIONS
+from ..matching.declared_tools import KINDS
 from ..policies import POLICIES, RECOMMENDED, Policy, find_policy
 from ..policies.reading import COMMON, HOOK_OPTIONS, WORDS
 from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS
 from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL, UNITS
+from .tools import TOOL_KEYS
 
 __all__ = ["SETTING_SCHEMAS", "schema"]
 
@@ -103,6 +105,12 @@ _AUDIT: dict[str, dict[str, Any]] = {
     "key": {**_TEXT, "description": "A file with a key that seals the record, or env:VARIABLE."},
     "anchor": {**_TEXT, "description": "A second file, elsewhere, that proves that nothing is missing."},
 }  # fmt: skip
+_TOOL: dict[str, dict[str, Any]] = {
+    "as": {**_TEXT, "minLength": 1, "description": "The name that rules know the tool by, such as Bash."},
+    "fields": {"type": "object", "additionalProperties": _TEXT,
+               "description": "The host's name of a field of the input, and the one that rules know, such as command."},
+    "kind": {"enum": list(KINDS), "description": "What the tool does, for the permission modes."},
+}  # fmt: skip
 
 
 def schema(table: Table = TABLE) -> dict[str, Any]:
@@ -112,6 +120,10 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         "policies": {"$ref": "#/$defs/policies",
                      "description": "Rules that come with Interpose: recommended, or a list of names, some with "
                                     "parameters."},
+        "tools": {"type": "object", "patternProperties": _FREE,
+                  "additionalProperties": {"anyOf": [_TOOL["as"], _closed(_all_of(TOOL_KEYS, _TOOL), minProperties=1)]},
+                  "description": "Tools that the host calls by names of its own, in which * stands for any text: "
+                                 "shell: Bash, or as:, fields: and kind:."},
         "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
         "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import BadHook, ConfigError, Problem
@@ -18,18 +19,16 @@ PRIORITY = 50
 class ScriptReader:
     """Reads script lines. The language is loaded with the first one."""
 
-    def __init__(self, table: Table, commands: Any = None, *, found: bool = False) -> None:
+    def __init__(self, table: Table, commands: Any = None, read: Callable[[str], bytes] | None = None) -> None:
         self._table = table
         self._given = commands
-        self._found = found
+        self._read = read or _read
 
     def hooks_of_file(self, path: str, layer: str) -> list[Hook]:
         """Return a hook for each line of a file; raise ConfigError with all problems."""
-        from .files import read
-
         whole = f"{path}:1:1"  # with a line and a column, or it would be taken for a key of the configuration
         try:
-            text = read(path, found=self._found).data.decode("utf-8-sig")
+            text = self._read(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ConfigError([Problem(f"byte {error.start} is not UTF-8", where=whole)]) from None
         except ConfigError as error:
@@ -60,3 +59,9 @@ class ScriptReader:
         if self._given is None:
             self._given = Commands()
         return parse(text, source=source, table=self._table, commands=self._given)
+
+
+def _read(path: str) -> bytes:
+    from .files import read
+
+    return read(path, found=False).data

@@ -7,16 +7,16 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["script_name"]
+__all__ = ["PREFIXES", "RUNNERS", "SHELLS", "is_assignment", "script_name"]
 
 _DEEPEST = 4
-_SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "fish"}
-_RUNNERS = _SHELLS | {
+SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "fish"}
+RUNNERS = SHELLS | {
     "python", "py", "pypy", "node", "nodejs", "deno", "bun", "tsx", "ts-node", "ruby", "perl", "php", "lua", "Rscript",
     "pwsh", "osascript", "java", "go", "uv", "poetry", "pdm", "hatch", "pipenv", "rye", "source", ".",
 }  # fmt: skip
 """Programs whose argument is the script."""
-_PREFIXES = {
+PREFIXES = {
     "env", "exec", "command", "builtin", "nohup", "time", "nice", "ionice", "sudo", "doas", "setsid", "stdbuf",
     "timeout", "xargs", "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "dlx", "!", "then", "do", "else", "elif", "if",
     "while", "{",
@@ -69,17 +69,17 @@ def _commands(line: str) -> Iterator[list[str]]:
 
 def _script_of(words: list[str], depth: int) -> str:
     """Return the script of one simple command: the program itself, or what an interpreter runs."""
-    while words and (os.path.basename(words[0]) in _PREFIXES or _ASSIGNMENT.match(words[0]) or _is_option(words[0])):
+    while words and (os.path.basename(words[0]) in PREFIXES or is_assignment(words[0]) or _is_option(words[0])):
         # The number of `timeout 10 …` and the like is no program.
         words = words[2:] if words[0] in ("timeout", "nice") and _is_number(words[1:2]) else words[1:]
     if not words or depth == 0:
         return ""
     program, *arguments = words
     name = _VERSION.sub("", os.path.basename(program))
-    if name not in _RUNNERS:
+    if name not in RUNNERS:
         is_file = os.sep in program and not program.startswith(_SYSTEM)
         return _name_of(program) if is_file or _SCRIPT.fullmatch(program) else ""
-    if name in _SHELLS and (line := _line_of(arguments)) is not None:
+    if name in SHELLS and (line := _line_of(arguments)) is not None:
         return _first(_commands(line), depth - 1)
     if "-m" in arguments[:-1]:
         return _name_of(arguments[arguments.index("-m") + 1])
@@ -97,6 +97,11 @@ def _line_of(arguments: list[str]) -> str | None:
         if not word.startswith("--") and word.endswith("c"):
             return arguments[at + 1]
     return None
+
+
+def is_assignment(word: str) -> bool:
+    """Return whether a word sets a variable: ``NAME=value``."""
+    return _ASSIGNMENT.match(word) is not None
 
 
 def _is_option(word: str) -> bool:

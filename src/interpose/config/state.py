@@ -7,10 +7,18 @@ import os
 from typing import Any
 
 from ..errors import ConfigError, Problem
-from ..state.directories import cache_directory, state_path, user_directory, write_privately
+from ..state.directories import cache_directory, make_private, state_path, user_directory, write_privately
 from .files import read as read_file
 
-__all__ = ["cache_directory", "load_state", "save_state", "state_path", "user_directory", "write_privately"]
+__all__ = [
+    "cache_directory",
+    "load_state",
+    "make_private",
+    "save_state",
+    "state_path",
+    "user_directory",
+    "write_privately",
+]
 
 
 def load_state(name: str) -> dict[str, Any]:

@@ -19,8 +19,8 @@ _NAME = "switches.json"
 
 
 def project_of(cwd: str, loaded: Loaded) -> str:
-    """Return the directory that switches apply to: that of the project's file, else this one."""
-    for origin in loaded.origins:
+    """Return the directory that switches apply to: that of the nearest project's file, else this one."""
+    for origin in reversed(loaded.origins):
         if origin.source.layer == "project":
             return os.path.dirname(os.path.dirname(origin.source.path))
     return cwd

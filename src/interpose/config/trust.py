@@ -1,4 +1,4 @@
-"""The record of trusted files: each is trusted with exactly its content and the files that it names.
+"""The record of trust: which configuration files a person has trusted, and the snapshot of each.
 
 The record is in the user's state directory, never in a project. ``INTERPOSE_TRUST`` in the environment is for machines
 without a user: ``all``, or digests separated by commas.
@@ -7,112 +7,111 @@ without a user: ``all``, or digests separated by commas.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from .files import MOST_BYTES, sha256
+from ..errors import ConfigError, Problem
+from .read import Source
+from .snapshots import Snapshot, open_snapshot, remove_unneeded
 from .state import load_state, save_state, user_directory
 
-__all__ = ["TrustStore"]
+if TYPE_CHECKING:
+    from .review import Review
+
+__all__ = ["TrustStore", "granted", "granted_words", "trust"]
 
 _NAME = "trust.json"
-
-
-class _Origin(Protocol):
-    @property
-    def real_path(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def references(self) -> Mapping[str, str]: ...
-    @property
-    def digest(self) -> str: ...
 
 
 class TrustStore:
     """The user's record of trust."""
 
-    def is_trusted(self, origin: _Origin) -> bool:
-        """Return whether a file is trusted with its content and the files that it names."""
-        granted = {word.strip() for word in os.environ.get("INTERPOSE_TRUST", "").split(",")}
-        if "all" in granted or origin.digest in granted:
-            return True
-        entry = self.recorded().get(origin.real_path)
-        return isinstance(entry, dict) and entry.get("digest") == origin.digest
+    def __init__(self) -> None:
+        self._recorded: dict[str, Any] | None = None
 
-    def trust(self, origin: _Origin) -> None:
-        """Trust a file as it is now."""
-        record = self.recorded()
-        record[origin.real_path] = {
-            "digest": origin.digest,
-            "sha256": origin.sha256,
-            "references": dict(origin.references),
-            "text": _text(origin),
-        }
-        save_state(_NAME, record)
+    def recorded(self) -> dict[str, Any]:
+        """Return the record, by the path of a file without symbolic links."""
+        if self._recorded is None:
+            self._recorded = load_state(_NAME)
+        return self._recorded
+
+    def entry(self, path: str) -> dict[str, Any] | None:
+        """Return what is recorded of a file, with any content; None if nothing is."""
+        entry = self.recorded().get(path)
+        return entry if isinstance(entry, dict) else None
+
+    def given(self, path: str) -> str | None:
+        """Return where a file was that was trusted under this path, which had links in it."""
+        for real, entry in self.recorded().items():
+            if isinstance(entry, dict) and entry.get("given") == path:
+                return real
+        return None
+
+    def snapshot(self, path: str) -> Snapshot | None:
+        """Return the snapshot of a trusted file; None if it is not trusted. Raise ConfigError if it cannot be loaded.
+
+        A record of version 0.1 has no snapshot: a person has to trust the file again.
+        """
+        entry = self.entry(path)
+        if entry is None:
+            return None
+        name = entry.get("snapshot")
+        if isinstance(name, str) and len(name) == 64 and name.isalnum():
+            return open_snapshot(name, path)
+        if "snapshot" not in entry and isinstance(entry.get("digest"), str) and "references" in entry:
+            raise ConfigError([Problem("was trusted by an earlier version, which kept no copy of it", where=path,
+                                       hint=f"look at it, then: interpose trust {path}")])  # fmt: skip
+        return None
+
+    def trust(self, review: Review) -> Snapshot:
+        """Trust a file with everything that was read for its review."""
+        import time
+
+        record = load_state(_NAME)
+        snapshot = review.store()
+        name = os.path.basename(snapshot.directory)
+        record[review.real_path] = {"snapshot": name, "digest": review.digest, "trusted": int(time.time())}
+        if os.path.abspath(review.source.path) != review.real_path:
+            record[review.real_path]["given"] = os.path.abspath(review.source.path)
+        self._save(record)
+        return snapshot
 
     def forget(self, path: str) -> bool:
         """Remove a file from the record; return whether it was there."""
-        record = self.recorded()
-        known = record.pop(os.path.realpath(path), None) is not None
+        record = load_state(_NAME)
+        known = record.pop(os.path.abspath(path), None) is not None
+        known = record.pop(os.path.realpath(path), None) is not None or known
         if known:
-            save_state(_NAME, record)
+            self._save(record)
         return known
 
-    def knows(self, path: str) -> bool:
-        """Return whether a file is in the record, with any content."""
-        return path in self.recorded()
-
-    def recorded(self) -> dict[str, Any]:
-        """Return the record, by the real path of a file."""
-        return load_state(_NAME)
-
-    def gone(self, cwd: str, found: Iterable[str], folder: str = ".interpose") -> list[str]:
-        """Return the trusted files for a directory that do not exist any more.
-
-        Of projects only the nearest counts; ``found`` are the files that exist.
-        """
-        persons = os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
-        here = os.path.join(os.path.realpath(cwd), "")
-        nearest = max((_project(path, folder) for path in found), key=len, default="")
-        return [
-            path
-            for path in self.recorded()
-            if not os.path.lexists(path)
-            and (
-                os.path.dirname(path) == os.path.realpath(persons)
-                or (here.startswith(project := _project(path, folder)) and project and project.startswith(nearest))
-            )
-        ]
-
-    def difference(self, origin: _Origin) -> list[tuple[str, str]]:
-        """Return the differences from what was trusted: each file with ``changed``, ``new`` or ``gone``."""
-        entry = self.recorded().get(origin.real_path)
-        if not isinstance(entry, dict):
-            return [(origin.real_path, "new")]
-        changes = [] if entry.get("sha256") == origin.sha256 else [(origin.real_path, "changed")]
-        before: Mapping[str, str] = entry.get("references", {})
-        for path in sorted({*before, *origin.references}):
-            if path not in before:
-                changes.append((path, "new"))
-            elif path not in origin.references:
-                changes.append((path, "gone"))
-            elif before[path] != origin.references[path]:
-                changes.append((path, "changed"))
-        return changes
+    def _save(self, record: dict[str, Any]) -> None:
+        save_state(_NAME, record)
+        self._recorded = record
+        remove_unneeded(
+            entry["snapshot"] for entry in record.values() if isinstance(entry, dict) and "snapshot" in entry
+        )
 
 
-def _project(path: str, folder: str) -> str:
-    """Return the project of a file in such a folder, with a slash at its end; else nothing."""
-    around, name = os.path.split(os.path.dirname(path))
-    return os.path.join(around, "") if name == folder else ""
+def granted(review: Review) -> bool:
+    """Return whether the environment trusts a configuration as it is."""
+    words = granted_words()
+    return "all" in words or review.digest in words
 
 
-def _text(origin: _Origin) -> str:
-    """Return the trusted text, to show changes later; nothing if it has changed already."""
-    try:
-        with open(origin.real_path, "rb") as opened:
-            data = opened.read(MOST_BYTES)
-    except OSError:
-        return ""
-    return data.decode("utf-8", "replace") if sha256(data).hex() == origin.sha256 else ""
+def granted_words() -> set[str]:
+    """Return the words of ``INTERPOSE_TRUST``: ``all``, and digests."""
+    return {word.strip() for word in os.environ.get("INTERPOSE_TRUST", "").split(",")} - {""}
+
+
+def trust(path: str | os.PathLike[str], *, dialect: str | None = None) -> Snapshot:
+    """Trust a configuration file as it is now, with everything that it runs; raise ConfigError if that cannot be.
+
+    The command line asks a person before it does this.
+    """
+    from ..events import TABLE
+    from .review import review
+
+    file = os.path.abspath(os.fspath(path))
+    own = (os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose"), os.path.expanduser("~/.claude"))
+    layer = "user" if os.path.dirname(file) in own else "project"
+    return TrustStore().trust(review(TABLE, Source(file, layer, dialect, found=True)))

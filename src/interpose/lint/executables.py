@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..errors import nearest
 from ..handlers.command import Command, command_of
+from ..handlers.python import ModulePlace
 from ..model import Hook
 
 __all__ = ["Flaw", "find_flaws", "isolation_of"]
@@ -46,7 +47,8 @@ def find_flaws(hook: Hook) -> Iterator[Flaw]:
     if command is not None:
         yield from _check_command(command)
     elif hook.type == "python" and isinstance(hook.handler, str):
-        yield from _check_function(hook.handler, str(getattr(hook.binding.call, "directory", "") or ""))
+        where = getattr(hook.binding.call, "where", None)
+        yield from _check_function(hook.handler, where.directory if isinstance(where, ModulePlace) else "")
 
 
 def _check_command(command: Command) -> Iterator[Flaw]:

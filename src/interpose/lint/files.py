@@ -18,6 +18,7 @@ from ..model import Settings
 from ..policies import PolicyHook
 from ..records import replace
 from ..registry import Registry
+from .declared_tools import check_tools
 from .rules import Finding, check_hooks, suggest_rule
 
 __all__ = ["FileReport", "check_files"]
@@ -50,7 +51,7 @@ def check_files(sources: Sequence[Source]) -> FileReport:
     try:
         loaded = _files_of(sources).read(TABLE)
         # The hooks of untrusted files are not loaded above; they are if the same files are named.
-        files = _files_of([replace(source, found=False) for source in sources])
+        files = _files_of([replace(source, found=False) for source in sources if os.path.lexists(source.path)])
         named = files.read(TABLE)
         settings = settings_from(**named.settings)
     except InterposeError as error:
@@ -63,14 +64,23 @@ def check_files(sources: Sequence[Source]) -> FileReport:
     report.hooks = len(named.hooks) - len(policies)
     report.policies = len({(hook.label, hook.layer, hook.scope) for hook in policies})
     report.findings = [
-        Finding("warning", "untrusted" if problem.where in untrusted else "config", problem)
+        Finding("warning", _code(problem, untrusted, loaded), problem)
         for problem in dict.fromkeys([*loaded.warnings, *named.warnings])
     ]
-    rules = check_hooks(named.hooks, settings)
+    declared = [tool for group in named.tools for tool in group]
+    rules = check_hooks(named.hooks, settings, declared)
     known = {finding.problem for finding in rules}
     report.findings = [finding for finding in report.findings if finding.problem not in known]
-    report.findings += [*_find_idle(named), *_find_dead_rules(named), *rules]
+    report.findings += [
+        *_find_live(loaded), *_find_idle(named), *_find_dead_rules(named), *check_tools(declared, named), *rules
+    ]  # fmt: skip
     return report
+
+
+def _code(problem: Problem, untrusted: set[str], loaded: Loaded) -> str:
+    if problem in loaded.changed:
+        return "changed"
+    return "untrusted" if problem.where in untrusted else "config"
 
 
 def _files_of(sources: Sequence[Source]) -> ConfigFiles:
@@ -103,11 +113,21 @@ def _arm(files: ConfigFiles, loaded: Loaded, settings: Settings) -> list[Finding
     return errors
 
 
+def _find_live(loaded: Loaded) -> Iterator[Finding]:
+    """Find what trusted hooks use that is no part of what was trusted."""
+    for origin in loaded.origins:
+        for entry in origin.live:
+            problem = Problem(f"{entry['hook']}: {entry['what']} is live: {entry['why']}", where=origin.source.path,
+                              hint="put what hooks run below .interpose")  # fmt: skip
+            yield Finding("warning", "live", problem)
+
+
 def _find_dead_rules(loaded: Loaded) -> Iterator[Finding]:
     """Find rules of ``permissions`` about a tool that is nearly a known one; a name without a pattern may be any."""
+    declared = tuple(tool for group in loaded.tools for tool in group)
     for path, found in loaded.parts:
         for rule in found.permissions:
-            if "(" in rule and "|" not in rule and (hint := suggest_rule(rule)):
+            if "(" in rule and "|" not in rule and (hint := suggest_rule(rule, declared)):
                 problem = Problem(f"permissions: {rule} matches no known tool", where=path, hint=hint)
                 yield Finding("warning", "never_matches", problem)
 
@@ -118,7 +138,7 @@ def _find_idle(loaded: Loaded) -> Iterator[Finding]:
         overrides = any(scope.overrides for scope in found.scopes.values())
         if any(hook.enabled for hook in found.hooks) or found.permissions or found.harmless or overrides:
             continue
-        if len(loaded.parts) > 1 and (found.settings or found.audit):
+        if len(loaded.parts) > 1 and (found.settings or found.audit or found.tools):
             continue  # they hold for the hooks of the other files
         if found.hooks:
             problem = Problem("all its hooks are switched off, so it arms nothing", where=path, hint="enabled: true")

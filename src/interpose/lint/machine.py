@@ -71,6 +71,12 @@ def _file(origin: Origin) -> MachineCheck:
     path = origin.source.path
     if not origin.source.found:
         return MachineCheck("file", "ok", f"{path}: named, so it is trusted")
+    if origin.changes:
+        what = ", ".join(f"{os.path.basename(file)} is {how}" for file, how in origin.changes)
+        return MachineCheck("file", "warning", f"{path}: armed as it was trusted, but {what} (interpose trust {path})")
+    if origin.trusted and origin.live:
+        what = ", ".join(entry["what"] for entry in origin.live)
+        return MachineCheck("file", "warning", f"{path}: trusted; used as it is when a hook runs: {what}")
     if origin.trusted:
         return MachineCheck("file", "ok", f"{path}: trusted")
     return MachineCheck("file", "wrong", f"{path}: not trusted, so its hooks are not armed (interpose trust {path})")

@@ -6,7 +6,7 @@ A warning is a setting that does not do what it seems to do. A note is a fact th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
 from ..handlers.command import command_of
 from ..matching import AnyCondition, Condition
+from ..matching.declared_tools import DeclaredTool, contains
 from ..matching.names import is_glob
 from ..model import Hook, Settings
 from ..policies import PolicyHook
@@ -30,6 +31,8 @@ KNOWN_TOOLS = (
     "SlashCommand", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write",
 )  # fmt: skip
 """The tools of Claude Code and of agents that use the same names."""
+Declared = Sequence[DeclaredTool]
+
 _MCP_SERVER = re.compile(r"mcp__[^*?\[_]+(_[^*?\[_]+)*")
 
 
@@ -47,10 +50,10 @@ class Finding:
                 "hint": self.problem.hint}  # fmt: skip
 
 
-def check_hooks(hooks: Iterable[Hook], settings: Settings) -> list[Finding]:
-    """Apply every rule to every hook and return the findings."""
+def check_hooks(hooks: Iterable[Hook], settings: Settings, declared: Declared = ()) -> list[Finding]:
+    """Apply every rule to every hook and return the findings; ``declared`` are tools that matchers may name too."""
     listed = list(hooks)
-    findings = [finding for hook in listed for rule in _RULES for finding in rule(hook, settings)]
+    findings = [finding for hook in listed for rule in _RULES for finding in rule(hook, settings, declared)]
     return [*findings, *_find_repeated_names(listed)]
 
 
@@ -70,7 +73,7 @@ def _note(hook: Hook, code: str, what: str, hint: str) -> Finding:
     return Finding("note", code, Problem(f"{hook.label}: {what}", where=hook.source, hint=hint))
 
 
-def _find_fail_open(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_fail_open(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a hook whose failure lets the event through."""
     if "deny" not in hook.row.can or hook.dialect == "claude":
         return
@@ -88,7 +91,7 @@ def _find_fail_open(hook: Hook, settings: Settings) -> Iterator[Finding]:
                     "onError: abort makes it a guard")  # fmt: skip
 
 
-def _find_idle_guard(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_idle_guard(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a guard that decides nothing because it runs in the background, or only about the first event."""
     if "deny" not in hook.row.can or hook.dialect == "claude" or error_policy(hook, settings) != "abort":
         return
@@ -100,14 +103,14 @@ def _find_idle_guard(hook: Hook, settings: Settings) -> Iterator[Finding]:
                        "process", "leave out once")  # fmt: skip
 
 
-def _find_dead_matcher(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_dead_matcher(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a matcher that is nearly the name of a known tool: `bash`, `Wirte`."""
     if hook.row.subject != "tool_name" or not hook.matcher or hook.matcher.startswith("re:"):
         return
     for part in (part.strip() for part in hook.matcher.split("|")):
         if hook.dialect != "claude" and _MCP_SERVER.fullmatch(part):
             yield _warning(hook, "never_matches", f"matcher {part} is a server and no tool of it", f"write {part}__*")
-        if not part or part in KNOWN_TOOLS or part.startswith("mcp__") or any(mark in part for mark in "^$(.+\\"):
+        if not part or _is_known(part, declared) or part.startswith("mcp__") or any(mark in part for mark in "^$(.+\\"):
             continue
         if is_glob(part):
             folded = part.rstrip("*").lower()
@@ -122,7 +125,7 @@ def _find_dead_matcher(hook: Hook, settings: Settings) -> Iterator[Finding]:
             yield _warning(hook, "never_matches", f"matcher {part} matches no known tool", hint)
 
 
-def _find_client_rules(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_client_rules(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find where a hook of a Claude Code file holds in other cases than the same words in a file of ours."""
     if hook.dialect != "claude" or hook.row.subject != "tool_name":
         return
@@ -137,12 +140,12 @@ def _find_client_rules(hook: Hook, settings: Settings) -> Iterator[Finding]:
                         f"in a file of ours it is also about {', '.join(sorted(wider))}")  # fmt: skip
 
 
-def _find_dead_condition(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_dead_condition(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a condition about an unknown tool, or about tools that the matcher excludes."""
     for rule in _rules_of(hook):
-        if hint := suggest_rule(rule.text):
+        if hint := suggest_rule(rule.text, declared):
             yield _warning(hook, "never_matches", f"if {rule.text}: {rule.tool} is not a known tool", hint)
-        elif hook.matches is not None and not is_glob(rule.tool) and not any(map(hook.matches, _named(rule))):
+        elif hook.matches is not None and not is_glob(rule.tool) and not any(map(hook.matches, _named(rule, declared))):
             yield _warning(hook, "never_matches", f"if {rule.text} is never true: the matcher {hook.matcher} "
                            f"does not match {rule.tool}", "leave out one of them")  # fmt: skip
 
@@ -152,17 +155,23 @@ def _rules_of(hook: Hook) -> tuple[Condition, ...]:
     return condition.rules if isinstance(condition, (Condition, AnyCondition)) else ()
 
 
-def _named(rule: Condition) -> set[str]:
-    return {name for tool in rule.tools() for name in tool.split("|")}
+def _named(rule: Condition, declared: Declared) -> set[str]:
+    """Return the tools that a rule is about; a declared tool has two names."""
+    names = {name for tool in rule.tools() for name in tool.split("|")}
+    return names.union(*({tool.name, tool.pattern} for tool in declared if names & {tool.name, tool.pattern}))
 
 
-def suggest_rule(rule: str) -> str:
+def _is_known(name: str, declared: Declared) -> bool:
+    return name in KNOWN_TOOLS or any(name == tool.name or contains(tool.pattern, name) for tool in declared)
+
+
+def suggest_rule(rule: str, declared: Declared = ()) -> str:
     """Return a suggestion for a rule about an unknown tool, such as `bash(rm *)` or `rm *`; empty if it is known."""
     tool = _tool_of(rule)
     if " " in tool.replace(" | ", "|"):
         return f"did you mean Bash({rule})?"
     for name in (part.strip() for part in tool.split("|")):
-        if name not in KNOWN_TOOLS and not is_glob(name) and not name.startswith("mcp__"):
+        if not _is_known(name, declared) and not is_glob(name) and not name.startswith("mcp__"):
             return nearest(name, KNOWN_TOOLS)
     return ""
 
@@ -171,13 +180,13 @@ def _tool_of(rule: str) -> str:
     return rule.partition("(")[0].strip()
 
 
-def _find_broken_target(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_broken_target(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a missing or broken file or module that the hook runs."""
     for code, what, hint in find_flaws(hook):
         yield _warning(hook, code, what, hint)
 
 
-def _find_imports_from_cwd(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_imports_from_cwd(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a guard in Python that imports modules from the directory it runs in, which an agent can write to."""
     command = command_of(hook)
     if command is None or error_policy(hook, settings) != "abort" or "PYTHONSAFEPATH" in command.env:
@@ -187,7 +196,7 @@ def _find_imports_from_cwd(hook: Hook, settings: Settings) -> Iterator[Finding]:
                        "runs, and an agent can put one there", f"python3 -I -{option}")  # fmt: skip
 
 
-def _find_script_without_effect(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_script_without_effect(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a script line whose command has no effect at its event."""
     if hook.type != "script":
         return
@@ -198,7 +207,7 @@ def _find_script_without_effect(hook: Hook, settings: Settings) -> Iterator[Find
         yield _warning(hook, "no_effect", problem.what, problem.hint)
 
 
-def _find_bad_timeout(hook: Hook, settings: Settings) -> Iterator[Finding]:
+def _find_bad_timeout(hook: Hook, settings: Settings, declared: Declared) -> Iterator[Finding]:
     """Find a timeout above the ceiling or the total, and one that was probably meant in milliseconds."""
     if not hook.timeout or hook.dialect == "claude":
         return
