@@ -8,10 +8,10 @@ from pathlib import Path
 
 from benchmarks.environment import ROOT
 from benchmarks.measure import Idle, Stopwatch, clean_environment, in_process
-from interpose.audit.chain import Chain
-from interpose.audit.database import Database
+from interpose.audit.columns import columns_of
 from interpose.audit.entries import Entry, encode
-from interpose.audit.schema import columns_of
+from interpose.audit.process_info import WritingProcess
+from interpose.audit.sqlite.database import Database
 from interpose.ids import new_id
 
 RUNS = 1_000_000
@@ -22,11 +22,11 @@ _STATS = "from interpose.cli import main; raise SystemExit(main())"
 def filled(path: Path) -> Path:
     """Make the store: firings of five hooks each, in four hundred sessions."""
     base = Database(str(path), durable=False, key=None)
-    chain = Chain(new_id(), json.dumps({"store": base.store}))
+    process = WritingProcess(base.store, new_id(), json.dumps({"store": base.store}))
     dice = random.Random(1)
     try:
         for _ in range(RUNS // _HOOKS // _AT_ONCE):
-            base.append(chain, [_entry(dice) for _ in range(_AT_ONCE)])
+            base.append(process, [_entry(dice) for _ in range(_AT_ONCE)])
     finally:
         base.close()
     return path

@@ -66,7 +66,7 @@ class Host:
         if (health.written, health.lost) != (self.fired, 0):
             return f"fired {self.fired}, but {health}"
         with open_store(self.store.path) as reader:
-            found = reader.base.execute("SELECT count(*) FROM records WHERE kind = 0").fetchone()[0]
+            found = sum(1 for _ in reader.firings())
         return "" if found == self.fired else f"fired {self.fired}, and {found} are in the store"
 
     def growth(self, firings: int) -> str:

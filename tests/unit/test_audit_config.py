@@ -2,15 +2,16 @@
 
 import json
 import os
+import re
 import shutil
 
 import jsonschema
 import pytest
 
-from interpose import ConfigError, Hooks
+from interpose import ConfigError, Hooks, UsageError
 from interpose.audit.reader import open_store
 from interpose.audit.retention import Retention
-from interpose.audit.store import configured_store
+from interpose.audit.store import AuditStore, configured_store
 from interpose.audit.verify import verify_store
 from interpose.config.schema import schema
 
@@ -236,3 +237,35 @@ def test_a_store_can_be_made_from_what_was_read(tmp_path):
 
     assert store._options.retention == Retention(age=5.0)
     shutil.rmtree(tmp_path / "home", ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "retention"),
+    [
+        ("30d", Retention(age=30 * 86_400.0)),
+        ("500MB", Retention(size=500_000_000)),
+        ({"age": "12h", "size": "1GiB"}, Retention(age=43_200.0, size=1 << 30)),
+        (Retention(age=5), Retention(age=5)),
+        (None, Retention()),
+    ],
+)
+def test_a_store_made_in_code_understands_retention_as_a_configuration_does(given, retention, tmp_path):
+    assert AuditStore(tmp_path / "audit.db", retention=given)._options.retention == retention
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("30", "'30' is not a limit (write 30d, 12h or 1y, or 500MB or 2GiB)"),
+        ("a while", "'a while' is not a limit"),
+        (30, "30 is not a limit"),
+        ({"agee": "30d"}, "agee is not a key of retention (age and size are)"),
+        ({"age": "500MB"}, "'500MB' is not an age"),
+        ("10KB", "'10KB' is too small for a store (at least 1MB)"),
+    ],
+)
+def test_a_retention_that_is_none_is_refused(given, complaint, tmp_path):
+    with pytest.raises(UsageError, match=re.escape(complaint)):
+        AuditStore(tmp_path / "audit.db", retention=given)
+
+    assert not (tmp_path / "audit.db").exists()

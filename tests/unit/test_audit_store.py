@@ -12,15 +12,16 @@ import textwrap
 import pytest
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
-from interpose.audit import open_store
-from interpose.audit.reader import NotAStore
+from interpose.audit import Selection, open_store
+from interpose.audit.protocol import NotAStore, StoredFiring
 from interpose.audit.store import AuditStore
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
     return tmp_path / "state" / "audit.db"
 
 
@@ -33,10 +34,10 @@ def hooks(path):
         yield made
 
 
-def firings(hooks, **filters):
+def firings(hooks, /, limit=None, oldest_first=False, **filters):
     assert hooks.store.flush()
     with open_store(hooks.store.path) as reader:
-        return list(reader.firings(**filters))
+        return list(reader.firings(Selection(**filters), limit=limit, oldest_first=oldest_first))
 
 
 def test_a_firing_is_recorded_with_everything_that_was_said(hooks):
@@ -54,7 +55,7 @@ def test_a_firing_is_recorded_with_everything_that_was_said(hooks):
         ("guard", "ok", "deny", "no"),
         ("never", "skipped", "none", ""),
     ]
-    assert (found.process, found.sequence) == (1, 1)
+    assert found.process == 1
 
 
 def test_what_a_firing_said_beside_its_decision_is_recorded(hooks):
@@ -168,22 +169,55 @@ def test_firings_are_read_newest_first_by_every_filter_there_is(hooks):
 
     assert found() == ["Stop", "Read", "Edit", "Write", "Bash"]
     assert found(oldest_first=True, limit=2) == ["Bash", "Write"]
-    assert found(event="Stop") == ["Stop"]
-    assert found(decision="deny") == ["Write"]
-    assert found(decision="none") == ["Stop", "Bash"]
-    assert found(hook="edits") == ["Edit"]
-    assert found(session="session-") == ["Read", "Edit", "Write", "Bash"]
-    assert found(session="session-Bash") == ["Bash"]
+    assert found(events=("Stop",)) == ["Stop"]
+    assert found(events=("Stop", "PreToolUse"), limit=2) == ["Stop", "Read"]
+    assert found(decisions=("deny",)) == ["Write"]
+    assert found(decisions=("none",)) == ["Stop", "Bash"]
+    assert found(decisions=("deny", "ask")) == ["Edit", "Write"]
+    assert found(hooks=("edits",)) == ["Edit"]
+    assert found(hooks=("edits", "reads")) == ["Read", "Edit"]
+    assert found(tools=("Bash", "Read")) == ["Read", "Bash"]
+    assert found(tools=("Stop",)) == []
+    assert found(sessions=("session-",)) == ["Read", "Edit", "Write", "Bash"]
+    assert found(sessions=("session-Bash", "oth")) == ["Stop", "Bash"]
+    assert found(tools=("Bash", "Write"), decisions=("deny",)) == ["Write"]
     assert found(after=3) == ["Stop", "Read"]
     assert found(before=3) == ["Write", "Bash"]
     assert found(since=9e9) == []
-    assert found(event="nothing", hook="nobody") == []
+    assert found(events=("nothing",), hooks=("other",)) == []
     with pytest.raises(UsageError, match="not a decision"):
-        found(decision="perhaps")
+        found(decisions=("perhaps",))
+
+
+def test_firings_are_found_by_their_agent_and_by_any_text_in_them(hooks):
+    hooks.register("PreToolUse", lambda event: deny('it says "NO"'), matcher="Write", name="writes")
+    hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "echo Straße"}, agent_id="main")
+    hooks.fire_sync("PreToolUse", tool_name="Write", tool_input={"content": ["a", {"b": "näher"}]}, agent_id="other")
+    hooks.fire_sync("SubagentStop", agent_type="Bash", agent_id="main")
+
+    def found(**filters):
+        return [one.id for one in firings(hooks, **filters)]
+
+    assert found(agents=("main",)) == [3, 1]
+    assert found(agents=("main", "other"), tools=("Write",)) == [2]
+    assert found(tools=("Bash",)) == [1]
+    assert found(texts=("STRASSE",)) == [1]
+    assert found(texts=("Näher", "straße")) == [2, 1]
+    assert found(texts=('says "no"',), limit=1) == [2]
+    assert found(texts=("\\u00e4",)) == []
+
+
+def test_a_text_is_found_behind_many_records_without_it(hooks, monkeypatch):
+    monkeypatch.setattr("interpose.audit.sqlite.reader._PAGE", 3)
+    hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "needle"})
+    for _ in range(10):
+        hooks.fire_sync("Stop")
+
+    assert [one.id for one in firings(hooks, texts=("needle",), limit=1)] == [1]
 
 
 def test_pages_are_put_together(hooks, monkeypatch):
-    monkeypatch.setattr("interpose.audit.reader._PAGE", 3)
+    monkeypatch.setattr("interpose.audit.sqlite.reader._PAGE", 3)
     for _ in range(10):
         hooks.fire_sync("Stop")
 
@@ -196,10 +230,10 @@ def test_one_firing_is_found_by_its_number(hooks):
     hooks.store.flush()
 
     with open_store(hooks.store.path) as reader:
-        found = reader.firing(1)
-        assert found is not None
+        found = reader.entry(1)
+        assert isinstance(found, StoredFiring)
         assert json.loads(json.dumps(found.to_dict()))["event"] == found.event == "Stop"
-        assert reader.firing(2) is None
+        assert reader.entry(2) is None
 
 
 def test_a_store_is_followed_from_now_on(hooks):
@@ -207,7 +241,7 @@ def test_a_store_is_followed_from_now_on(hooks):
     hooks.store.flush()
 
     with open_store(hooks.store.path) as reader:
-        follower = reader.follow(after=0, event="Stop")
+        follower = reader.follow(Selection(after=0, events=("Stop",)))
         first = next(follower)
         hooks.fire_sync("PreCompact")
         hooks.fire_sync("Stop")
@@ -262,7 +296,7 @@ def test_two_stores_of_one_path_share_a_writer_and_a_chain(path):
         assert one._writer is other._writer
 
     with open_store(path) as reader:
-        assert [(one.process, one.sequence) for one in reader.firings()] == [(1, 2), (1, 1)]
+        assert [(one.process, one.id) for one in reader.firings()] == [(1, 2), (1, 1)]
 
 
 def test_two_stores_of_one_path_must_agree(path):
@@ -286,7 +320,7 @@ def test_a_store_that_was_closed_opens_again_as_another_process(path):
         assert store.health.state == "closed"
 
     with open_store(path) as reader:
-        assert [(one.process, one.sequence) for one in reader.firings()] == [(2, 1), (1, 1)]
+        assert [(one.process, one.id) for one in reader.firings()] == [(3, 3), (1, 1)]
 
 
 def test_what_is_left_is_written_when_the_process_ends(path):

@@ -2,14 +2,21 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import time
+from hashlib import sha256
 
 import pytest
 
 from interpose import Hooks, deny
+from interpose.audit import open_store
+from interpose.audit.chain import begin, genesis, link
+from interpose.audit.entries import Entry
+from interpose.audit.protocol import NotAStore, StoreOptions
 from interpose.audit.retention import Retention
+from interpose.audit.sqlite.committer import Committer
 from interpose.audit.store import AuditStore
 from interpose.audit.verify import verify_store
 from interpose.cli.log.verify import verify
@@ -18,7 +25,8 @@ KEY = "a key of more than sixteen bytes"
 
 
 @pytest.fixture
-def place(tmp_path):
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "key").write_text(KEY)
     return tmp_path
 
@@ -91,7 +99,7 @@ TAMPERING = {
     "no text any more": ("UPDATE bodies SET body = CAST(x'ff' AS TEXT) || substr(body, 2) WHERE record = 2", 2, "was changed"),
     "a time that is none": ("UPDATE records SET time = 'noon' WHERE id = 2", 2, "cannot be read"),
     "a hash that is none": ("UPDATE records SET hash = 'x' WHERE id = 2", 2, "was changed"),
-    "swapped records": ("UPDATE records SET seq = CASE seq WHEN 2 THEN -3 ELSE -2 END WHERE seq IN (2, 3)", 2, "out of order"),
+    "a record of another process": ("UPDATE records SET process = 2 WHERE id = 2", 2, "does not exist"),
 }  # fmt: skip
 
 
@@ -116,7 +124,7 @@ def test_it_says_where(place, capsys):
 
     year = time.strftime("%Y")
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"record 4, process 1, number 4, {year}-")
+    assert first.startswith(f"record 4, process 1, {year}-")
     assert "broken" in last
 
 
@@ -127,7 +135,7 @@ def test_a_deleted_record_is_found_with_the_numbers_that_are_missing(place):
 
     [flaw] = verify_store(str(path)).flaws
 
-    assert (flaw.id, flaw.what) == (4, "the records before it, number 2 to 3, are missing")
+    assert (flaw.id, flaw.what) == (4, "the records before it are missing: 2 to 3 are not in the store")
 
 
 def test_a_cut_is_found(place):
@@ -135,25 +143,26 @@ def test_a_cut_is_found(place):
     change(path, *(f"DELETE FROM {table} WHERE {column} > 3" for table, column in
                    (("records", "id"), ("bodies", "record"), ("runs", "record"))))  # fmt: skip
 
-    [flaw] = verify_store(str(path)).flaws
+    first, second = verify_store(str(path)).flaws
 
-    assert (flaw.process, flaw.sequence) == (1, 6)
-    assert flaw.what == "cut: the records from number 4 to 6 are missing"
+    assert (first.id, first.what) == (6, "cut: the records from 4 to 6 are missing")
+    assert (second.process, second.what) == (1, "its last record is 3, and 6 is listed")
 
 
 OTHERS = {
-    "a head": ("UPDATE heads SET seq = seq - 1", "not that of the last"),
-    "no head": ("DELETE FROM heads", "no head"),
-    "a head of nobody": ("INSERT INTO heads SELECT 7, seq, hash, time, ended, mac FROM heads", "does not exist"),
+    "the number of the head": ("UPDATE head SET record = record - 1", "not that of the last"),
+    "the hash of the head": ("UPDATE head SET hash = zeroblob(32)", "not that of the last"),
+    "no head": ("DELETE FROM head", "no head"),
     "the description of a process": ("UPDATE processes SET about = replace(about, 'pid', 'pod')", "was changed"),
     "the name of a process": ("UPDATE processes SET uuid = 'another'", "was changed"),
+    "the last record of a process": ("UPDATE processes SET last = 4", "its last record is 6, and 4 is listed"),
+    "a process of no record": ("INSERT INTO processes VALUES (9, 9, 'u', '{}')", "all records of this process are missing"),
     "the store's own name": ("UPDATE meta SET value = 'another' WHERE name = 'store'", "another store"),
-    "a checkpoint": ("INSERT INTO checkpoints VALUES (7, 1, x'00')", "a process that does not exist"),
-    "a forgotten process": ("INSERT INTO forgotten VALUES (7, 9)", "not those that were recorded"),
-    "a head that is none": ("UPDATE heads SET time = 'noon'", "has the wrong type"),
+    "a head that is none": ("UPDATE head SET record = 'last'", "has the wrong type"),
     "a process that says nothing": ("UPDATE processes SET about = '[]'", "was changed"),
     "a table": ("CREATE TABLE more (a)", "tables are not"),
-    "a record of nobody": ("UPDATE records SET process = 9 WHERE id = 6", "a process that does not exist"),
+    "a record of no process": ("UPDATE records SET process = 9 WHERE id = 6", "a process that does not exist"),
+    "a permission of no record": ("INSERT INTO permissions VALUES (99, 'call')", "a permission without its record"),
 }  # fmt: skip
 
 
@@ -168,21 +177,22 @@ def test_a_change_beside_the_records_is_found(what, place):
 
 
 def without_process(path, process):
+    """Remove a process, and whatever says that it was there."""
     change(path, f"DELETE FROM bodies WHERE record IN (SELECT id FROM records WHERE process = {process})",
            f"DELETE FROM runs WHERE record IN (SELECT id FROM records WHERE process = {process})",
-           f"DELETE FROM records WHERE process = {process}", f"DELETE FROM heads WHERE process = {process}",
-           f"DELETE FROM processes WHERE id = {process}")  # fmt: skip
+           f"DELETE FROM records WHERE process = {process}", f"DELETE FROM processes WHERE id = {process}",
+           "UPDATE head SET (record, hash) = (SELECT id, hash FROM records ORDER BY id DESC LIMIT 1)")  # fmt: skip
 
 
 def test_a_process_that_is_gone_as_a_whole_is_found(place):
     path = place / "audit.db"
     for _ in range(3):
         write(path)
-    without_process(path, 3)
+    without_process(path, 7)
 
     [flaw] = verify_store(str(path)).flaws
 
-    assert (flaw.process, flaw.what) == (3, "all records of this process are missing")
+    assert (flaw.id, flaw.what) == (13, "the records before it are missing: 7 to 12 are not in the store")
 
 
 def test_every_byte_of_what_was_recorded_counts(place):
@@ -216,7 +226,7 @@ def test_a_store_that_is_open_or_large_has_no_sum(place, monkeypatch):
         hooks.fire_sync("Stop")
         assert one.flush()
         while_open = (path.with_name("audit.db-sum").exists(), status(path))
-    monkeypatch.setattr("interpose.audit.checksum.LARGEST", 1000)
+    monkeypatch.setattr("interpose.audit.sqlite.checksum.LARGEST", 1000)
     write(path)
 
     assert while_open == (False, 0)
@@ -251,7 +261,7 @@ def test_with_a_key_a_store_is_complete(place):
 
     assert verify_store(str(path), key=KEY.encode()).verdict == "complete"
     assert status(path, key=place / "key") == 0
-    assert "with --key the seal is checked too" in verify_store(str(path)).notes[0]
+    assert "none was given: the seals were not checked" in verify_store(str(path)).notes[0]
     assert "only an anchor detects it" in verify_store(str(path), key=KEY.encode()).notes[0]
 
 
@@ -263,41 +273,192 @@ def test_a_key_can_be_in_the_environment(place, monkeypatch):
     assert KEY.encode() not in path.read_bytes()
 
 
-def test_who_rewrites_all_of_it_without_the_key_is_found_with_the_key_alone(place):
-    path = write(place / "audit.db", key=str(place / "key"))
-    other = write(place / "other.db", count=2)
-    change(path, f"ATTACH '{other}' AS o", *(
-        f"DELETE FROM {table}" for table in ("bodies", "records", "runs", "heads", "processes")))  # fmt: skip
+def rechained(path):
+    """Compute every hash again, as an attacker without the key can, and make the head that of the last record."""
     base = sqlite3.connect(path, isolation_level=None)
-    base.execute(f"ATTACH '{other}' AS o")
-    for table in ("words", "hooks", "meta", "sqlite_sequence"):
-        base.execute(f"DELETE FROM {table}")
-    for table in ("bodies", "records", "runs", "heads", "processes", "words", "hooks", "meta"):
-        base.execute(f"INSERT INTO {table} SELECT * FROM o.{table}")
+    store = base.execute("SELECT value FROM meta WHERE name = 'store'").fetchone()[0]
+    digest = genesis(store)
+    rows = base.execute(
+        "SELECT r.id, r.process, r.kind, r.time, r.mono, b.body, p.uuid, p.about FROM records r JOIN bodies b "
+        "ON b.record = r.id LEFT JOIN processes p ON p.id = r.id ORDER BY r.id"
+    ).fetchall()
+    for number, process, kind, at, mono, body, uuid, about in rows:
+        before = digest if uuid is None else begin(digest, uuid, about)
+        digest = link(before, number, process, kind, at, mono, body.encode())
+        base.execute("UPDATE records SET hash = ? WHERE id = ?", (digest, number))
+    base.execute("UPDATE head SET record = ?, hash = ?", (rows[-1][0], digest))
+    base.execute("UPDATE processes SET last = (SELECT max(id) FROM records WHERE process = processes.id)")
+    base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     base.close()
+    path.with_name(f"{path.name}-sum").unlink(missing_ok=True)
 
-    assert verify_store(str(path)).verdict == "consistent"
-    assert verify_store(str(path), key=KEY.encode()).verdict == "consistent"
-    assert "was written without a key" in verify_store(str(path), key=KEY.encode()).notes[0]
+
+def cut_after(path, last):
+    change(path, *(f"DELETE FROM {table} WHERE {column} > {last}" for table, column in
+                   (("records", "id"), ("bodies", "record"), ("runs", "record"))),
+           f"UPDATE head SET (record, hash) = (SELECT id, hash FROM records WHERE id = {last})",
+           f"UPDATE processes SET last = min(last, {last})")  # fmt: skip
+
+
+def said(path, key=None, anchor=None):
+    """What is wrong with a store, as texts."""
+    found = verify_store(str(path), key=key, anchor=anchor and str(anchor))
+    return [flaw.what for flaw in found.flaws]
+
+
+SEALED = KEY.encode()
+
+
+def test_a_store_that_is_written_again_without_the_key_is_broken(place):
+    path = write(place / "audit.db", key=str(place / "key"))
+    path.unlink()
+    write(path, count=2)
+
+    assert said(path, SEALED)[0] == "this process wrote without a key"
+    assert "the head has no seal" in said(path, SEALED)
+    assert status(path, key=place / "key") == 1
+
+
+def test_a_record_that_is_changed_with_all_hashes_after_it_is_found_with_the_key(place):
+    path = write(place / "audit.db", key=str(place / "key"))
+    change(path, "UPDATE bodies SET body = replace(body, '\"n\":3', '\"n\":4') WHERE record = 4")
+    rechained(path)
+
+    assert said(path) == []
+    assert said(path, SEALED) == ["the seal of the head is not right"]
 
 
 def test_a_cut_that_was_covered_up_is_found_with_the_key(place):
     path = write(place / "audit.db", key=str(place / "key"))
-    change(path, *(f"DELETE FROM {table} WHERE {column} > 3" for table, column in
-                   (("records", "id"), ("bodies", "record"), ("runs", "record"))),
-           "UPDATE heads SET (seq, hash) = (SELECT seq, hash FROM records WHERE id = 3)")  # fmt: skip
+    cut_after(path, 3)
 
     assert verify_store(str(path)).verdict == "consistent"
-    [flaw] = verify_store(str(path), key=KEY.encode()).flaws
-    assert flaw.what == "the seal of the head is not right"
+    assert said(path, SEALED) == ["the seal of the head is not right"]
+
+
+def test_the_last_process_that_is_gone_with_everything_that_names_it_is_found_with_the_key(place):
+    path = place / "audit.db"
+    for _ in range(2):
+        write(path, key=str(place / "key"))
+    without_process(path, 7)
+
+    assert said(path) == []
+    assert said(path, SEALED) == ["the seal of the head is not right"]
+
+
+def test_a_process_without_the_key_is_found(place):
+    path = write(place / "audit.db", key=str(place / "key"))
+    write(path)
+
+    assert said(path, SEALED) == ["this process wrote without a key", "the head has no seal"]
+    assert said(path) == ["this process wrote without a key, and others with one"]
+
+
+def test_a_process_with_the_key_does_not_seal_what_another_wrote_without_it(place):
+    path = write(place / "audit.db", key=str(place / "key"))
+    write(path)
+    forged = "UPDATE processes SET about = replace(about, '\"key\": \"\"', (SELECT '\"key\": \"' || json_extract(about, '$.key') || '\"' FROM processes WHERE id = 1)) WHERE id = 7"
+    change(path, forged)
+    rechained(path)
+    assert said(path, SEALED) == ["the head has no seal"]
+
+    write(path, key=str(place / "key"))
+
+    [flaw] = verify_store(str(path), key=SEALED).flaws
+    assert flaw.what == "when it was written, the records before it were not sealed with the key"
+    assert flaw.id == 13
+
+
+def test_the_record_that_says_so_cannot_be_given_another_kind_by_a_fraction(place):
+    path = write(place / "audit.db", key=str(place / "key"))
+    change(path, "UPDATE records SET time = time + 1")
+    rechained(path)
+    write(path, key=str(place / "key"))
+
+    change(path, "UPDATE records SET kind = 6.5 WHERE kind = 6")
+
+    assert said(path, SEALED) == ["was changed, or the one before it"]
+
+
+@pytest.mark.parametrize("column", ["kind", "time", "mono"])
+def test_a_fraction_in_a_column_of_integers_is_found(column, place):
+    path = write(place / "audit.db")
+    change(path, "UPDATE records SET mono = 7, time = 7")
+    rechained(path)
+    assert said(path) == []
+
+    change(path, f"UPDATE records SET {column} = {column} + 0.5 WHERE id = 6")
+
+    assert said(path)[0] == "was changed, or the one before it"
+
+
+def test_a_text_that_is_not_utf_8_is_not_the_one_that_it_is_shown_as(place):
+    path = place / "audit.db"
+    hooks = Hooks(session_id="s-1")
+    with AuditStore(path) as store:
+        hooks.record(store)
+        hooks.fire_sync("PreToolUse", tool_name="Ba\ufffd", tool_input={"a": "b?"})
+    change(path, "UPDATE records SET subject = CAST(X'4261FF' AS TEXT) WHERE id = 1")
+    assert said(path) == ["its columns or the runs of its hooks were changed"]
+
+    change(path, "UPDATE records SET subject = 'Ba\ufffd' WHERE id = 1")
+    change(path, "UPDATE bodies SET body = CAST(replace(CAST(body AS BLOB), X'3F', X'FF') AS TEXT) WHERE record = 1")
+
+    assert said(path) == ["was changed, or the one before it"]
+
+
+def test_a_process_that_is_there_twice_is_found(place):
+    path = write(place / "audit.db", key=str(place / "key"))
+    change(path, "INSERT INTO processes SELECT 7, 12, uuid || 'x', about FROM processes",
+           "INSERT INTO records SELECT id + 6, 7, kind, time, mono, event, session, subject, decision, took, hash FROM records",
+           "INSERT INTO bodies SELECT record + 6, body FROM bodies",
+           "INSERT INTO runs SELECT hook, record + 6, place, what, took, session FROM runs")  # fmt: skip
+    assert said(path)
+    rechained(path)
+
+    assert said(path) == []
+    assert said(path, SEALED) == ["the seal of the head is not right"]
+
+
+def test_records_that_changed_places_are_found(place):
+    path = place / "audit.db"
+    for _ in range(2):
+        write(path)
+    change(path, *(f"UPDATE {table} SET {column} = CASE {column} WHEN 3 THEN -9 ELSE -3 END WHERE {column} IN (3, 9)"
+                   for table, column in (("records", "id"), ("bodies", "record"), ("runs", "record"))),
+           *(f"UPDATE {table} SET {column} = -{column} WHERE {column} < 0"
+             for table, column in (("records", "id"), ("bodies", "record"), ("runs", "record"))))  # fmt: skip
+
+    found = verify_store(str(path)).flaws
+
+    assert {flaw.id for flaw in found} >= {3, 9}
+
+
+def test_a_record_after_the_end_of_its_process_is_found(place):
+    path = write(place / "audit.db")
+    change(path, "INSERT INTO records SELECT 7, process, kind, time, mono, event, session, subject, decision, took, hash FROM records WHERE id = 5",
+           "INSERT INTO bodies SELECT 7, body FROM bodies WHERE record = 5",
+           "INSERT INTO runs SELECT hook, 7, place, what, took, session FROM runs WHERE record = 5")  # fmt: skip
+    rechained(path)
+
+    assert said(path) == ["follows the end of its process"]
+
+
+def test_a_key_that_is_gone_is_said(place, capsys):
+    path = write(place / "audit.db", key=str(place / "key"))
+    (place / "key").unlink()
+
+    assert status(path, key=place / "key") == 2
+    assert "key: the key cannot be read: No such file or directory" in capsys.readouterr().err
 
 
 def test_another_key_is_said_to_be_another(place):
     path = write(place / "audit.db", key=str(place / "key"))
 
-    [flaw] = verify_store(str(path), key=b"another key of sixteen bytes").flaws
-
-    assert "another key" in flaw.what
+    assert said(path, b"another key of sixteen bytes") == [
+        "this process wrote with another key than this one",
+        "the seal of the head is not right",
+    ]
 
 
 @pytest.mark.parametrize("content", ["", "short"])
@@ -322,37 +483,126 @@ def test_with_an_anchor_a_store_is_complete(place):
 
 def test_a_cut_that_was_covered_up_is_found_with_the_anchor(place):
     path = write(place / "audit.db", anchor=place / "anchor")
-    change(path, *(f"DELETE FROM {table} WHERE {column} > 3" for table, column in
-                   (("records", "id"), ("bodies", "record"), ("runs", "record"))),
-           "UPDATE heads SET (seq, hash) = (SELECT seq, hash FROM records WHERE id = 3)")  # fmt: skip
+    cut_after(path, 3)
 
     assert verify_store(str(path)).verdict == "consistent"
     found = verify_store(str(path), anchor=str(place / "anchor"))
     assert {flaw.what for flaw in found.flaws} == {"is anchored, and missing"}
-    assert found.flaws[-1].sequence == 6
+    assert found.flaws[-1].id == 6
 
 
 def test_a_store_from_a_backup_is_found_with_the_anchor(place):
-    path = write(place / "audit.db", anchor=place / "anchor")
+    path = write(place / "audit.db", key=str(place / "key"), anchor=place / "anchor")
     shutil.copy(path, place / "old.db")
-    write(path, anchor=place / "anchor")
+    write(path, key=str(place / "key"), anchor=place / "anchor")
     shutil.copy(place / "old.db", path)
     path.with_name("audit.db-sum").unlink()
 
-    assert verify_store(str(path)).verdict == "consistent"
-    [flaw] = {flaw.what for flaw in verify_store(str(path), anchor=str(place / "anchor")).flaws}
-    assert flaw == "all records of this process are missing, which is anchored"
+    assert verify_store(str(path), key=SEALED).verdict == "complete"
+    [flaw] = {flaw.what for flaw in verify_store(str(path), key=SEALED, anchor=str(place / "anchor")).flaws}
+    assert flaw == "is anchored, and missing"
 
 
-def test_a_process_that_was_taken_out_with_its_number_is_found_with_the_anchor(place):
+def test_a_process_that_was_taken_out_with_everything_is_found_with_the_anchor(place):
     path = place / "audit.db"
     for _ in range(2):
         write(path, anchor=place / "anchor")
-    without_process(path, 2)
-    change(path, "UPDATE sqlite_sequence SET seq = 1")
+    without_process(path, 7)
 
     assert verify_store(str(path)).verdict == "consistent"
-    assert verify_store(str(path), anchor=str(place / "anchor")).verdict == "broken"
+    assert said(path, anchor=place / "anchor")[0] == "is anchored, and missing"
+
+
+def test_a_store_that_is_written_again_is_not_the_one_that_is_anchored(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+    change(path, "UPDATE bodies SET body = replace(body, '\"n\":3', '\"n\":4') WHERE record = 4")
+    rechained(path)
+
+    assert said(path) == []
+    assert said(path, anchor=place / "anchor") == ["is not the record that is anchored"]
+
+
+def test_a_process_that_the_anchor_does_not_know_is_found(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+    write(path)
+
+    [flaw] = verify_store(str(path), anchor=str(place / "anchor")).flaws
+
+    assert (flaw.process, flaw.what) == (7, "the anchor does not know this process")
+    assert status(path, anchor=place / "anchor") == 1
+
+
+def killed(path, anchor):
+    """Be a process that is killed after its first record."""
+    committer = Committer(StoreOptions(path=str(path), anchor=str(anchor)))
+    committer.write([Entry("{}")], {})
+    assert committer._base is not None
+    committer._base.close()
+
+
+def test_a_process_that_was_removed_before_its_records_were_anchored_is_missed(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+    killed(path, place / "anchor")
+    change(path, "DELETE FROM records WHERE id > 6", "DELETE FROM bodies WHERE record > 6",
+           "DELETE FROM processes WHERE id > 6",
+           "UPDATE head SET (record, hash) = (SELECT id, hash FROM records WHERE id = 6)")  # fmt: skip
+
+    found = verify_store(str(path), anchor=str(place / "anchor"))
+
+    assert (found.verdict, found.flaws) == ("consistent", ())
+    assert found.notes[0].startswith("a process began to write, the last at 20")
+
+
+def test_a_process_that_retention_deleted_as_a_whole_is_not_missed(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+    write(path, anchor=place / "anchor", retention=Retention(age=1e-9))
+
+    found = verify_store(str(path), anchor=str(place / "anchor"))
+
+    assert (found.verdict, found.notes) == ("complete", ())
+
+
+def test_a_process_that_had_to_try_twice_is_anchored_once(place):
+    committer = Committer(StoreOptions(path=str(place / "audit.db"), anchor=str(place / "anchor")))
+    committer._open()
+    other = sqlite3.connect(place / "audit.db", isolation_level=None)
+    other.execute("CREATE TRIGGER no BEFORE INSERT ON records BEGIN SELECT raise(ABORT, 'no'); END")
+    with pytest.raises(sqlite3.IntegrityError):
+        committer.write([Entry("{}")], {})
+    other.execute("DROP TRIGGER no")
+    other.close()
+    committer.write([Entry("{}")], {})
+    committer.finish()
+
+    assert (place / "anchor").read_text().count('"begins"') == 1
+    assert verify_store(str(place / "audit.db"), anchor=str(place / "anchor")).verdict == "complete"
+
+
+def test_an_anchor_that_is_not_named_is_said(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+
+    assert verify_store(str(path)).notes == ("the store has an anchor, and none was given: it was not compared",)
+
+
+def test_records_that_are_not_anchored_yet_are_only_consistent(place, monkeypatch):
+    path, anchor = place / "audit.db", place / "anchor"
+    hooks = Hooks()
+    with AuditStore(path, anchor=anchor) as store:
+        hooks.record(store)
+        for _ in range(2):
+            hooks.fire_sync("Stop")
+            assert store.flush()
+        found = verify_store(str(path), anchor=str(anchor))
+
+    assert (found.verdict, found.flaws) == ("consistent", ())
+    assert "the last 2 records are not anchored, only consistent" in found.notes
+
+
+def test_a_store_that_the_anchor_does_not_know_is_broken(place):
+    write(place / "other.db", anchor=place / "anchor")
+    path = write(place / "audit.db")
+
+    assert said(path, anchor=place / "anchor") == ["the anchor does not know this store"]
 
 
 def test_a_line_of_the_anchor_that_was_torn_is_noted_and_swallows_no_other(place):
@@ -365,17 +615,46 @@ def test_a_line_of_the_anchor_that_was_torn_is_noted_and_swallows_no_other(place
     found = verify_store(str(path), anchor=str(anchor))
 
     assert (found.verdict, len(found.notes)) == ("complete", 1)
-    assert "cannot be read" in found.notes[0]
+    assert found.notes[0] == "line 3 of the anchor was cut short"
 
 
-def test_records_after_the_last_line_of_the_anchor_are_only_consistent(place):
+@pytest.mark.parametrize("key", [None, KEY], ids=["without a key", "with a key"])
+def test_a_line_of_the_anchor_that_was_changed_is_found(key, place):
+    path, anchor = place / "audit.db", place / "anchor"
+    write(path, anchor=anchor, key=key and str(place / "key"))
+    lines = anchor.read_text().splitlines(keepends=True)
+    changed = json.loads(lines[-1]) | {"hash": "00" * 32}
+    anchor.write_text("".join([*lines[:-1], json.dumps(changed) + "\n"]))
+
+    found = said(path, key and key.encode(), anchor)
+
+    assert found == (
+        ["line 2 of the anchor has no right seal: it was changed"] if key else ["is not the record that is anchored"]
+    )
+
+
+def test_a_line_of_the_anchor_that_is_no_line_is_found(place):
+    path, anchor = place / "audit.db", place / "anchor"
+    write(path, anchor=anchor)
+    anchor.write_text(anchor.read_text() + '{"nothing": true}\n')
+
+    assert said(path, anchor=anchor) == ["line 3 of the anchor was changed"]
+
+
+def test_a_line_of_the_anchor_with_a_number_that_is_none_is_found(place):
     path = write(place / "audit.db", anchor=place / "anchor")
-    write(path)
+    with open(place / "anchor", "a") as opened:
+        opened.write('{"store": "x", "time": 1, "record": 1e999}\n')
 
-    found = verify_store(str(path), anchor=str(place / "anchor"))
+    assert said(path, anchor=place / "anchor") == ["line 3 of the anchor was changed"]
 
-    assert found.verdict == "consistent"
-    assert "not anchored" in found.notes[0]
+
+def test_an_anchor_without_the_line_of_a_process_does_not_know_it(place):
+    path, anchor = place / "audit.db", place / "anchor"
+    write(path, anchor=anchor)
+    anchor.write_text("".join(anchor.read_text().splitlines(keepends=True)[1:]))
+
+    assert said(path, anchor=anchor) == ["the anchor does not know this process"]
 
 
 def test_an_anchor_that_cannot_be_written_is_said_and_costs_no_record(place, caplog):
@@ -387,8 +666,227 @@ def test_an_anchor_that_cannot_be_written_is_said_and_costs_no_record(place, cap
     assert any("anchor cannot be written" in record.message for record in caplog.records)
 
 
-def test_an_anchor_that_is_not_there_cannot_prove_anything(place):
-    assert status(write(place / "audit.db"), anchor=place / "nothing") == 2
+def test_an_anchor_that_is_gone_is_said(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+    (place / "anchor").unlink()
+
+    assert said(path, anchor=place / "anchor")[0].endswith("anchor cannot be read: No such file or directory")
+    assert status(path, anchor=place / "anchor") == 1
+
+
+# Stores that are begun anew, and stores in each other's place.
+
+
+def removed(path):
+    for beside in ("", "-wal", "-shm", "-salt", "-sum"):
+        path.with_name(path.name + beside).unlink(missing_ok=True)
+
+
+BEGUN_ANEW = re.compile(r"another store was here at \d{4}-.*, and is gone: this one was begun anew")
+
+
+@pytest.mark.parametrize(
+    "options", [{"key": "key"}, {"anchor": "anchor"}, {"key": "key", "anchor": "anchor"}], ids=" and ".join
+)
+def test_a_store_that_was_deleted_and_begun_anew_is_broken(options, place):
+    given = {name: str(place / file) for name, file in options.items()}
+    path = write(place / "audit.db", **given)
+    removed(path)
+    write(path, **given)
+
+    [what] = said(path, SEALED if "key" in options else None, given.get("anchor"))
+
+    assert BEGUN_ANEW.fullmatch(what)
+
+
+def test_without_a_key_and_an_anchor_a_store_that_was_begun_anew_is_noted(place):
+    path = write(place / "audit.db")
+    removed(path)
+    write(path)
+
+    found = verify_store(str(path))
+
+    assert (found.verdict, found.flaws) == ("consistent", ())
+    assert BEGUN_ANEW.fullmatch(found.notes[0])
+
+
+def test_the_anchor_notices_it_where_there_is_no_note(place, monkeypatch):
+    anchor = place / "anchor"
+    path = write(place / "audit.db", anchor=anchor)
+    removed(path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "empty"))
+    write(path, anchor=anchor)
+
+    [what] = said(path, anchor=anchor)
+
+    assert BEGUN_ANEW.fullmatch(what)
+
+
+def test_a_store_that_was_deleted_is_said_to_be_gone(place):
+    path = write(place / "audit.db")
+    removed(path)
+
+    [what] = said(path)
+
+    assert re.fullmatch(r"the store is gone; there was one at \d{4}-.*", what)
+    assert status(path) == 1
+
+
+def test_a_store_that_was_emptied_is_said_to_be_gone_and_one_that_never_was_is_none(place):
+    path = write(place / "audit.db")
+    removed(path)
+    sqlite3.connect(path).close()
+    base = sqlite3.connect(place / "other.db")
+    base.execute("PRAGMA application_id = 1229999955")
+    base.close()
+
+    assert said(path)[0].startswith("the store is gone; there was one at ")
+    with pytest.raises(NotAStore, match="no such table"):
+        verify_store(str(place / "other.db"))
+
+
+def test_stores_that_changed_places_are_found(place):
+    one, other = (
+        write(place / name, key=str(place / "key"), anchor=place / "anchor") for name in ("one.db", "other.db")
+    )
+    one.rename(place / "third.db")
+    other.rename(one)
+    (place / "third.db").rename(other)
+    for path in (one, other):
+        path.with_name(f"{path.name}-sum").unlink()
+
+    for path in (one, other):
+        [what] = said(path, SEALED, place / "anchor")
+        assert BEGUN_ANEW.fullmatch(what)
+
+
+@pytest.mark.parametrize("options", [{"key": "key"}, {"anchor": "anchor"}], ids=" and ".join)
+def test_a_directory_that_was_exchanged_for_a_link_is_found(options, place):
+    given = {name: str(place / file) for name, file in options.items()}
+    path = write(place / "state" / "audit.db", **given)
+    path.parent.rename(place / "hidden")
+    (place / "elsewhere").mkdir()
+    path.parent.symlink_to(place / "elsewhere")
+    (place / "elsewhere" / "interpose").symlink_to(place / "hidden" / "interpose")
+    write(path, **given)
+
+    [what] = said(path, SEALED if "key" in options else None, given.get("anchor"))
+
+    assert BEGUN_ANEW.fullmatch(what)
+
+
+def test_a_copy_elsewhere_is_as_good_as_the_store(place):
+    path = write(place / "audit.db", key=str(place / "key"), anchor=place / "anchor")
+    shutil.copy(path, place / "copy.db")
+
+    assert said(place / "copy.db", SEALED, place / "anchor") == []
+
+
+def test_without_a_state_directory_there_is_no_note_and_the_store_works(place, monkeypatch):
+    (place / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "file"))
+
+    path = write(place / "audit.db")
+
+    assert verify_store(str(path)).verdict == "consistent"
+
+
+def test_notes_of_directories_that_are_gone_are_dropped(place, monkeypatch):
+    monkeypatch.setattr("interpose.audit.known_stores._LARGEST", 1000)
+    for number in range(20):
+        folder = place / str(number)
+        write(folder / "audit.db", count=1)
+        if number < 19:
+            shutil.rmtree(folder)
+
+    notes = (place / "state" / "interpose" / "audit-stores.jsonl").read_text().splitlines()
+
+    assert len(notes) < 10
+    assert json.loads(notes[-1])["places"][0] == str(place / "19" / "audit.db")
+
+
+# The format before this one.
+
+
+def old_store(path):
+    base = sqlite3.connect(path)
+    base.executescript("""
+        CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE processes (id INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT NOT NULL UNIQUE, about TEXT NOT NULL);
+        CREATE TABLE records (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL,
+            time INTEGER NOT NULL, mono INTEGER NOT NULL, event INTEGER NOT NULL, session INTEGER NOT NULL,
+            subject TEXT NOT NULL, decision INTEGER NOT NULL, took INTEGER NOT NULL, hash BLOB NOT NULL);
+        CREATE TABLE bodies (record INTEGER PRIMARY KEY, body TEXT NOT NULL);
+        CREATE TABLE runs (hook INTEGER NOT NULL, record INTEGER NOT NULL, place INTEGER NOT NULL, what INTEGER NOT NULL,
+            took INTEGER NOT NULL, session INTEGER NOT NULL, PRIMARY KEY (hook, record, place)) WITHOUT ROWID;
+        CREATE TABLE hooks (id INTEGER PRIMARY KEY, event TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (event, name));
+        CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+        CREATE TABLE configurations (digest TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+        INSERT INTO meta VALUES ('format', '1'), ('store', 'old');
+        INSERT INTO words VALUES (1, ''), (2, 'Stop'), (3, 's-old');
+        INSERT INTO records VALUES (1, 1, 1, 0, 1000000000, 1, 2, 3, '', 0, 0, x'00');
+        INSERT INTO bodies VALUES (1, '{"event":"Stop","input":{"session_id":"s-old"}}');
+        PRAGMA application_id = 1229999955;
+    """)
+    base.close()
+    return path
+
+
+def test_a_store_of_the_format_before_is_read_and_not_verified(place):
+    path = old_store(place / "audit.db")
+
+    with open_store(path) as reader:
+        assert [(one.id, one.event, one.session) for one in reader.firings()] == [(1, "Stop", "s-old")]
+        assert (reader.session_ids(), reader.permission_counts()) == (["s-old"], [])
+        assert [one.calls for one in reader.sessions()] == [0]
+    [what] = said(path)
+    assert (
+        what == "has format 1, in which each process had a chain of its own: this version reads it and cannot verify it"
+    )
+    assert status(path) == 1
+
+
+def test_a_store_of_the_format_before_is_moved_aside_by_the_first_record(place):
+    path = old_store(place / "audit.db")
+
+    write(path, count=1)
+
+    found = verify_store(str(path))
+    assert (found.verdict, found.flaws) == ("consistent", ())
+    [gap] = found.gaps
+    assert (gap["kind"], gap["why"]) == ("moved", "has format 1, which is not written any more")
+    with open_store(gap["moved"]) as reader:
+        assert [one.session for one in reader.firings()] == ["s-old"]
+
+
+def test_a_store_that_is_made_to_look_like_the_format_before_does_not_vanish(place):
+    path = write(place / "audit.db", key=str(place / "key"), anchor=place / "anchor")
+    change(path, "UPDATE meta SET value = '1' WHERE name = 'format'")
+    write(path, key=str(place / "key"), anchor=place / "anchor")
+    [gap] = verify_store(str(path)).gaps
+
+    [what] = said(path, SEALED, place / "anchor")
+    assert re.fullmatch(r"another store was here at .*, and was moved aside, and is not intact", what)
+
+    os.unlink(gap["moved"])
+    [what] = said(path, SEALED, place / "anchor")
+    assert BEGUN_ANEW.fullmatch(what)
+
+
+def test_a_store_that_was_moved_aside_and_is_intact_is_accounted_for(place):
+    path, given = place / "audit.db", {"key": str(place / "key"), "anchor": place / "anchor"}
+    write(path, **given)
+    aside = path.rename(place / "audit.db.aside")
+    committer = Committer(StoreOptions(path=str(path), key=SEALED, anchor=str(place / "anchor")))
+    committer._moved = str(aside)
+    committer.write([Entry('{"lost":1}', kind=1)], {})
+    committer.finish()
+    assert said(path, SEALED, place / "anchor") == []
+
+    change(aside, "DELETE FROM records WHERE id = 3")
+
+    [what] = said(path, SEALED, place / "anchor")
+    assert what.endswith("was moved aside, and is not intact")
 
 
 # Retention.
@@ -397,13 +895,12 @@ def test_an_anchor_that_is_not_there_cannot_prove_anything(place):
 def test_old_records_go_and_the_rest_is_verifiable(place):
     path, anchor = place / "audit.db", place / "anchor"
     write(path, key=str(place / "key"), anchor=anchor)
-    change(path, "UPDATE heads SET time = time")  # an old process that has ended
 
     write(path, count=3, key=str(place / "key"), anchor=anchor, retention=Retention(age=1e-9))
 
     found = verify_store(str(path), key=KEY.encode(), anchor=str(anchor))
     assert (found.verdict, found.flaws) == ("complete", ())
-    assert (found.gaps[0]["kind"], found.gaps[0]["forgotten"]) == ("retention", [[1, 1]])
+    assert (found.gaps[0]["kind"], found.gaps[0]["upto"]) == ("retention", 9)
     assert found.records < 9
 
 
@@ -423,8 +920,8 @@ def test_the_size_of_a_store_is_kept_below_its_limit(place):
 
 
 def test_a_process_whose_first_records_are_gone_goes_on_with_its_chain(place, monkeypatch):
-    monkeypatch.setattr("interpose.audit.committer._RETENTION_SECONDS", 0.0)
-    monkeypatch.setattr("interpose.audit.retention._AT_ONCE", 3)
+    monkeypatch.setattr("interpose.audit.sqlite.committer._RETENTION_SECONDS", 0.0)
+    monkeypatch.setattr("interpose.audit.sqlite.pruning._AT_ONCE", 3)
     path = place / "audit.db"
     hooks = Hooks()
 
@@ -442,15 +939,126 @@ def test_a_process_whose_first_records_are_gone_goes_on_with_its_chain(place, mo
     assert found.records < 40
 
 
-def test_a_beginning_that_somebody_else_deleted_is_found(place):
+def test_the_description_of_a_process_whose_first_record_was_deleted_still_counts(place, monkeypatch):
+    monkeypatch.setattr("interpose.audit.sqlite.committer._RETENTION_SECONDS", 0.0)
+    monkeypatch.setattr("interpose.audit.sqlite.pruning._AT_ONCE", 3)
+    path, hooks = place / "audit.db", Hooks()
+    with AuditStore(path, retention=Retention(size=200_000)) as store:
+        hooks.record(store)
+        for _ in range(40):
+            hooks.fire_sync("PreToolUse", tool_name="Write", tool_input={"content": os.urandom(5000).hex()})
+            assert store.flush()
+    assert said(path) == []
+
+    change(path, "UPDATE processes SET about = replace(about, 'pid', 'pod')")
+
+    assert said(path)[0] == "the processes that began before the first record are not those that were recorded"
+
+
+def forged_deletion(path, upto):
+    """Delete the first records, and append a retention record that says so, as a process of one's own."""
+    base = sqlite3.connect(path, isolation_level=None)
+    (digest,) = base.execute("SELECT hash FROM records WHERE id = ?", (upto,)).fetchone()
+    for table, column in (("records", "id"), ("bodies", "record"), ("runs", "record"), ("processes", "last")):
+        base.execute(f"DELETE FROM {table} WHERE {column} <= ?", (upto,))
+    left = [[first, uuid, sha256(about.encode()).hexdigest()]
+            for first, uuid, about in base.execute("SELECT id, uuid, about FROM processes WHERE id <= ?", (upto,))]  # fmt: skip
+    note = json.dumps({"records": upto, "upto": upto, "hash": digest.hex(), "processes": left}, separators=(",", ":"))
+    record, before = base.execute("SELECT record, hash FROM head").fetchone()
+    about = json.dumps({"store": base.execute("SELECT value FROM meta WHERE name = 'store'").fetchone()[0], "key": ""})
+    number = record + 1
+    made = link(begin(before, "mine", about), number, number, 2, 1, 1, note.encode())
+    base.execute("INSERT INTO processes VALUES (?, ?, 'mine', ?)", (number, number, about))
+    base.execute("INSERT INTO records VALUES (?, ?, 2, 1, 1, 1, 1, '', 0, 0, ?)", (number, number, made))
+    base.execute("INSERT INTO bodies VALUES (?, ?)", (number, note))
+    base.execute("UPDATE head SET record = ?, hash = ?", (number, made))
+    base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    base.close()
+    path.with_name(f"{path.name}-sum").unlink(missing_ok=True)
+
+
+def test_a_beginning_that_was_deleted_is_found(place):
     path = write(place / "audit.db")
-    change(path, "INSERT INTO checkpoints SELECT process, seq, hash FROM records WHERE id = 2",
-           *(f"DELETE FROM {table} WHERE {column} < 3" for table, column in
-             (("records", "id"), ("bodies", "record"), ("runs", "record"))))  # fmt: skip
+    change(path, *(f"DELETE FROM {table} WHERE {column} < 3" for table, column in
+                   (("records", "id"), ("bodies", "record"), ("runs", "record"))))  # fmt: skip
 
-    [flaw] = verify_store(str(path)).flaws
+    first, *_ = verify_store(str(path)).flaws
 
-    assert flaw.what == "the checkpoints of deleted records are not those that were recorded"
+    assert (first.id, first.what) == (3, "the records before it are missing: 1 to 2 are not in the store")
+
+
+def test_a_forged_deletion_is_found_with_the_key_and_with_the_anchor(place):
+    path = write(place / "audit.db", key=str(place / "key"), anchor=place / "anchor")
+    forged_deletion(path, 3)
+
+    assert "this process wrote without a key" in said(path, SEALED)
+    assert said(path, anchor=place / "anchor") == [
+        "this process wrote without a key, and others with one",
+        "the anchor does not know this process",
+        "the records up to 3 were deleted, which the anchor does not know",
+    ]
+
+
+def test_a_forged_deletion_in_a_store_with_an_anchor_alone_is_found(place):
+    path = write(place / "audit.db", anchor=place / "anchor")
+    forged_deletion(path, 6)
+
+    assert said(path) == []
+    assert said(path, anchor=place / "anchor") == [
+        "the anchor does not know this process",
+        "the records up to 6 were deleted, which the anchor does not know",
+    ]
+
+
+def test_a_retention_record_that_was_changed_is_found(place):
+    path, key = place / "audit.db", str(place / "key")
+    write(path, key=key)
+    write(path, key=key, retention=Retention(age=1e-9))
+    last = verify_store(str(path)).gaps[-1]
+    more = last["upto"] + 1
+    change(path, f"DELETE FROM records WHERE id <= {more}",
+           f"UPDATE bodies SET body = json_set(body, '$.upto', {more}) WHERE record = {last['id']}")  # fmt: skip
+
+    assert said(path)
+    rechained(path)
+    assert "the seal of the head is not right" in said(path, SEALED)
+
+
+def test_retention_does_not_delete_records_that_were_made_to_look_old(place, caplog):
+    path, key = place / "audit.db", str(place / "key")
+    write(path, key=key)
+    change(path, "UPDATE records SET time = 1 WHERE id < 4")
+
+    write(path, key=key, retention=Retention(age=3600))
+
+    assert any(
+        "records up to 3 were changed, and retention does not delete them" in one.message for one in caplog.records
+    )
+    assert [flaw.id for flaw in verify_store(str(path), key=SEALED).flaws][:3] == [1, 2, 3]
+
+
+def test_retention_does_not_delete_what_the_anchor_knows_otherwise(place, caplog):
+    path, anchor = place / "audit.db", place / "anchor"
+    write(path, anchor=anchor)
+    change(path, "UPDATE records SET time = 1")
+    rechained(path)
+
+    write(path, anchor=anchor, retention=Retention(age=3600))
+
+    assert any("retention does not delete them" in one.message for one in caplog.records)
+    assert "is not the record that is anchored" in said(path, anchor=anchor)
+
+
+def test_retention_waits_for_an_anchor_that_cannot_be_written(place, caplog):
+    path, anchor = place / "audit.db", place / "anchor"
+    write(path, anchor=anchor)
+    anchor.unlink()
+    anchor.mkdir()
+
+    write(path, anchor=anchor, retention=Retention(age=1e-9))
+
+    assert verify_store(str(path)).gaps == ()
+    assert any("anchor cannot be written" in record.message for record in caplog.records)
 
 
 def test_a_record_of_a_gap_that_was_changed_does_not_stop_the_look(place):
@@ -462,8 +1070,41 @@ def test_a_record_of_a_gap_that_was_changed_does_not_stop_the_look(place):
 
 def test_text_from_a_store_cannot_drive_a_terminal(place, capsys):
     path = write(place / "audit.db")
-    change(path, 'UPDATE processes SET about = \'{"pid": "\x1b[2J", "store": ""}\'', "UPDATE heads SET ended = 0")
+    change(
+        path, 'UPDATE processes SET about = \'{"pid": "\x1b[2J", "store": ""}\'', "DELETE FROM records WHERE kind = 4"
+    )
 
     verify(str(path), key=None, anchor=None, json=False)
+
+    assert "\x1b[2J" not in capsys.readouterr().out
+
+
+def test_a_record_of_a_gap_cannot_say_where_it_is(place, capsys):
+    path = write(place / "audit.db")
+    committer = Committer(StoreOptions(path=str(path)))
+    committer.write([Entry('{"id": "\\u001b[2J", "kind": [], "time": "x", "process": 9}', kind=1)], {})
+    committer.finish()
+
+    assert verify(str(path), key=None, anchor=None, json=False) == 0
+
+    assert capsys.readouterr().out.startswith("record 7, process 7, 20")
+
+
+@pytest.mark.parametrize("upto", ["1e999", "9" * 30])
+def test_a_retention_record_with_a_number_that_is_none_is_found(upto, place):
+    path = write(place / "audit.db")
+    committer = Committer(StoreOptions(path=str(path)))
+    committer.write([Entry(f'{{"upto": {upto}, "hash": "00", "processes": []}}', kind=2)], {})
+    committer.finish()
+
+    assert said(path)[0].startswith("a value has the wrong type")
+
+
+def test_a_place_in_a_store_cannot_drive_a_terminal(place, capsys):
+    path = write(place / "audit.db")
+    change(path, "UPDATE records SET kind = 1, process = '\x1b[2J' WHERE id = 2",
+           "UPDATE records SET kind = 1, time = '\x1b[2J' WHERE id = 3")  # fmt: skip
+
+    assert verify(str(path), key=None, anchor=None, json=False) == 1
 
     assert "\x1b[2J" not in capsys.readouterr().out

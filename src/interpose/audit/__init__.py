@@ -1,7 +1,7 @@
-"""The audit store: every firing and the result of every hook, in SQLite, redacted and chained by hashes.
+"""The audit store: every firing, the result of every hook, and every permission; redacted and chained by hashes.
 
 with open_store("audit.db") as store:
-    for firing in store.firings(decision="deny"):
+    for firing in store.firings(Selection(decisions=("deny",))):
         print(firing.time, firing.event, firing.reason)
 """
 
@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .protocol import Selection
     from .reader import open_store
     from .store import AuditStore
 
-__all__ = ["AuditStore", "open_store"]
+__all__ = ["AuditStore", "Selection", "open_store"]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +27,8 @@ def __getattr__(name: str) -> Any:
         from .reader import open_store
 
         return open_store
+    if name == "Selection":
+        from .protocol import Selection
+
+        return Selection
     raise AttributeError(name)

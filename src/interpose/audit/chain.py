@@ -1,8 +1,9 @@
-"""The hash chain of a process's records, and the seal of its head. Pure, except for reading a key.
+"""The hash chain of a store's records, and the seal of its head. Pure, except for reading a key.
 
-Each record's hash covers the hash before it and the whole record; the first covers the description of the process. So a
-record that is changed, removed or moved breaks the chain after it. A chain whose end was cut off is still valid: a key
-or an anchor detects that.
+All processes that write to a store append to one chain. Each record's hash covers the hash before it and the whole
+record; the first record of a process covers the description of the process too. So a record or a process that is
+changed, removed, added or moved breaks the chain after it. A chain whose end was cut off is still valid: the seal of
+the head, made with a key, detects a cut that was covered up, and an anchor detects an older copy of the whole store.
 """
 
 from __future__ import annotations
@@ -12,19 +13,25 @@ from hashlib import sha256
 
 from ..errors import UsageError
 
-__all__ = ["Chain", "genesis", "key_name", "link", "load_key", "seal"]
+__all__ = ["begin", "genesis", "key_name", "link", "load_key", "seal", "seal_head"]
 
 _SHORTEST_KEY = 16
 
 
-def genesis(uuid: str, about: str) -> bytes:
-    """Return the hash that precedes the first record of a process."""
-    return sha256(f"interpose audit 1\n{uuid}\n{about}".encode()).digest()
+def genesis(store: str) -> bytes:
+    """Return the hash that precedes the first record of a store."""
+    return sha256(f"interpose audit 2\n{store}".encode()).digest()
 
 
-def link(before: bytes, uuid: bytes, seq: int, kind: int, time: int, mono: int, body: bytes) -> bytes:
+def begin(before: bytes, uuid: str, about: str) -> bytes:
+    """Return the hash that precedes the first record of a process: it covers the process's description."""
+    return sha256(b"%b\n%b\n%b" % (before, uuid.encode(), about.encode("utf-8", "surrogateescape"))).digest()
+
+
+def link(before: bytes, id: int, process: int, kind: int, time: int, mono: int, body: bytes) -> bytes:
     """Return the hash of a record, given that of the one before it."""
-    return sha256(b"%b%b %d %d %d %d\n%b" % (before, uuid, seq, kind, time, mono, body)).digest()
+    # Not `%d`, which cuts a fraction off: SQLite stores one in a column of integers too.
+    return sha256(b"%b%a %a %a %a %a\n%b" % (before, id, process, kind, time, mono, body)).digest()
 
 
 def seal(key: bytes | None, *parts: object) -> bytes | None:
@@ -37,30 +44,15 @@ def seal(key: bytes | None, *parts: object) -> bytes | None:
     return hmac.digest(key, text.encode(), "sha256")
 
 
+def seal_head(key: bytes | None, store: str, record: int, hash: bytes) -> bytes | None:
+    """Return the seal of a store's last record; None without a key."""
+    return seal(key, "head", store, record, hash)
+
+
 def key_name(key: bytes | None) -> str:
     """Return a name that identifies a key without revealing it; empty without a key."""
     made = seal(key, "name of this key")
     return "" if made is None else made.hex()[:16]
-
-
-class Chain:
-    """The records of one process in one store: the process, the number of records, and the hash of the last."""
-
-    def __init__(self, uuid: str, about: str) -> None:
-        self.uuid = uuid
-        self.about = about
-        self.process = 0
-        """The number of the process in the store; 0 before its first record."""
-        self.seq = 0
-        self.hash = genesis(uuid, about)
-
-    def position(self) -> tuple[int, int, bytes]:
-        """Return what changes with every record."""
-        return self.process, self.seq, self.hash
-
-    def rewind(self, position: tuple[int, int, bytes]) -> None:
-        """Forget records that were not committed."""
-        self.process, self.seq, self.hash = position
 
 
 def load_key(place: str | None) -> bytes | None:

@@ -13,14 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 from ..decide import HookRun
 from ..faults import raised_by_signal
-from ..model import NOTHING_SAID, Decision, Outcome, Verdict, facts_of
+from ..model import NOTHING_SAID, Decision, Effect, Outcome, facts_of
+from ..permission_record import Permission
+from .columns import (
+    DECISIONS,
+    FIRING,
+    NO_COLUMNS,
+    PERMISSION,
+    Columns,
+    RunColumns,
+    columns_of,
+    permission_columns,
+    storable,
+    what_of,
+)
 from .json_values import plain, shortened
-from .schema import DECISIONS, NO_COLUMNS, Columns, RunColumns, columns_of, storable, what_of
 
 if TYPE_CHECKING:
     from .completion import Completion
 
-__all__ = ["LONGEST", "Entry", "encode", "entry_of"]
+__all__ = ["LONGEST", "Entry", "encode", "entry_of", "permission_entry"]
 
 LONGEST = 1024 * 1024
 """The maximum length of a record in characters; the texts of a longer one are cut."""
@@ -52,10 +64,12 @@ encode = _quick_encoder()
 class Entry:
     """One record on its way to the store: its text, and the columns that follow from it."""
 
-    __slots__ = ("columns", "completion", "kind", "mono", "redacted", "size", "text", "time")
+    __slots__ = ("call", "columns", "completion", "kind", "mono", "redacted", "size", "text", "time")
 
-    def __init__(self, text: str, columns: Columns = NO_COLUMNS, kind: int = 0) -> None:
+    def __init__(self, text: str, columns: Columns = NO_COLUMNS, kind: int = FIRING, call: str = "") -> None:
         self.kind = kind
+        self.call = call
+        """The tool_use_id of the call that a permission is about."""
         self.text = text
         self.columns = columns
         self.time = time_ns()
@@ -68,7 +82,10 @@ class Entry:
     def replace(self, body: dict[str, Any]) -> None:
         """Replace the body of the record."""
         self.text = encode(body)
-        self.columns = columns_of(body)
+        if self.kind == PERMISSION:
+            self.columns, self.call = permission_columns(body), storable(body.get("tool_use_id"))
+        else:
+            self.columns = columns_of(body) if self.kind == FIRING else NO_COLUMNS
 
 
 def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str]) -> Entry:
@@ -110,6 +127,17 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document = shortened(document, encode, redact, LONGEST)
         text = encode(document)
     return Entry(text, columns_of(document))
+
+
+def permission_entry(permission: Permission, redact: Callable[[str], str]) -> Entry:
+    """Return the record of a permission: its fields that are not empty."""
+    fields = {name: getattr(permission, name) for name in Permission._parts}
+    body = plain({name: value for name, value in fields.items() if value not in ("", None)})
+    text = encode(body)
+    if len(text) > LONGEST:
+        body = shortened(body, encode, redact, LONGEST)
+        text = encode(body)
+    return Entry(text, permission_columns(body), PERMISSION, storable(body.get("tool_use_id")))
 
 
 def _add_runs(document: dict[str, Any], entries: Any, runs: list[RunColumns]) -> None:
@@ -163,7 +191,7 @@ _FLAGS = ("granted", "keep_going", "suppress_output", "interrupt")
 _TEXTS = ("reason", "stop_reason", "context", "messages", "extra")
 
 
-def _add_what_was_said(document: dict[str, Any], verdict: Verdict) -> None:
+def _add_what_was_said(document: dict[str, Any], verdict: Effect) -> None:
     """Add what is not as it is when nothing was said."""
     if verdict.decision != "none":
         document["decision"] = verdict.decision

@@ -9,10 +9,31 @@ from datetime import UTC, datetime
 from time import time_ns
 from typing import Any
 
-__all__ = ["describe", "describe_open_chain", "is_gone", "is_running", "read"]
+__all__ = ["WritingProcess", "describe", "describe_unended", "is_running", "moment", "read"]
 
 
-def describe(store: str, key: str, before: str) -> dict[str, Any]:
+class WritingProcess:
+    """A process that writes to a store: the id of its first record, and the id and the hash of its last."""
+
+    def __init__(self, store: str, uuid: str, about: str) -> None:
+        self.store = store
+        self.uuid = uuid
+        self.about = about
+        self.id = 0
+        """0 before its first record."""
+        self.record = 0
+        self.hash = b""
+
+    def position(self) -> tuple[int, int, bytes]:
+        """Return what changes with every record."""
+        return self.id, self.record, self.hash
+
+    def rewind(self, position: tuple[int, int, bytes]) -> None:
+        """Forget records that were not committed, or remember those that were."""
+        self.id, self.record, self.hash = position
+
+
+def describe(store: str, key: str, anchored: bool, before: str) -> dict[str, Any]:
     """Return the description of this process; ``before`` is its uuid in the store that was replaced, if one was."""
     about = {
         "store": store,
@@ -22,6 +43,7 @@ def describe(store: str, key: str, before: str) -> dict[str, Any]:
         "python": sys.version.split()[0],
         "began": time_ns(),
         "key": key,
+        "anchored": anchored,
     }
     return {**about, "before": before} if before else about
 
@@ -48,14 +70,17 @@ def is_running(about: dict[str, Any]) -> bool:
     return True
 
 
-def is_gone(about: dict[str, Any]) -> bool:
-    """Say whether the process has certainly ended; False for a process of another machine."""
-    return about.get("host") == os.uname().nodename and not is_running(about)
+def moment(seconds: float) -> str:
+    """Return a moment in seconds since 1970 as a text in UTC."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return f"{seconds} s after 1970"
 
 
-def describe_open_chain(process: int, about: dict[str, Any], last: float) -> str:
-    """Return a note about a process whose chain has no end record."""
-    when = datetime.fromtimestamp(last, UTC).isoformat(sep=" ", timespec="milliseconds")
+def describe_unended(process: int, about: dict[str, Any], last: float) -> str:
+    """Return a note about a process that has no end record."""
+    when = moment(last)
     who = f"process {process} (pid {about.get('pid', '?')})"
     if is_running(about):
         return f"{who} is still running; its last record is of {when}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from .reader import HookStats, NotAStore, open_store
+from .protocol import HookStats, NotAStore
+from .reader import open_store
 
 __all__ = ["HookStats", "NotAStore", "open_store"]
 

@@ -16,12 +16,13 @@ from typing import Any, Self
 
 from ..forks import after_fork
 from ..model import Outcome
+from ..permission_record import Permission
+from ..redaction import Redactor
 from .chain import load_key
-from .committer import StoreOptions
 from .completion import Completion, StoreDown
-from .entries import Entry, encode, entry_of
-from .redact import Redactor
-from .retention import Retention
+from .entries import Entry, encode, entry_of, permission_entry
+from .protocol import StoreOptions
+from .retention import Retention, retention_of
 from .writer import StoreHealth, Writer
 
 __all__ = ["AuditStore", "configured_store"]
@@ -37,11 +38,11 @@ PATIENCE = 5.0
 
 
 class AuditStore:
-    """Records every firing in SQLite. Two stores of one path in a process share a writer.
+    """Records every firing. Two stores of one path in a process share a writer.
 
-    ``retention`` limits age and size; ``redact`` are custom rules, kind to pattern (RE2). ``key`` is a file, or a
-    variable as ``env:NAME``, whose content seals the heads of chains; ``anchor`` is a second file that the heads are
-    written to.
+    ``retention`` limits age and size: ``"30d"``, ``"500MB"``, a mapping of both, or a ``Retention``. ``redact`` are
+    custom rules, kind to pattern (RE2). ``key`` is a file, or a variable as ``env:NAME``, whose content seals the
+    chain; ``anchor`` is a second file that knows which records the store must have.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class AuditStore:
         *,
         required: bool = False,
         durable: bool = False,
-        retention: Retention | None = None,
+        retention: Retention | Mapping[str, Any] | str | None = None,
         redact: Mapping[str, str] | Iterable[tuple[str, str]] = (),
         key: str | None = None,
         anchor: str | os.PathLike[str] | None = None,
@@ -64,7 +65,7 @@ class AuditStore:
             path=self.path,
             key=load_key(key),
             anchor=None if anchor is None else os.path.abspath(os.path.expanduser(os.fspath(anchor))),
-            retention=retention or Retention(),
+            retention=retention_of(retention),
             rules=tuple(redact.items() if isinstance(redact, Mapping) else redact),
         )
         self._most_waiting = most_waiting
@@ -99,8 +100,15 @@ class AuditStore:
 
     def record_background(self, outcome: Outcome) -> None:
         """Record what became of a hook that ran in the background. It decides nothing, and no firing waits for it."""
+        self._put(entry_of(outcome, self._configuration[0], self._cut))
+
+    def record_permission(self, permission: Permission) -> None:
+        """Record what was decided about a call. The call does not wait for it."""
+        self._put(permission_entry(permission, self._cut))
+
+    def _put(self, entry: Entry) -> None:
+        """Put a record into the queue that no firing waits for."""
         writer = self._current()
-        entry = entry_of(outcome, self._configuration[0], self._cut)
         if writer.down and writer.is_full():
             writer.count_lost(writer.down)
         else:

@@ -15,15 +15,19 @@ from typing import Any
 
 from ..faults import log
 from ..records import Record
-from .committer import AT_ONCE, Committer, StoreOptions
+from .columns import GAP
 from .completion import Completion, StoreDown
 from .entries import Entry, encode
+from .protocol import StoreOptions, StoreWriter
 from .retention import Retention
 
 __all__ = ["StoreHealth", "Writer"]
 
 COLLECT_SECONDS = 0.05
 """Seconds to collect records for one transaction, unless a firing waits for one of them."""
+
+AT_ONCE = 2048
+"""The maximum number of records in one transaction."""
 
 _BACKOFF = (0.05, 1.0)
 _ALARM_SECONDS = 60.0
@@ -77,6 +81,7 @@ class Writer:
         self._moved = ""
         self._alarmed = float("-inf")
         self._began = self._ended = False
+        self._open = _opener()
         self._thread = threading.Thread(target=self._run, name="interpose-audit", daemon=True)
         self._thread.start()
 
@@ -167,7 +172,7 @@ class Writer:
 
     def _run(self) -> None:
         # A variable, not an attribute: after a fork the child must not reach and close the parent's connection.
-        committer = Committer(self.options)
+        committer = self._open(self.options)
         entries: list[Entry] = []
         waiting: list[Completion] = []
         has_idle_work = self.options.anchor is not None or self.options.retention != Retention()
@@ -223,7 +228,7 @@ class Writer:
             for completion in room:
                 completion.complete()
 
-    def _write(self, committer: Committer, entries: list[Entry]) -> None:
+    def _write(self, committer: StoreWriter, entries: list[Entry]) -> None:
         """Commit the gap record, if there is one, and then the entries, a batch at a time."""
         gap = self._take_gap()
         try:
@@ -281,7 +286,7 @@ class Writer:
             completion.complete(error)
         waiting.clear()
 
-    def _go_down(self, committer: Committer, error: Exception) -> None:
+    def _go_down(self, committer: StoreWriter, error: Exception) -> None:
         first = not self.down
         why = f"{error}" if isinstance(error, StoreDown) else f"{self.options.path}: {error}"
         self.down = why or type(error).__name__
@@ -305,7 +310,7 @@ class Writer:
     def _take_gap(self) -> Entry | None:
         with self._lock:
             gap, self._gap = self._gap, {}
-        return Entry(encode(gap), kind=1) if gap else None
+        return Entry(encode(gap), kind=GAP) if gap else None
 
     def _put_gap_back(self, entry: Entry) -> None:
         import json
@@ -320,7 +325,7 @@ class Writer:
             now["last"] = max(now.get("last", 0), was["last"])
             now.setdefault("why", was["why"])
 
-    def _end(self, committer: Committer, entries: list[Entry]) -> None:
+    def _end(self, committer: StoreWriter, entries: list[Entry]) -> None:
         if entries:
             for _ in entries:
                 self.count_lost(self.down)
@@ -355,6 +360,13 @@ class Writer:
                 if entry.completion is not None:
                     entry.completion.complete(StoreDown("the audit store was closed"))
             log("error", "audit: %s: %d firings came after the end: %s", self.options.path, len(left), error)
+
+
+def _opener() -> Callable[[StoreOptions], StoreWriter]:
+    """Return what opens a store for writing. It is imported here: a fork while a thread imports breaks the child."""
+    from .sqlite.committer import Committer
+
+    return Committer
 
 
 def _batch_of(entries: list[Entry]) -> int:

@@ -8,18 +8,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from ..audit.reader import StoreReader, open_store
+from ..audit.protocol import StoreReader
+from ..audit.reader import open_store
 from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
 from ..events import TABLE
 from .loading import change_directory, current_directory
 
-__all__ = ["Since", "Store", "open_reader", "parse_since", "store_path"]
+__all__ = ["AuditPlace", "Since", "Store", "find_store", "open_reader", "parse_since"]
 
 Store = Annotated[
     str | None,
@@ -37,19 +38,30 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _RELATIVE = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,3})?)\s*(?P<unit>[smhdw])")
 
 
-def store_path(store: str | None, config: list[str] | None, dialect: str | None, cwd: str | None) -> str:
-    """Return the path of the store: the named one, else the configuration's, else the user's own.
+class AuditPlace(NamedTuple):
+    """A store, and the key and the anchor that the configuration names for it."""
+
+    path: str
+    key: str | None = None
+    anchor: str | None = None
+
+
+def find_store(store: str | None, config: list[str] | None, dialect: str | None, cwd: str | None) -> AuditPlace:
+    """Return the store: the named one, else the configuration's, else the user's own.
 
     The configuration is only read: no hook is armed and no store is created.
     """
     named = os.path.abspath(store) if store is not None else None
     files = [os.path.abspath(path) for path in config or ()]
     change_directory(cwd)
-    if named is not None:
-        return named
     sources = [Source(path, "code", dialect) for path in files] or find_sources(current_directory(), dialect)
     audit = load_sources(TABLE, sources, lines=False).audit
-    return str(audit["path"]) if audit is not None else default_path()
+    if audit is None:
+        return AuditPlace(named or default_path())
+    found = AuditPlace(str(audit["path"]), audit.get("key"), audit.get("anchor"))
+    if named is None or os.path.realpath(named) == os.path.realpath(found.path):
+        return found
+    return AuditPlace(named)
 
 
 @contextmanager
@@ -57,20 +69,18 @@ def open_reader(
     store: str | None, config: list[str] | None = None, dialect: str | None = None, cwd: str | None = None
 ) -> Iterator[StoreReader]:
     """Open the store; raise UsageError if it does not exist or cannot be read."""
-    import sqlite3
-
-    path = store_path(store, config, dialect, cwd)
+    if store is not None:  # it can be read beside a configuration that cannot
+        path = os.path.abspath(store)
+        change_directory(cwd)
+    else:
+        path = find_store(None, config, dialect, cwd).path
     if store is None and not os.path.exists(path):
         hint = "add `audit: {path: audit.db}` to the configuration to record every firing"
         if path != default_path():
             hint = "the configuration names it, and the first firing creates it"
         raise UsageError(f"nothing is recorded: there is no audit store at {path}", hint=f"{hint}; or use --store")
     with open_store(path) as reader:
-        try:
-            yield reader
-        except sqlite3.Error as error:
-            raise UsageError(f"the store cannot be read: {error}", where=path,
-                             hint="`interpose log verify` finds the damage") from error  # fmt: skip
+        yield reader
 
 
 def parse_since(since: str | None) -> float | None:

@@ -9,20 +9,21 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..audit.reader import HookStats
+from ..audit.protocol import HookStats, PermissionCount
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook
 from . import options
 from .audit_store import Since, Store, open_reader, parse_since
 from .loading import load_hooks
-from .render import flat, format_duration, paint, print_error, short_path, time_since
+from .render import flat, format_duration, paint, plural, print_error, short_path, time_since
 from .render.table import Column, Table, terminal_width
 
 __all__ = ["bar", "run"]
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR = 8
+_VERDICTS = {"denied": "red", "asked": "yellow", "allowed": "green"}
 
 
 def run(
@@ -36,6 +37,8 @@ def run(
     """P50, P95 and P99 are percentiles of the duration; SESSION is the average time per session, and SHARE compares the
     total time of the hooks. A skipped hook did not run.
 
+    Below are the calls that were not simply allowed, by verdict and by whom or what they were decided.
+
     Hooks of the configuration that have never run are listed below; perhaps their matcher never matches.
 
     Example: interpose stats --since 7d
@@ -45,6 +48,7 @@ def run(
     with open_reader(store, files, dialect, cwd) as reader:
         found = reader.hook_stats(begin)
         fired = reader.last_fired()
+        permissions = reader.permission_counts(begin)
         path = reader.path
     armed = _armed(files, dialect)
     never = [hook for hook in armed if (hook.event, hook.label) not in fired]
@@ -54,6 +58,7 @@ def run(
         print(json.dumps({
             "store": path, "since": begin, "hooks": [_as_json(one) for one in found],
             "never_fired": [_named(hook) for hook in never],
+            "permissions": [{"verdict": one.verdict, "by": one.by, "count": one.count} for one in permissions],
             "not_since": [{**_named(hook), "last_fired": fired[hook.event, hook.label]} for hook in idle],
         }))  # fmt: skip
         return 0
@@ -62,6 +67,7 @@ def run(
         _print_stats(found, now)
     else:
         print(f"no hook has run{' since then' if begin is not None else ''}", file=sys.stderr)
+    _print_permissions(permissions)
     _print_idle("never fired", never, {})
     _print_idle(f"not since {since}", idle, {(hook.event, hook.label): time_since(fired[hook.event, hook.label], now)
                                              for hook in idle})  # fmt: skip
@@ -155,6 +161,15 @@ def _can_draw() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def _print_permissions(found: Sequence[PermissionCount]) -> None:
+    """Print a line per verdict on calls that were not simply allowed: how many, and by whom or what."""
+    for verdict in dict.fromkeys(one.verdict for one in found):
+        some = [one for one in found if one.verdict == verdict]
+        by = ", ".join(f"{one.count:,} by {flat(one.by)}" for one in some)
+        total = plural(sum(one.count for one in some), "call")
+        print(f"{paint(flat(verdict), _VERDICTS.get(verdict, ''))}  {total}: {by}")
 
 
 def _print_idle(label: str, hooks: Iterable[Hook], last: dict[tuple[str, str], str]) -> None:

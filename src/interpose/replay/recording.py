@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..audit.redact import is_redacted
+from ..redaction import is_redacted
 
 __all__ = ["UNKNOWN", "Recorded", "Recording", "has_redacted"]
 
@@ -32,6 +32,8 @@ class Recorded:
     deciders: tuple[str, ...] = ()
     """The hooks that made the decision."""
     time: str = ""
+    permissions: tuple[Mapping[str, Any], ...] = ()
+    """What was decided about the call beside the hooks, as ``StoredPermission.to_dict`` makes it."""
     derived: str = ""
     """How the decision was derived from a transcript; empty if it was recorded."""
 

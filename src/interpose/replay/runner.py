@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InterposeError
@@ -71,7 +71,7 @@ class Replayed:
         then, now = self.recorded, self.outcome
         was = {"decision": then.decision, "reason": then.reason, "granted": then.granted,
                "keep_going": then.keep_going, "continue": then.continues, "hooks": list(then.deciders),
-               "derived": then.derived}  # fmt: skip
+               "permissions": [dict(one) for one in then.permissions], "derived": then.derived}  # fmt: skip
         shown = None if now is None else {
             "decision": now.decision, "reason": now.reason, "granted": now.granted, "keep_going": now.keep_going,
             "continue": now.continue_, "hooks": list(deciders_of(now)),
@@ -154,7 +154,17 @@ def replay(
     return done
 
 
+def _as_host_gave(hooks: Hooks, recorded: Recorded) -> Recorded:
+    """Return an event of a declared tool under the host's names, as it is fired."""
+    if hooks.engine.tools is None or "host_tool_name" not in recorded.fields:
+        return recorded
+    final = hooks.engine.tools.undeclared({**recorded.fields, **recorded.final})
+    fields = hooks.engine.tools.undeclared(recorded.fields)
+    return replace(recorded, fields=fields, final={name: final[name] for name in recorded.final})
+
+
 def _fire_again(hooks: Hooks, recorded: Recorded) -> Replayed:
+    recorded = _as_host_gave(hooks, recorded)
     given = {name: value for name, value in recorded.fields.items() if name != "hook_event_name"}
     if given.get("agent_id", "") is None:
         del given["agent_id"]  # recorded as null if there was no agent

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ..audit.reader import StoreReader
+from ..audit.protocol import Selection, StoreReader
 from ..errors import UsageError, nearest
 from .recording import UNKNOWN, Recorded, Recording
 from .transcripts import is_transcript_entry, read_transcript
@@ -24,12 +25,12 @@ _MAX_NAMED = 5
 def read_session(store: StoreReader, wanted: str) -> Recording:
     """Return the recording of a session, named by its id, by a prefix of it, or as ``latest``."""
     session = _session(store, wanted)
-    firings = store.firings(session=session, oldest_first=True)
-    return _recording(session, "store", (firing.to_dict() for firing in firings if firing.session == session))
+    entries = store.entries(Selection(sessions=(session,)), oldest_first=True)
+    return _recording(session, "store", (entry.to_dict() for entry in entries if entry.session == session))
 
 
 def _session(store: StoreReader, wanted: str) -> str:
-    known = [session.id for session in store.sessions()]
+    known = store.session_ids()
     if not known:
         raise UsageError("no session is recorded there yet", where=store.path)
     if wanted == LATEST:
@@ -57,7 +58,7 @@ def read_file(path: str) -> Recording:
                 document = _document(line)
                 if is_transcript_entry(document):
                     return read_transcript(path)
-                if _is_export(document):
+                if _is_export(document) or _is_permission(document):
                     file.seek(0)
                     return _export(path, file)
     except OSError as error:
@@ -72,7 +73,7 @@ def _export(path: str, lines: Iterable[bytes]) -> Recording:
         if not line.strip():
             continue
         document = _document(line)
-        if not _is_export(document):
+        if not _is_export(document) and not _is_permission(document):
             raise UsageError("not a line of an export", where=f"{path}:{number}", hint="export it again")
         documents.append(document)
     return _recording(os.path.basename(path), "export", documents)
@@ -91,8 +92,25 @@ def _is_export(document: Mapping[str, Any]) -> bool:
     return isinstance(document.get("event"), str) and isinstance(document.get("given"), Mapping)
 
 
+def _is_permission(document: Mapping[str, Any]) -> bool:
+    return document.get("kind") == "permission" and isinstance(document.get("call"), str)
+
+
 def _recording(name: str, kind: str, documents: Iterable[Mapping[str, Any]]) -> Recording:
-    recording = Recording(name, kind, [recorded_from(document) for document in documents])
+    recording = Recording(name, kind)
+    first: dict[tuple[str, str], int] = {}
+    for document in documents:
+        if _is_permission(document):
+            # It belongs to the first event of its call, which asked whether the call may run.
+            place = first.get((str(document.get("session")), document["call"]))
+            if place is not None:
+                event = recording.events[place]
+                recording.events[place] = replace(event, permissions=(*event.permissions, document))
+            continue
+        call = _mapping(document.get("input")).get("tool_use_id")
+        if isinstance(call, str) and call:
+            first.setdefault((str(document.get("session")), call), len(recording.events))
+        recording.events.append(recorded_from(document))
     unknown = sum(event.decision == UNKNOWN for event in recording.events)
     if unknown:
         recording.notes.append(f"{unknown} event{'s' if unknown > 1 else ''} had an input too large to be kept")

@@ -3,57 +3,60 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
-from ...audit.reader import StoredFiring, StoreReader
+from ...audit.protocol import Selection, StoredFiring, StoredPermission, StoreReader
 from ...errors import UnknownEvent, UsageError, nearest
 from ...events import TABLE
 from .. import options
-from ..audit_store import Since, Store, open_reader, parse_since, store_path
-from ..render import paint
+from ..audit_store import Since, Store, find_store, open_reader, parse_since
+from ..render import paint, plural
 
 __all__ = ["app"]
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False, add_help_option=True)
 
 _DECISIONS = ("deny", "ask", "allow", "none")
-_FILTERS = ("event", "hook", "decision", "session", "since", "limit", "follow", "as_json")
-_WHICH = "Which firings"
+_FILTERS = ("event", "tool", "agent", "hook", "decision", "session", "grep", "since", "limit", "follow", "as_json")
+_WHICH = "Which records"
 
-Event = Annotated[str | None, typer.Option("--event", metavar="NAME", rich_help_panel=_WHICH, help="Of this event.")]
-Hook = Annotated[
-    str | None, typer.Option("--hook", metavar="NAME", rich_help_panel=_WHICH, help="In which this hook ran.")
-]
-Decision = Annotated[
-    str | None,
-    typer.Option(
-        "--decision", metavar="WHAT", rich_help_panel=_WHICH, help="With this decision: deny, ask, allow or none."
-    ),
-]
-Session = Annotated[
-    str | None,
-    typer.Option(
-        "--session", metavar="ID", rich_help_panel=_WHICH, help="Of this session; the beginning of its id is enough."
-    ),
+
+def _filter(name: str, metavar: str, help: str) -> Any:
+    return typer.Option(f"--{name}", metavar=metavar, rich_help_panel=_WHICH, help=f"{help} May be repeated.")
+
+
+Event = Annotated[list[str] | None, _filter("event", "NAME", "Of this event.")]
+Tool = Annotated[list[str] | None, _filter("tool", "NAME", "About a call of this tool.")]
+Agent = Annotated[list[str] | None, _filter("agent", "ID", "Of this agent.")]
+Hook = Annotated[list[str] | None, _filter("hook", "NAME", "In which this hook ran.")]
+Decision = Annotated[list[str] | None, _filter("decision", "WHAT", "With this decision: deny, ask, allow or none.")]
+Session = Annotated[list[str] | None, _filter("session", "ID", "Of this session; the beginning of its id is enough.")]
+Grep = Annotated[
+    list[str] | None,
+    _filter("grep", "TEXT", "With this text anywhere in the record; upper and lower case are the same."),
 ]
 Limit = Annotated[
     int, typer.Option("--limit", "-n", metavar="N", min=0, rich_help_panel=_WHICH, help="At most so many; 0 means all.")
 ]
-Follow = Annotated[bool, typer.Option("--follow", "-F", help="Print firings as they are recorded, until Ctrl-C.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a firing, or `latest`.")]
+Follow = Annotated[bool, typer.Option("--follow", "-F", help="Print records as they are written, until Ctrl-C.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a record, or `latest`.")]
 
 
 @app.callback()
 def run(
     context: typer.Context,
     event: Event = None,
+    tool: Tool = None,
+    agent: Agent = None,
     hook: Hook = None,
     decision: Decision = None,
     session: Session = None,
+    grep: Grep = None,
     since: Since = None,
     limit: Limit = 20,
     follow: Follow = False,
@@ -63,27 +66,58 @@ def run(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """A line per firing, newest first: time, id, session, event and subject, decision, duration, the hooks that ran
-    (! failed) and the reason. A decision in brackets was recorded and not enforced; `keep` means that the agent was
-    kept going.
+    """A line per firing and per permission, newest first: time, id, session, event and subject, decision, duration, the
+    hooks that ran (! failed), the call and the reason. A decision in brackets was recorded and not enforced; `keep`
+    means that the agent was kept going. A permission says who or what decided: a person, a rule, a mode or a hook.
 
-    With --follow and --json, each line is a JSON document.
+    A record must match every option; of several values of one option, any is enough. With --follow and --json, each
+    line is a JSON document.
 
-    Example: interpose log --decision deny --since 2h
+    Example: interpose log --tool Bash --decision deny --since 2h
     """
     if context.invoked_subcommand is not None:
         _refuse_early_options(context)
         return 0
-    filters = _filters(event, hook, decision, session)
-    filters["since"] = parse_since(since)
+    selection = _selection(event, tool, agent, hook, decision, session, grep, since)
     with open_reader(store, config, dialect, cwd) as reader:
         if follow:
-            return _follow(reader, filters, as_json=as_json)
-        _check_hook(reader, hook)
-        found = _list(reader, reader.firings(**filters, limit=limit or None), as_json=as_json)
+            return _follow(reader, selection, as_json=as_json)
+        _check_hooks(reader, selection.hooks)
+        found = _list(reader, selection, limit or None, as_json=as_json)
     if not found:
-        near = nearest(event, TABLE.spellings()) if event is not None and event not in TABLE.spellings() else ""
-        print(f"no recorded firing matches{near and f' ({near})'}", file=sys.stderr)
+        unknown = [name for name in event or () if name not in TABLE.spellings()]
+        near = nearest(unknown[0], TABLE.spellings()) if unknown else ""
+        print(f"no record matches{near and f' ({near})'}", file=sys.stderr)
+    return 0
+
+
+@app.command("sessions", short_help="List sessions.")
+def sessions(
+    context: typer.Context,
+    since: Since = None,
+    limit: Limit = 20,
+    store: Store = None,
+    config: options.Config = None,
+    dialect: options.Dialect = None,
+    cwd: options.Cwd = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """List sessions, the most recently active first: begin, end, agents, calls of tools, denials, questions (asks), and
+    runs of hooks that failed.
+
+    Example: interpose log sessions --since 7d
+    """
+    with _open_reader(context, store, config, dialect, cwd) as reader:
+        found = reader.sessions(parse_since(since), limit or None)
+        path = reader.path
+    from .sessions import as_document, print_sessions
+
+    if as_json:
+        print(json.dumps({"store": path, "sessions": [as_document(one) for one in found]}))
+    elif found:
+        print_sessions(found)
+    else:
+        print("no session is recorded", file=sys.stderr)
     return 0
 
 
@@ -97,24 +131,32 @@ def show(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Show everything that was recorded about one firing.
+    """Show everything that was recorded about one firing, with the permission of its call; or about one permission.
 
     Example: interpose log show 1042
     """
-    with _open_reader(context, store, config, dialect, cwd) as reader:
-        firing = _one(reader, id)
-        configuration = reader.configuration(firing.configuration) if firing.configuration else None
-    if as_json:
-        print(json.dumps({**firing.to_dict(), "files": (configuration or {}).get("files", [])}))
-        return 0
-    from .show import firing_lines
+    from .show import firing_lines, permission_lines
 
-    for line in firing_lines(firing, configuration):
-        print(line)
+    with _open_reader(context, store, config, dialect, cwd) as reader:
+        entry = _one(reader, id)
+        if isinstance(entry, StoredPermission):
+            _print_one(entry.to_dict(), permission_lines(entry), as_json=as_json)
+            return 0
+        configuration = reader.configuration(entry.configuration) if entry.configuration else None
+        of_call = reader.permissions_of([entry.call]).get(entry.call, [])
+    permissions = [one for one in of_call if one.session == entry.session]
+    files = (configuration or {}).get("files", [])
+    document = {**entry.to_dict(), "files": files, "permissions": [one.to_dict() for one in permissions]}
+    _print_one(document, firing_lines(entry, configuration, permissions), as_json=as_json)
     return 0
 
 
-@app.command("export", short_help="Write firings for other programs: JSON lines or CSV.")
+def _print_one(document: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    for line in [json.dumps(document)] if as_json else lines:
+        print(line)
+
+
+@app.command("export", short_help="Write records for other programs: JSON lines or CSV.")
 def export(
     context: typer.Context,
     format: Annotated[str, typer.Option("--format", metavar="jsonl|csv", help="The format.")] = "jsonl",
@@ -122,9 +164,12 @@ def export(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
     ] = None,
     event: Event = None,
+    tool: Tool = None,
+    agent: Agent = None,
     hook: Hook = None,
     decision: Decision = None,
     session: Session = None,
+    grep: Grep = None,
     since: Since = None,
     limit: Limit = 0,
     store: Store = None,
@@ -132,8 +177,8 @@ def export(
     dialect: options.Dialect = None,
     cwd: options.Cwd = None,
 ) -> int:
-    """Write firings for other programs, oldest first: JSON lines, which `interpose replay` reads, or CSV for
-    spreadsheets.
+    """Write firings and permissions for other programs, oldest first: JSON lines, which `interpose replay` reads, or
+    CSV for spreadsheets.
 
     Example: interpose log export --format csv --since 7d -o week.csv
     """
@@ -142,10 +187,10 @@ def export(
 
     if format not in FORMATS:
         raise UsageError(f"--format: there is no format {format}", hint=" or ".join(FORMATS))
-    filters = _filters(event, hook, decision, session)
+    selection = _selection(event, tool, agent, hook, decision, session, grep, since)
     with _open_reader(context, store, config, dialect, cwd) as reader, open_output(output) as file:
-        _check_hook(reader, hook)
-        write(reader.firings(**filters, since=parse_since(since), limit=limit or None, oldest_first=True), format, file)
+        _check_hooks(reader, selection.hooks)
+        write(reader.entries(selection, limit=limit or None, oldest_first=True), format, file)
         _report_gaps(reader)
     return 0
 
@@ -173,7 +218,10 @@ def case(
     from .case import append, case_of, to_yaml
 
     with _open_reader(context, store, config, dialect, cwd) as reader:
-        made = case_of(_one(reader, id))
+        entry = _one(reader, id, firings_only=True)
+        if not isinstance(entry, StoredFiring):
+            raise UsageError(f"{id} is a permission", hint="only a firing can be a case")
+        made = case_of(entry)
     if has_redacted(made):
         print("interpose log case: secrets were redacted when it was recorded; the case has marks in their place",
               file=sys.stderr)  # fmt: skip
@@ -206,38 +254,60 @@ def verify(
 ) -> int:
     """Check that a store was not changed: report what was changed, what is missing, and where.
 
+    The key and the anchor are those that the configuration names for this store; --key and --anchor name others.
+
     Exit status: 0 if it is intact, 1 otherwise.
 
     Example: interpose log verify --store audit.db --anchor /mnt/elsewhere/heads
     """
     from .verify import verify as check
 
-    where = _store_options(context, store, config, dialect, cwd)
+    named_key, named_anchor = (os.path.abspath(path) if path and not path.startswith("env:") else path
+                               for path in (key, anchor))  # fmt: skip
+    place = find_store(*_store_options(context, store, config, dialect, cwd))
     # A file that is no store any more is not intact either.
-    return 1 if check(store_path(*where), key=key, anchor=anchor, json=as_json) else 0
+    found = check(place.path, key=named_key or place.key, anchor=named_anchor or place.anchor, json=as_json)
+    return 1 if found else 0
 
 
-def _filters(event: str | None, hook: str | None, decision: str | None, session: str | None) -> dict[str, Any]:
-    if decision is not None and decision not in _DECISIONS:
-        raise UsageError(f"--decision: {decision} is not a decision", hint=nearest(decision, _DECISIONS)
-                         or f"one of {', '.join(_DECISIONS)}")  # fmt: skip
-    return {"event": _as_recorded(event), "hook": hook, "decision": decision, "session": session}
+def _selection(
+    event: list[str] | None,
+    tool: list[str] | None,
+    agent: list[str] | None,
+    hook: list[str] | None,
+    decision: list[str] | None,
+    session: list[str] | None,
+    grep: list[str] | None,
+    since: str | None,
+) -> Selection:
+    for one in decision or ():
+        if one not in _DECISIONS:
+            raise UsageError(f"--decision: {one} is not a decision", hint=nearest(one, _DECISIONS)
+                             or f"one of {', '.join(_DECISIONS)}")  # fmt: skip
+    return Selection(
+        events=tuple(map(_as_recorded, event or ())), tools=tuple(tool or ()), agents=tuple(agent or ()),
+        hooks=tuple(hook or ()), decisions=tuple(decision or ()), sessions=tuple(session or ()),
+        texts=tuple(grep or ()), since=parse_since(since),
+    )  # fmt: skip
 
 
-def _as_recorded(event: str | None) -> str | None:
+def _as_recorded(event: str) -> str:
     """Return the name under which an event is recorded; an unknown event may be a host's own."""
     try:
-        return event and TABLE.find(event)[0].name
+        return TABLE.find(event)[0].name
     except UnknownEvent:
         return event
 
 
-def _check_hook(reader: StoreReader, hook: str | None) -> None:
+def _check_hooks(reader: StoreReader, hooks: tuple[str, ...]) -> None:
     """Raise UsageError for a hook that has never run, instead of searching the whole store."""
+    if not hooks:
+        return
     ran = {name for _, name in reader.last_fired()}
-    if hook is not None and hook not in ran:
-        raise UsageError(f"--hook: no run of a hook {hook} is recorded", where=reader.path,
-                         hint=nearest(hook, ran) or "`interpose stats` lists those that have")  # fmt: skip
+    for hook in hooks:
+        if hook not in ran:
+            raise UsageError(f"--hook: no run of a hook {hook} is recorded", where=reader.path,
+                             hint=nearest(hook, ran) or "`interpose stats` lists those that have")  # fmt: skip
 
 
 def _refuse_early_options(context: typer.Context) -> None:
@@ -260,44 +330,51 @@ def _open_reader(context: typer.Context, *own: Any) -> Any:
     return open_reader(*_store_options(context, *own))
 
 
-def _one(reader: StoreReader, id: str) -> StoredFiring:
+def _one(reader: StoreReader, id: str, *, firings_only: bool = False) -> StoredFiring | StoredPermission:
+    entry: StoredFiring | StoredPermission | None
     if id == "latest":
-        firing = next(reader.firings(limit=1), None)
+        entry = next(reader.firings(limit=1) if firings_only else reader.entries(limit=1), None)
     elif id.isascii() and id.isdigit() and len(id) < 19:
-        firing = reader.firing(int(id))
+        entry = reader.entry(int(id))
     else:
         raise UsageError(f"{id} is not an id", hint="a number that `interpose log` shows, or `latest`")
-    if firing is None:
+    if entry is None:
         raise UsageError(f"there is no firing {id}", where=reader.path, hint="`interpose log` lists them")
-    return firing
+    return entry
 
 
-def _list(reader: StoreReader, firings: Iterator[StoredFiring], *, as_json: bool) -> bool:
-    """Print firings; return whether there were any, or True for JSON, where an empty list says it."""
+def _list(reader: StoreReader, selection: Selection, limit: int | None, *, as_json: bool) -> bool:
+    """Print records; return whether there were any, or True for JSON, where an empty list says it."""
+    entries = reader.entries(selection, limit=limit)
     if as_json:
-        # StoredFiring by firing, so that a large store is never in memory as a whole.
+        # Firing by firing, so that a large store is never in memory as a whole.
         print(f'{{"store": {json.dumps(reader.path)}, "gaps": {json.dumps(reader.gaps())}, "firings": [', end="")
-        for number, firing in enumerate(firings):
-            print(f"{', ' if number else ''}{json.dumps(firing.to_dict())}", end="")
-        print("]}")
+        permissions, comma = list[dict[str, Any]](), ""
+        for entry in entries:
+            if isinstance(entry, StoredPermission):
+                permissions.append(entry.to_dict())
+            else:
+                print(f"{comma}{json.dumps(entry.to_dict())}", end="")
+                comma = ", "
+        print(f'], "permissions": {json.dumps(permissions)}}}')
         return True
-    from .show import FiringTable
+    from .show import LogTable
 
-    count = FiringTable(heading=True).print(firings)
+    count = LogTable(heading=True).print(entries)
     _report_gaps(reader)
     return bool(count)
 
 
-def _follow(reader: StoreReader, filters: dict[str, Any], *, as_json: bool) -> int:
-    from .show import FiringTable
+def _follow(reader: StoreReader, selection: Selection, *, as_json: bool) -> int:
+    from .show import LogTable
 
-    table = FiringTable(heading=False)
+    table = LogTable(heading=False)
     try:
-        for firing in reader.follow(**filters):
+        for entry in reader.follow(selection):
             if as_json:
-                print(json.dumps(firing.to_dict()), flush=True)
+                print(json.dumps(entry.to_dict()), flush=True)
             else:
-                table.print([firing])
+                table.print([entry])
     except KeyboardInterrupt:
         pass  # Ctrl-C ends --follow
     return 0
@@ -310,6 +387,6 @@ def _report_gaps(reader: StoreReader) -> None:
     denied = sum(int(gap.get("denied", 0)) for gap in gaps)
     for count, what in ((lost, "not in the store"), (denied, "denied without a record")):
         if count:
-            were = " is" if count == 1 else "s are"
-            said = f"{count} firing{were} {what}: `interpose log verify` shows when and why"
+            are = "is" if count == 1 else "are"
+            said = f"{plural(count, 'firing')} {are} {what}: `interpose log verify` shows when and why"
             print(paint(said, "yellow", stream=sys.stderr), file=sys.stderr)

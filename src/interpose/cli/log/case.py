@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from ...audit.reader import StoredFiring
+from ...audit.protocol import StoredFiring
 from ...config.text import parse
 from ...errors import ConfigError, InterposeError, Problem, UsageError
 from ...events import TABLE

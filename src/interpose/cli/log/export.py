@@ -1,4 +1,4 @@
-"""``interpose log export``: firings as JSON lines or CSV, written one by one."""
+"""``interpose log export``: firings and permissions as JSON lines or CSV, written one by one."""
 
 from __future__ import annotations
 
@@ -12,44 +12,66 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import IO
 
-from ...audit.reader import StoredFiring
+from ...audit.protocol import StoredFiring, StoredPermission
 from ...errors import UsageError
 from ...replies import clean
 
 __all__ = ["FORMATS", "export", "open_output"]
 
 _COLUMNS = ("id", "time", "session", "agent", "event", "subject", "decision", "reason", "hooks", "duration_ms", "input")
+_OF_PERMISSIONS = ("call", "verdict", "by", "rule", "place", "mode", "asked_at", "answered_at", "remembered")
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """The characters with which a formula begins in a spreadsheet."""
 
-
-def export(firings: Iterable[StoredFiring], format: str, output: IO[str]) -> int:
-    """Write firings in a format and return their number."""
-    return FORMATS[format](firings, output)
+Entry = StoredFiring | StoredPermission
 
 
-def _jsonl(firings: Iterable[StoredFiring], output: IO[str]) -> int:
+def export(entries: Iterable[Entry], format: str, output: IO[str]) -> int:
+    """Write records in a format and return their number."""
+    return FORMATS[format](entries, output)
+
+
+def _jsonl(entries: Iterable[Entry], output: IO[str]) -> int:
     count = 0
-    for firing in firings:
-        output.write(json.dumps(firing.to_dict()) + "\n")
+    for entry in entries:
+        output.write(json.dumps(entry.to_dict()) + "\n")
         count += 1
     return count
 
 
-def _csv(firings: Iterable[StoredFiring], output: IO[str]) -> int:
+def _csv(entries: Iterable[Entry], output: IO[str]) -> int:
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(_COLUMNS)
     count = 0
-    for firing in firings:
-        writer.writerow([_cell(cell) for cell in _row(firing)])
+    for entry in entries:
+        writer.writerow([_cell(cell) for cell in _row(entry)])
         count += 1
     return count
 
 
-def _row(firing: StoredFiring) -> Iterator[str | int | float]:
+def _row(entry: Entry) -> Iterator[str | int | float]:
+    if isinstance(entry, StoredPermission):
+        return _permission_row(entry)
+    return _firing_row(entry)
+
+
+def _permission_row(permission: StoredPermission) -> Iterator[str | int | float]:
+    fields = permission.to_dict()
+    yield permission.id
+    yield _time(permission.time)
+    yield from (permission.session, fields["agent"], "permission", permission.tool, permission.decision)
+    yield from (fields["reason"], fields["hook"], "")
+    yield json.dumps({name: fields[name] for name in _OF_PERMISSIONS if fields[name]})
+
+
+def _time(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+
+
+def _firing_row(firing: StoredFiring) -> Iterator[str | int | float]:
     hooks = dict.fromkeys(str(run["hook"]) for run in firing.runs if run["status"] != "skipped")
     yield firing.id
-    yield datetime.fromtimestamp(firing.time, UTC).isoformat(timespec="milliseconds")
+    yield _time(firing.time)
     yield from (firing.session, firing.agent, firing.event, firing.subject, firing.decision, firing.reason)
     yield ", ".join(hooks)
     yield round(firing.duration * 1000, 3)
@@ -64,7 +86,7 @@ def _cell(value: str | float) -> str | float:
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULAS) or value.startswith(_FORMULAS) else text
 
 
-FORMATS: dict[str, Callable[[Iterable[StoredFiring], IO[str]], int]] = {"jsonl": _jsonl, "csv": _csv}
+FORMATS: dict[str, Callable[[Iterable[Entry], IO[str]], int]] = {"jsonl": _jsonl, "csv": _csv}
 """The function that writes each format."""
 
 

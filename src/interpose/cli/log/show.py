@@ -1,4 +1,4 @@
-"""Recorded firings for a person: a table with a line each, or everything about one firing."""
+"""Records for a person: a table with a line for each firing and permission, or everything about one of them."""
 
 from __future__ import annotations
 
@@ -8,44 +8,50 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from ...audit.reader import StoredFiring
+from ...audit.protocol import StoredFiring, StoredPermission
 from ...replies import clean
-from ..render import clock_time, flat, format_duration, paint
+from ..render import clock_time, flat, format_duration, on_one_line, paint, short_path
 from ..render.outcome import STATUS_COLOURS, change_lines, labelled_lines
 from ..render.table import Column, Table, display_width, pad_text, terminal_width
 
-__all__ = ["FiringTable", "firing_lines"]
+__all__ = ["LogTable", "firing_lines", "permission_lines"]
 
 _COLOURS = {"deny": "red", "ask": "yellow", "keep": "yellow", "allow": "green", "none": "green"}
 _PAGE = 200
 _MOST_HOOKS = 3
+_LONGEST_CALL = 50
+_MOST_CHARACTERS = 1000
+_TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt")
+"""The fields of a tool's input of which the first one stands for the call."""
+
 _SHOWN_ELSEWHERE = {"event", "subject", "decision", "reason", "input", "given", "runs", "config", "us", "shadow",
                     "context", "messages", "inject", "ignored"}  # fmt: skip
 
 
-class FiringTable:
-    """Prints firings page by page in one table, whose columns grow with their cells."""
+class LogTable:
+    """Prints firings and permissions page by page in one table, whose columns grow with their cells."""
 
     def __init__(self, *, heading: bool) -> None:
         fifth = max(7, (terminal_width() or 1000) // 5)
         self._heading = heading
         self._table = Table((
-            Column("TIME", most=14, drop=1),
+            Column("TIME", most=14, drop=2),
             Column("ID", right=True, most=9),
-            Column("SESSION", most=8, drop=4),
+            Column("SESSION", most=8, drop=5),
             Column("EVENT", most=min(32, fifth)),
             Column("DECIDED", lambda cell: _COLOURS[cell] if cell in ("deny", "ask", "keep", "allow") else "dim",
                    most=7),
-            Column("TOOK", right=True, most=8, drop=3),
-            Column("HOOKS", most=min(30, fifth), drop=2),
+            Column("TOOK", right=True, most=8, drop=4),
+            Column("HOOKS", most=min(30, fifth), drop=3),
+            Column("CALL", most=min(_LONGEST_CALL, fifth), drop=1),
             Column("REASON", fills=True),
         ), keep_empty=True)  # fmt: skip
 
-    def print(self, firings: Iterable[StoredFiring]) -> int:
-        """Print firings and return how many there were."""
+    def print(self, entries: Iterable[StoredFiring | StoredPermission]) -> int:
+        """Print records and return how many there were."""
         count = 0
-        firings = iter(firings)
-        while page := [_cells(firing) for firing in islice(firings, _PAGE)]:
+        entries = iter(entries)
+        while page := [_cells(entry) for entry in islice(entries, _PAGE)]:
             self._table.fit(page)
             if self._heading and not count:
                 self._table.print_heading()
@@ -55,12 +61,49 @@ class FiringTable:
         return count
 
 
-def _cells(firing: StoredFiring) -> tuple[str, ...]:
-    subject = f" {firing.subject}" if firing.subject else ""
+def _cells(entry: StoredFiring | StoredPermission) -> tuple[str, ...]:
+    begin = clock_time(entry.time), str(entry.id), flat(entry.session)[:8]
+    if isinstance(entry, StoredPermission):
+        asked, answered = _moments(entry)
+        waited = format_duration(answered - asked) if asked is not None and answered is not None else ""
+        return (*begin, flat(f"permission {entry.tool}"), entry.decision, waited, _decider(entry), "", _why(entry))
+    subject = f" {entry.subject}" if entry.subject else ""
     return (
-        clock_time(firing.time), str(firing.id), flat(firing.session)[:8], flat(f"{firing.event}{subject}"),
-        _verdict(firing), format_duration(firing.duration), _hook_names(firing), flat(firing.reason),
+        *begin, flat(f"{entry.event}{subject}"), _verdict(entry), format_duration(entry.duration),
+        _hook_names(entry), _call(entry), flat(entry.reason),
     )  # fmt: skip
+
+
+def _call(firing: StoredFiring) -> str:
+    """Return what the call of a tool is about, such as its command, on one line; empty if it is about none."""
+    found = firing.input.get("tool_input")
+    given: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    for name in _TELLING:
+        if isinstance(text := given.get(name), str) and text:
+            return on_one_line(text[:_MOST_CHARACTERS])
+    return ""
+
+
+def _moments(permission: StoredPermission) -> tuple[float | None, float | None]:
+    """Return when the question was asked and when it was answered."""
+    found = (permission.body.get("asked_at"), permission.body.get("answered_at"))
+    asked, answered = (float(one) if isinstance(one, int | float) else None for one in found)
+    return asked, answered
+
+
+def _decider(permission: StoredPermission) -> str:
+    """Return who or what decided: the kind, and the name of a hook or a mode."""
+    by = permission.text("by")
+    name = permission.text(by) if by in ("hook", "mode") else ""
+    return flat(f"{by} {name}" if name else by)
+
+
+def _why(permission: StoredPermission) -> str:
+    """Return the rule with its place, the reason, and how long the answer holds."""
+    rule, place, remembered = (permission.text(name) for name in ("rule", "place", "remembered"))
+    written = f"{rule} ({short_path(place)})" if rule and place else rule or short_path(place)
+    held = f"remembered for {remembered}" if remembered else ""
+    return flat("; ".join(part for part in (written, permission.text("reason"), held) if part))
 
 
 def _verdict(firing: StoredFiring) -> str:
@@ -83,14 +126,40 @@ def _hook_names(firing: StoredFiring) -> str:
     return ", ".join(islice(names, _MOST_HOOKS)) + (f" +{more}" if more > 0 else "")
 
 
-def firing_lines(firing: StoredFiring, configuration: Mapping[str, Any] | None) -> Iterator[str]:
-    """Return everything about a firing as lines: decision, input, hooks and configuration."""
+def permission_lines(permission: StoredPermission) -> Iterator[str]:
+    """Return everything about a permission as lines."""
+    said = permission.text("verdict") or permission.decision
+    tool = f" {paint(clean(permission.tool), 'cyan')}" if permission.tool else ""
+    yield f"{paint(flat(said).upper(), _COLOURS.get(permission.decision, 'dim'), 'bold')}  permission{tool}"
+    yield from labelled_lines("id: ", f"{permission.id} (process {permission.process})")
+    yield from labelled_lines("time: ", clock_time(permission.time, full=True))
+    agent = f", agent {permission.text('agent_id')}" if permission.text("agent_id") else ""
+    yield from labelled_lines("session: ", f"{permission.session or 'none'}{agent}")
+    yield from labelled_lines("call: ", permission.call)
+    for name in ("by", "rule", "place", "hook", "mode", "reason"):
+        if permission.text(name):
+            yield from labelled_lines(f"{name}: ", permission.text(name))
+    for label, at in zip(("asked: ", "answered: "), _moments(permission), strict=True):
+        if at is not None:
+            yield from labelled_lines(label, clock_time(at, full=True))
+    if permission.text("remembered"):
+        yield from labelled_lines("remembered for: ", permission.text("remembered"))
+
+
+def firing_lines(
+    firing: StoredFiring, configuration: Mapping[str, Any] | None, permissions: Iterable[StoredPermission] = ()
+) -> Iterator[str]:
+    """Return everything about a firing as lines: decision, permission, input, hooks and configuration."""
     said = _verdict(firing)
     subject = f" {paint(clean(firing.subject), 'cyan')}" if firing.subject else ""
     yield f"{paint(said.upper(), _COLOURS.get(said.strip('()'), 'dim'), 'bold')}  {clean(firing.event)}{subject}"
     if firing.reason:
         yield from labelled_lines("", firing.reason)
     yield from _facts(firing)
+    for one in permissions:
+        why = _why(one)
+        said = f"{one.text('verdict')} by {_decider(one)}{f': {why}' if why else ''} (record {one.id})"
+        yield from labelled_lines("permission: ", said)
     yield from _input(firing)
     yield from _said(firing.body)
     yield from _hooks(firing)
@@ -99,7 +168,7 @@ def firing_lines(firing: StoredFiring, configuration: Mapping[str, Any] | None) 
 
 def _facts(firing: StoredFiring) -> Iterator[str]:
     agent = f", agent {firing.agent}" if firing.agent else ""
-    yield from labelled_lines("id: ", f"{firing.id} (process {firing.process}, its record {firing.sequence})")
+    yield from labelled_lines("id: ", f"{firing.id} (process {firing.process})")
     yield from labelled_lines(
         "time: ", f"{clock_time(firing.time, full=True)}, took {format_duration(firing.duration)}"
     )

@@ -10,7 +10,7 @@ from ...audit.chain import load_key
 from ...audit.verify import Flaw, Verification, verify_store
 from ...errors import InterposeError
 from ...replies import clean
-from ..render import clock_time, paint, print_error, short_path
+from ..render import clock_time, paint, plural, print_error, short_path
 
 __all__ = ["verify"]
 
@@ -44,8 +44,7 @@ def _as_json(found: Verification) -> dict[str, Any]:
         "records": found.records,
         "processes": found.processes,
         "problems": [
-            {"what": flaw.what, "id": flaw.id, "process": flaw.process, "sequence": flaw.sequence, "time": flaw.time}
-            for flaw in found.flaws
+            {"what": flaw.what, "id": flaw.id, "process": flaw.process, "time": flaw.time} for flaw in found.flaws
         ],
         "more_problems": found.more_flaws,
         "gaps": list(found.gaps),
@@ -55,16 +54,14 @@ def _as_json(found: Verification) -> dict[str, Any]:
 
 def _print_verdict(store: str, found: Verification) -> None:
     for flaw in found.flaws:
-        print(f"{paint(_place(flaw), 'bold')}: {paint(clean(flaw.what), 'red')}")
+        print(f"{paint(clean(_place(flaw)), 'bold')}: {paint(clean(flaw.what), 'red')}")
     if found.more_flaws:
         print(f"… and {found.more_flaws} more")
     for gap in found.gaps:
-        print(f"{paint(_place_of_gap(gap), 'bold')}: {clean(_describe_gap(gap))}")
+        print(f"{paint(clean(_place_of_gap(gap)), 'bold')}: {clean(_describe_gap(gap))}")
     for note in found.notes:
         print(f"{paint('note', 'blue')}: {clean(note)}")
-    count = f"{found.records:,} record{'s' if found.records != 1 else ''} of {found.processes:,} " + (
-        "process" if found.processes == 1 else "processes"
-    )
+    count = f"{plural(found.records, 'record')} of {plural(found.processes, 'process', 'processes')}"
     verdict = paint(found.verdict, _COLOURS[found.verdict])
     print(f"{clean(short_path(store))}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
     sys.stdout.flush()
@@ -73,29 +70,38 @@ def _print_verdict(store: str, found: Verification) -> None:
 def _place(flaw: Flaw) -> str:
     parts = [f"record {flaw.id}"] if flaw.id is not None else []
     if flaw.process is not None:
-        number = f", number {flaw.sequence}" if flaw.sequence is not None else ""
-        parts.append(f"process {flaw.process}{number}")
+        parts.append(f"process {flaw.process}")
     if flaw.time is not None:
         parts.append(clock_time(flaw.time, full=True))
     return ", ".join(parts) or "the store"
 
 
 def _place_of_gap(gap: dict[str, Any]) -> str:
-    return (
-        f"record {gap['id']}, process {gap['process']}, number {gap['sequence']}, {clock_time(gap['time'], full=True)}"
-    )
+    return f"record {gap['id']}, process {gap['process']}, {clock_time(gap['time'], full=True)}"
 
 
 def _describe_gap(gap: dict[str, Any]) -> str:
     match gap["kind"]:
         case "gap":
             parts = []
-            if gap.get("lost"):
-                parts.append(f"{gap['lost']} firings are not in the store")
-            if gap.get("denied"):
-                parts.append(f"{gap['denied']} firings were denied because they could not be recorded")
+            for name, one, many in (
+                ("lost", "is not in the store", "are not in the store"),
+                (
+                    "denied",
+                    "was denied because it could not be recorded",
+                    "were denied because they could not be recorded",
+                ),
+            ):
+                if count := _number(gap.get(name)):
+                    parts.append(f"{plural(count, 'firing')} {one if count == 1 else many}")
             return f"{' and '.join(parts) or 'a gap'}: {gap.get('why', '')}"
         case "retention":
-            return f"{gap.get('records', '?')} records were deleted by retention"
+            count = _number(gap.get("records"))
+            return f"{plural(count, 'record')} {'was' if count == 1 else 'were'} deleted by retention"
         case _:
-            return f"the store before this one was damaged, and is now {gap.get('moved', '?')}"
+            why = f" ({gap['why']})" if gap.get("why") else ""
+            return f"the store before this one was moved aside{why}, and is now {gap.get('moved', '?')}"
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

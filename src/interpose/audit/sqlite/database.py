@@ -1,4 +1,7 @@
-"""The store's SQLite database for its writer: opening it, and inserting records in batches.
+"""The SQLite database of a store for its writer: opening it, and inserting records in batches.
+
+All processes append to one chain. SQLite lets one of them write at a time: a transaction reads the head, goes on from
+there, and writes the new head with its seal.
 
 A batch is a few statements of many rows each. SQLite releases the GIL while it runs a statement; with one statement per
 row the writer would compete for the GIL for every row.
@@ -10,16 +13,20 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain as chained
+from time import time
 from typing import Any
 
+from ..chain import begin, genesis, link, seal_head
+from ..columns import PERMISSION, UNSEALED
+from ..completion import StoreDown
+from ..entries import Entry, encode
+from ..known_stores import note_store
+from ..process_info import WritingProcess
 from . import files
-from .chain import Chain, link, seal
 from .checksum import remove_checksum
-from .completion import StoreDown
-from .entries import Entry
 from .schema import APPLICATION, FORMAT, SCHEMA
 
-__all__ = ["Database", "is_damage"]
+__all__ = ["Database", "OutdatedStore", "is_damage"]
 
 BUSY = 2.0
 """Seconds to wait for another process that is writing."""
@@ -38,6 +45,12 @@ def is_damage(error: BaseException) -> bool:
     damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     code = getattr(error, "sqlite_errorcode", 0) or 0
     return isinstance(error, sqlite3.DatabaseError) and code & 0xFF in damage
+
+
+class OutdatedStore(StoreDown):
+    """The store has an earlier format, which is not written any more."""
+
+    code = "audit_outdated"
 
 
 class Database:
@@ -78,16 +91,25 @@ class Database:
         run(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
         self.set_durable(durable)
         if new:
-            from ..ids import new_id
-
-            self._base.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
-            run("INSERT INTO meta VALUES ('format', ?), ('store', ?)", (str(FORMAT), new_id()))
-            run("INSERT INTO words (word) VALUES ('')")
-            run("COMMIT")
+            self._create()
         version = int(run("SELECT value FROM meta WHERE name = 'format'").fetchone()[0])
         if version > FORMAT:
             raise StoreDown("was written by a later version", where=self.path, hint="name another path")
+        if version < FORMAT:
+            raise OutdatedStore(f"has format {version}, which is not written any more", where=self.path)
         self.store: str = run("SELECT value FROM meta WHERE name = 'store'").fetchone()[0]
+
+    def _create(self) -> None:
+        from ...ids import new_id
+
+        run, store = self._base.execute, new_id()
+        self._base.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
+        run("INSERT INTO meta VALUES ('format', ?), ('store', ?)", (str(FORMAT), store))
+        run("INSERT INTO words (word) VALUES ('')")
+        first = genesis(store)
+        run("INSERT INTO head VALUES (1, 0, ?, ?)", (first, seal_head(self._key, store, 0, first)))
+        run("COMMIT")
+        note_store(self.path, store, time())
 
     def set_durable(self, durable: bool) -> None:
         """Set whether every commit waits for the disk."""
@@ -123,61 +145,76 @@ class Database:
             raise
         return done
 
-    def append(self, chain: Chain, entries: Sequence[Entry], *, ended: bool = False) -> None:
-        """Add records to the chain of a process, in a transaction of their own."""
-        self.transact(lambda base: self.insert(base, chain, entries, ended))
+    def append(self, process: WritingProcess, entries: Sequence[Entry]) -> None:
+        """Add records of a process to the chain, in a transaction of their own."""
+        self.transact(lambda base: self.insert(base, process, entries))
 
     def vacuum(self) -> None:
         """Return up to 2000 free pages to the file system."""
         self._base.execute("PRAGMA incremental_vacuum(2000)").fetchall()
 
-    def insert(self, base: sqlite3.Connection, chain: Chain, entries: Sequence[Entry], ended: bool = False) -> None:
-        """Add records within a transaction."""
-        if not chain.process:
-            row = base.execute("INSERT INTO processes (uuid, about) VALUES (?, ?)", (chain.uuid, chain.about))
-            chain.process = row.lastrowid or 0
-        first: int = base.execute("SELECT coalesce(max(id), 0) + 1 FROM records").fetchone()[0]
-        records, bodies, runs = list[Any](), list[Any](), list[Any]()
-        words, hooks = self._words, self._hooks
-        uuid, process, seq, digest = chain.uuid.encode(), chain.process, chain.seq, chain.hash
-        for number, entry in enumerate(entries, first):
+    def insert(self, base: sqlite3.Connection, process: WritingProcess, entries: Sequence[Entry]) -> None:
+        """Add records of a process to the chain, within a transaction."""
+        last, digest, sealed = self._head(base)
+        if not sealed:
+            # Going on in silence would put this key's seal on records that were written without it.
+            entries = [Entry(encode({"upto": last}), kind=UNSEALED), *entries]
+        if not self._is_known(base, process):
+            process.id = last + 1
+            digest = begin(digest, process.uuid, process.about)
+        records, bodies, runs, permissions = list[Any](), list[Any](), list[Any](), list[Any]()
+        words, hooks, writer = self._words, self._hooks, process.id
+        for number, entry in enumerate(entries, last + 1):
             event, session, subject, decision, us, ran = entry.columns
-            text, kind, time, mono = entry.text, entry.kind, entry.time, entry.mono
-            seq += 1
-            digest = link(digest, uuid, seq, kind, time, mono, text.encode("ascii"))
+            text, kind, at, mono = entry.text, entry.kind, entry.time, entry.mono
+            digest = link(digest, number, writer, kind, at, mono, text.encode("ascii"))
             of_session = words.get(session) or self._word(base, session)
-            records.append((number, process, seq, kind, time, mono, words.get(event) or self._word(base, event),
+            records.append((number, writer, kind, at, mono, words.get(event) or self._word(base, event),
                             of_session, subject, decision, us, digest))  # fmt: skip
             bodies.append((number, text))
             for place, (name, what, took) in enumerate(ran):
                 hook = hooks.get((event, name)) or self._hook(base, event, name)
                 runs.append((hook, number, place, what, took, of_session))
-        chain.seq, chain.hash = seq, digest
-        for table, rows in (("records", records), ("bodies", bodies), ("runs", runs)):
+            if kind == PERMISSION:
+                permissions.append((number, entry.call))
+        process.record, process.hash = last + len(entries), digest
+        for table, rows in (("records", records), ("bodies", bodies), ("runs", runs), ("permissions", permissions)):
             for statement, values in _inserts(table, rows):
                 base.execute(statement, values)
-        self._set_head(base, chain, entries[-1].time, ended)
+        self._set_head(base, process)
 
-    def _set_head(self, base: sqlite3.Connection, chain: Chain, time: int, ended: bool) -> None:
-        mac = seal(self._key, "head", chain.uuid, chain.seq, chain.hash, int(ended))
+    def _head(self, base: sqlite3.Connection) -> tuple[int, bytes, bool]:
+        """Return the id and the hash of the last record, and whether they are sealed as this process seals them."""
+        row = base.execute("SELECT record, hash, mac, (SELECT max(id) FROM records) FROM head").fetchone()
+        record, digest, mac, highest = row or (0, genesis(self.store), None, None)
+        sealed = self._key is None or mac == seal_head(self._key, self.store, record, digest)
+        # Where the head was changed, records go on behind those that are there, and verification finds the break.
+        return max(record, highest or 0), digest, sealed
+
+    @staticmethod
+    def _is_known(base: sqlite3.Connection, process: WritingProcess) -> bool:
+        """Say whether a process has a row: it has none before its first record, and after its last one was deleted."""
+        query = "SELECT 1 FROM processes WHERE id = ? AND uuid = ?"
+        return bool(process.id) and base.execute(query, (process.id, process.uuid)).fetchone() is not None
+
+    def _set_head(self, base: sqlite3.Connection, process: WritingProcess) -> None:
+        record, digest = process.record, process.hash
         base.execute(
-            "INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (process) DO UPDATE SET "
-            "seq = excluded.seq, hash = excluded.hash, time = excluded.time, ended = excluded.ended, "
-            "mac = excluded.mac",
-            (chain.process, chain.seq, chain.hash, time, int(ended), mac),
+            "INSERT INTO processes VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET last = excluded.last",
+            (process.id, record, process.uuid, process.about),
         )
+        mac = seal_head(self._key, self.store, record, digest)
+        base.execute("INSERT OR REPLACE INTO head VALUES (1, ?, ?, ?)", (record, digest, mac))
 
-    def head_of(self, chain: Chain) -> tuple[int, bytes] | None:
-        """Return the number and the hash of a process's last record from the store."""
-        found: tuple[int, bytes] | None = self._base.execute(
-            "SELECT seq, hash FROM heads JOIN processes ON id = process WHERE uuid = ?", (chain.uuid,)
-        ).fetchone()
-        return found
+    def has(self, record: int, digest: bytes) -> bool:
+        """Say whether the store has a record with this hash."""
+        row = self._base.execute("SELECT hash FROM records WHERE id = ?", (record,)).fetchone()
+        return row is not None and bytes(row[0]) == digest
 
-    def process_id_of(self, chain: Chain) -> int:
-        """Return the row id of a process in the store; 0 if it has none."""
-        row = self._base.execute("SELECT id FROM processes WHERE uuid = ?", (chain.uuid,)).fetchone()
-        return 0 if row is None else int(row[0])
+    def has_deleted(self, record: int) -> bool:
+        """Say whether a record is older than the first one in the store."""
+        first: int | None = self._base.execute("SELECT min(id) FROM records").fetchone()[0]
+        return first is not None and record < first
 
     def add_configuration(self, digest: str, body: str) -> None:
         """Insert the description of a configuration, once."""

@@ -1,0 +1,368 @@
+"""What other packages know of an audit store: its nouns, and protocols for reading and for writing one.
+
+SQLite is behind them (``interpose.audit.sqlite``). A filter is a value, lists are read in pages by id, and aggregates
+are methods, so that another database can stand behind them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from ..errors import UsageError
+from ..records import Record, made_by
+from .columns import DECISIONS
+from .retention import Retention
+
+if TYPE_CHECKING:
+    from .entries import Entry
+
+__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "Selection", "StoreOptions",
+           "StoreReader", "StoreUnreadable", "StoreWriter", "StoredFiring", "StoredPermission", "StoredSession",
+           "Verification"]  # fmt: skip
+
+
+class NotAStore(UsageError):
+    """There is no readable audit store at a path."""
+
+    code = "not_a_store"
+
+
+class StoreUnreadable(UsageError):
+    """A store was opened and cannot be read."""
+
+    code = "store_unreadable"
+
+
+class StoreOptions(Record):
+    """The options that all users of a store in one process share."""
+
+    path: str
+    key: bytes | None = None
+    anchor: str | None = None
+    retention: Retention = made_by(factory=Retention)
+    rules: tuple[tuple[str, str], ...] = ()
+
+
+class Selection(Record):
+    """Which records to read: those that match every filter; of several values of one filter, any is enough."""
+
+    events: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    """Hooks that ran."""
+    decisions: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    """Ids of sessions, or prefixes of ids."""
+    texts: tuple[str, ...] = ()
+    """Texts that occur anywhere in the record; upper and lower case are the same."""
+    since: float | None = None
+    """Seconds since 1970."""
+    after: int | None = None
+    """The id after which to begin, and in ``before`` the one before which to end."""
+    before: int | None = None
+
+    def check(self) -> None:
+        """Raise UsageError for a decision that does not exist."""
+        for decision in self.decisions:
+            if decision not in DECISIONS:
+                raise UsageError(f"{decision!r} is not a decision", hint=f"choose {', '.join(DECISIONS)}")
+
+
+EVERYTHING = Selection()
+
+
+class StoredFiring(Record):
+    """One recorded firing. ``body`` has everything; the other fields are its most used parts."""
+
+    id: int
+    process: int
+    time: float
+    """Seconds since 1970, by the wall clock."""
+    monotonic: float
+    event: str
+    subject: str
+    session: str
+    decision: str
+    duration: float
+    """Seconds that the hooks took."""
+    body: dict[str, Any] = made_by(factory=dict)
+
+    @property
+    def reason(self) -> str:
+        """The reason of the decision."""
+        return str(self.body.get("reason", ""))
+
+    @property
+    def agent(self) -> str:
+        """The agent that it was fired for; empty if there was none."""
+        return str(self.input.get("agent_id") or "")
+
+    @property
+    def call(self) -> str:
+        """The id of the call of a tool that it is about; empty if it is about none."""
+        found = self.input.get("tool_use_id")
+        return found if isinstance(found, str) else ""
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """The final fields of the event, redacted."""
+        found = self.body.get("input")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields of the event as the host gave them, before hooks changed them."""
+        return {**self.input, **self.body.get("given", {})}
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """The result of every hook in the order they ran, in the shape of ``Result.to_dict``."""
+        return [_run(run) for run in self.body.get("runs", ())]
+
+    @property
+    def configuration(self) -> str:
+        """The digest of the configuration at that time; ``StoreReader.configuration`` returns its description."""
+        return str(self.body.get("config", ""))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON document: the outcome as ``interpose fire --json`` prints it, and its place in the store."""
+        body = self.body
+        return {
+            "id": self.id,
+            "kind": "firing",
+            "time": self.time,
+            "process": self.process,
+            "session": self.session,
+            "agent": self.agent,
+            "event": self.event,
+            "subject": self.subject,
+            "decision": self.decision,
+            "allowed": self.decision not in ("deny", "ask"),
+            "reason": self.reason,
+            "duration_ms": round(self.duration * 1000, 3),
+            "input": self.input,
+            "given": self.given,
+            "outcome": {name: value for name, value in body.items() if name not in _NOT_OUTCOME},
+            "results": self.runs,
+            "configuration": self.configuration,
+        }
+
+
+_NOT_OUTCOME = {"event", "subject", "decision", "reason", "input", "given", "runs", "config", "us"}
+
+
+def _run(run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "hook": run.get("hook", ""),
+        "type": run.get("type", "python"),
+        "status": run.get("status", "ok"),
+        "decision": run.get("decision", "none"),
+        "reason": run.get("reason", ""),
+        "error": run.get("error"),
+        "duration_ms": run.get("us", 0) / 1000,
+        "round": run.get("round", 1),
+        "enforced": run.get("enforced", True),
+        **({"evidence": run["evidence"]} if "evidence" in run else {}),
+    }
+
+
+class StoredPermission(Record):
+    """One recorded permission. ``body`` has the fields of ``Permission`` that were not empty, redacted."""
+
+    id: int
+    process: int
+    time: float
+    """Seconds since 1970, by the wall clock."""
+    session: str
+    tool: str
+    decision: str
+    """The verdict as a decision: allow, deny or ask."""
+    body: dict[str, Any] = made_by(factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return a field of the permission as text; empty if it was empty."""
+        found = self.body.get(name, "")
+        return found if isinstance(found, str) else str(found)
+
+    @property
+    def call(self) -> str:
+        """The id of the call that it is about."""
+        return self.text("tool_use_id")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON document: every field of the permission, and its place in the store."""
+        moments = {name: self.body.get(name) for name in ("asked_at", "answered_at")}
+        return {
+            "id": self.id,
+            "kind": "permission",
+            "time": self.time,
+            "process": self.process,
+            "session": self.session,
+            "agent": self.text("agent_id"),
+            "tool": self.tool,
+            "call": self.call,
+            "decision": self.decision,
+            "verdict": self.text("verdict"),
+            **{name: self.text(name) for name in ("by", "rule", "place", "hook", "mode", "reason", "remembered")},
+            **moments,
+        }
+
+
+class HookStats(Record):
+    """What one hook did at one event. Times are seconds; hooks that were skipped did not run."""
+
+    hook: str
+    event: str
+    runs: int = 0
+    skipped: int = 0
+    denies: int = 0
+    asks: int = 0
+    observed: int = 0
+    """How many of the denies and asks were recorded and not enforced."""
+    failures: int = 0
+    timeouts: int = 0
+    p50: float = 0.0
+    p95: float = 0.0
+    p99: float = 0.0
+    total: float = 0.0
+    sessions: int = 0
+    last_fired: float | None = None
+    """Seconds since 1970."""
+
+    @property
+    def per_session(self) -> float:
+        """The seconds that it added to a session, on average."""
+        return self.total / self.sessions if self.sessions else 0.0
+
+
+class PermissionCount(Record):
+    """How many permissions have one verdict, given by one kind of decider."""
+
+    verdict: str
+    by: str
+    count: int
+
+
+class StoredSession(Record):
+    """One session: its time span, its agents, and its counts."""
+
+    id: str
+    first: float
+    last: float
+    agents: tuple[str, ...]
+    firings: int
+    calls: int
+    """Calls of tools, each counted once."""
+    denies: int
+    asks: int
+    failures: int
+    """Runs of hooks that failed or ran past their deadline."""
+
+
+class Flaw(Record):
+    """Something that was changed or is missing, and where."""
+
+    what: str
+    id: int | None = None
+    process: int | None = None
+    time: float | None = None
+
+
+class Verification(Record):
+    """The result of verifying a store."""
+
+    verdict: str
+    """``broken``, ``consistent`` or ``complete``."""
+    records: int = 0
+    processes: int = 0
+    flaws: tuple[Flaw, ...] = ()
+    more_flaws: int = 0
+    gaps: tuple[dict[str, Any], ...] = ()
+    """What the store itself says was lost, deleted by retention, or moved aside."""
+    notes: tuple[str, ...] = made_by(factory=tuple)
+
+
+class StoreReader(Protocol):
+    """Reads a store and changes nothing. Each call sees what was committed when it began."""
+
+    @property
+    def path(self) -> str:
+        """Where the store is."""
+
+    def firings(
+        self, selection: Selection = EVERYTHING, *, limit: int | None = None, oldest_first: bool = False
+    ) -> Iterator[StoredFiring]:
+        """Yield the firings of a selection, newest first."""
+
+    def entries(
+        self, selection: Selection = EVERYTHING, *, limit: int | None = None, oldest_first: bool = False
+    ) -> Iterator[StoredFiring | StoredPermission]:
+        """Yield the firings and permissions of a selection, newest first."""
+
+    def entry(self, id: int) -> StoredFiring | StoredPermission | None:
+        """Return the firing or the permission with this id, or None."""
+
+    def follow(self, selection: Selection = EVERYTHING) -> Iterator[StoredFiring | StoredPermission]:
+        """Yield firings and permissions as they are written, oldest first, without end."""
+
+    def permissions_of(self, calls: Iterable[str]) -> dict[str, list[StoredPermission]]:
+        """Return the permissions of calls, by the id of the call, oldest first."""
+
+    def last_id(self) -> int:
+        """Return the id of the newest record; 0 if there is none."""
+
+    def hook_stats(self, since: float | None = None) -> list[HookStats]:
+        """Return what each hook did at each event; most runs first."""
+
+    def permission_counts(self, since: float | None = None) -> list[PermissionCount]:
+        """Return how many permissions there are, by verdict and by decider; most first."""
+
+    def last_fired(self) -> dict[tuple[str, str], float]:
+        """Return when each hook last ran, by event and name; fast for a store of any size."""
+
+    def session_ids(self) -> list[str]:
+        """Return the ids of all sessions, the most recently active first."""
+
+    def sessions(self, since: float | None = None, limit: int | None = None) -> list[StoredSession]:
+        """Return sessions with their counts, the most recently active first."""
+
+    def configuration(self, digest: str) -> dict[str, Any] | None:
+        """Return the description of a configuration: ``files`` with their hashes and those of the scripts they name."""
+
+    def gaps(self) -> list[dict[str, Any]]:
+        """Return the records of lost firings, of deletions by retention, and of a store that was moved aside."""
+
+    def close(self) -> None:
+        """Close the store."""
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+
+
+class StoreWriter(Protocol):
+    """Commits batches of records. One thread uses it; every exception means that the store is down."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong although records are written, such as an anchor that cannot be written; empty if nothing is."""
+
+    @property
+    def moved(self) -> str:
+        """The path that an earlier store was moved to, until the next record is written."""
+
+    def write(self, entries: Sequence[Entry], configurations: dict[str, str]) -> None:
+        """Commit entries in their order, all or none."""
+
+    def idle(self) -> None:
+        """Do what is due while there is nothing to write."""
+
+    def set_durable(self, durable: bool) -> None:
+        """Set whether every commit waits for the disk."""
+
+    def finish(self) -> None:
+        """Write the end record of this process, and close the store."""

@@ -1,0 +1,328 @@
+"""Reading a store in SQLite: firings and permissions with filters, aggregates. Changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from ...records import replace
+from ..columns import DECISIONS, FIRING, GAP, KINDS, MOVED, PERMISSION, RETENTION, STATUSES
+from ..protocol import (
+    EVERYTHING,
+    HookStats,
+    NotAStore,
+    PermissionCount,
+    Selection,
+    StoredFiring,
+    StoredPermission,
+    StoredSession,
+    StoreUnreadable,
+)
+from .schema import APPLICATION, FORMAT, OLDEST_READABLE
+
+__all__ = ["SqliteReader", "open_sqlite"]
+
+_PAGE = 500
+_MOST_CALLS = 500
+_POLL_SECONDS = 0.2
+"""Seconds between two reads of a store that is followed."""
+
+Entry = StoredFiring | StoredPermission
+
+
+def open_sqlite(path: str | os.PathLike[str]) -> SqliteReader:
+    """Return a reader of the store at this path; raise NotAStore if there is none."""
+    from urllib.parse import quote
+
+    place = os.fspath(path)
+    try:
+        if not stat.S_ISREG(os.stat(place).st_mode):
+            raise NotAStore("is not a file", where=place, hint="name the store's file")
+    except OSError as error:
+        raise NotAStore("there is no audit store", where=place,
+                        hint="`audit: {path: …}` in a configuration has one written") from error  # fmt: skip
+    # A read-only directory: without a WAL file the store can be read as immutable.
+    writable = os.access(os.path.dirname(os.path.abspath(place)), os.W_OK)
+    how = "mode=ro" if writable or os.path.exists(f"{place}-wal") else "immutable=1"
+    try:
+        base = sqlite3.connect(
+            f"file:{quote(os.path.abspath(place))}?{how}", uri=True, isolation_level=None, timeout=10,
+            check_same_thread=False,
+        )  # fmt: skip
+        try:
+            ours = base.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+            version = int(base.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()[0]) if ours else 0
+        except BaseException:
+            base.close()
+            raise
+    except (sqlite3.Error, TypeError, ValueError) as error:
+        raise NotAStore(f"cannot be read as an audit store: {error}", where=place) from error
+    if not OLDEST_READABLE <= version <= FORMAT:
+        base.close()
+        why = "was written by a later version" if version else "is another program's database"
+        raise NotAStore(why, where=place)
+    return SqliteReader(place, base, version)
+
+
+class SqliteReader:
+    """A connection that reads a store. Each call sees what was committed when it began; ``close()`` closes the file."""
+
+    def __init__(self, path: str, base: sqlite3.Connection, format: int) -> None:
+        self.path = path
+        self.base = base
+        self.format = format
+
+    def close(self) -> None:
+        """Close the file."""
+        self.base.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _rows(self, query: str, values: Iterable[Any] = ()) -> list[Any]:
+        with self._readable():
+            return self.base.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreUnreadable(f"the store cannot be read: {error}", where=self.path,
+                                  hint="`interpose log verify` finds the damage") from error  # fmt: skip
+
+    def store_id(self) -> str:
+        """Return the id that the store got when it was created; empty if it is missing."""
+        rows = self._rows("SELECT value FROM meta WHERE name = 'store'")
+        return str(rows[0][0]) if rows else ""
+
+    # Firings and permissions.
+
+    def firings(
+        self, selection: Selection = EVERYTHING, *, limit: int | None = None, oldest_first: bool = False
+    ) -> Iterator[StoredFiring]:
+        """Yield the firings of a selection, newest first, reading a page at a time."""
+        for entry in self._pages(selection, (FIRING,), limit, oldest_first):
+            if isinstance(entry, StoredFiring):
+                yield entry
+
+    def entries(
+        self, selection: Selection = EVERYTHING, *, limit: int | None = None, oldest_first: bool = False
+    ) -> Iterator[Entry]:
+        """Yield the firings and permissions of a selection, newest first, reading a page at a time."""
+        return self._pages(selection, (FIRING, PERMISSION), limit, oldest_first)
+
+    def _pages(
+        self, selection: Selection, kinds: tuple[int, ...], limit: int | None, oldest_first: bool
+    ) -> Iterator[Entry]:
+        selection.check()
+        conditions, values = _conditions(selection)
+        low, high = selection.after or 0, selection.before
+        left = limit if limit is not None else -1
+        while left:
+            count = _PAGE if left < 0 or selection.texts else min(_PAGE, left)
+            bounds = "r.id > ?" + ("" if high is None else " AND r.id < ?")
+            rows = self._rows(
+                f"{_ENTRIES} WHERE r.kind IN ({_marks(kinds)}) AND {bounds}{conditions} "
+                f"ORDER BY r.id {'ASC' if oldest_first else 'DESC'} LIMIT ?",
+                [*kinds, low, *(() if high is None else (high,)), *values, count],
+            )
+            for entry in map(_entry, rows):
+                if not selection.texts or _has_text(entry.body, selection.texts):
+                    yield entry
+                    left -= 1
+                    if not left:
+                        return
+            if len(rows) < count:
+                return
+            if oldest_first:
+                low = rows[-1][0]
+            else:
+                high = rows[-1][0]
+
+    def entry(self, id: int) -> Entry | None:
+        """Return the firing or the permission with this id, or None."""
+        query = f"{_ENTRIES} WHERE r.kind IN (?, ?) AND r.id = ?"
+        return next(map(_entry, self._rows(query, (FIRING, PERMISSION, id))), None)
+
+    def permissions_of(self, calls: Iterable[str]) -> dict[str, list[StoredPermission]]:
+        """Return the permissions of calls, by the id of the call, oldest first."""
+        found: dict[str, list[StoredPermission]] = {}
+        wanted = list(dict.fromkeys(call for call in calls if call))
+        if self.format < 2:
+            return found  # permissions were not recorded
+        for at in range(0, len(wanted), _MOST_CALLS):
+            some = wanted[at : at + _MOST_CALLS]
+            query = (
+                f"{_ENTRIES} WHERE r.id IN (SELECT record FROM permissions WHERE call IN ({_marks(some)})) "  # noqa: S608
+                "AND r.kind = ? ORDER BY r.id"
+            )
+            for entry in map(_entry, self._rows(query, [*some, PERMISSION])):
+                if isinstance(entry, StoredPermission):
+                    found.setdefault(entry.call, []).append(entry)
+        return found
+
+    def last_id(self) -> int:
+        """Return the id of the newest record; 0 if there is none."""
+        found: int | None = self._rows("SELECT max(id) FROM records")[0][0]
+        return found or 0
+
+    def follow(self, selection: Selection = EVERYTHING) -> Iterator[Entry]:
+        """Yield firings and permissions as they are written, oldest first, without end."""
+        seen = self.last_id() if selection.after is None else selection.after
+        while True:
+            upto = self.last_id()
+            if upto > seen:
+                yield from self.entries(replace(selection, after=seen, before=upto + 1), oldest_first=True)
+                seen = upto
+            else:
+                time.sleep(_POLL_SECONDS)
+
+    # Aggregates.
+
+    def hook_stats(self, since: float | None = None) -> list[HookStats]:
+        """Return what each hook did at each event, in one pass; most runs first."""
+        from .statistics import hook_stats
+
+        with self._readable():
+            return hook_stats(self.base, since)
+
+    def permission_counts(self, since: float | None = None) -> list[PermissionCount]:
+        """Return how many permissions there are, by verdict and by decider; most first."""
+        from .statistics import permission_counts
+
+        with self._readable():
+            return permission_counts(self.base, since) if self.format >= 2 else []
+
+    def last_fired(self) -> dict[tuple[str, str], float]:
+        """Return when each hook last ran, by event and name; fast for a store of any size."""
+        rows = self._rows(
+            "SELECT h.event, h.name, r.time FROM hooks h JOIN records r ON r.id = "
+            "(SELECT record FROM runs WHERE hook = h.id AND what & 3 <> 3 ORDER BY record DESC LIMIT 1)"
+        )
+        return {(event, name): at / 1e9 for event, name, at in rows}
+
+    def session_ids(self) -> list[str]:
+        """Return the ids of all sessions, the most recently active first."""
+        rows = self._rows(
+            "SELECT w.word FROM records r JOIN words w ON w.id = r.session WHERE r.kind = ? "
+            "GROUP BY r.session ORDER BY max(r.id) DESC",
+            (FIRING,),
+        )
+        return [word for (word,) in rows]
+
+    def sessions(self, since: float | None = None, limit: int | None = None) -> list[StoredSession]:
+        """Return sessions with their counts, the most recently active first."""
+        from .statistics import sessions
+
+        with self._readable():
+            return sessions(self.base, since, limit, has_permissions=self.format >= 2)
+
+    def configuration(self, digest: str) -> dict[str, Any] | None:
+        """Return the description of a configuration: ``files`` with their hashes and those of the scripts they name."""
+        rows = self._rows("SELECT body FROM configurations WHERE digest = ?", (digest,))
+        return json.loads(rows[0][0]) if rows else None
+
+    def gaps(self) -> list[dict[str, Any]]:
+        """Return the records of lost firings, of deletions by retention, and of a store that was moved aside."""
+        rows = self._rows(
+            "SELECT r.id, r.kind, r.time, r.process, b.body FROM records r JOIN bodies b ON b.record = r.id "
+            "WHERE r.kind IN (?, ?, ?) ORDER BY r.id",
+            (GAP, RETENTION, MOVED),
+        )
+        return [
+            {**_body(body), "id": number, "kind": KINDS[kind], "time": at / 1e9, "process": process}
+            for number, kind, at, process, body in rows
+        ]
+
+
+_ENTRIES = (
+    "SELECT r.id, r.kind, r.process, r.time, r.mono, e.word, r.subject, s.word, r.decision, r.took, b.body "
+    "FROM records r JOIN bodies b ON b.record = r.id JOIN words e ON e.id = r.event JOIN words s ON s.id = r.session"
+)
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ", ".join("?" for _ in values)
+
+
+def _conditions(selection: Selection) -> tuple[str, list[Any]]:
+    """Return the conditions of a selection, each beginning with AND, and their values."""
+    conditions, values = "", list[Any]()
+
+    def add(condition: str, wanted: Iterable[Any]) -> None:
+        nonlocal conditions
+        listed = list(wanted)
+        if listed:
+            conditions += f" AND {condition.replace('(*)', f'({_marks(listed)})')}"
+            values.extend(listed)
+
+    add("r.event IN (SELECT id FROM words WHERE word IN (*))", selection.events)
+    # A subject may also be the name of an agent: only a tool's is in `tool_name`.
+    add("r.subject IN (*)", selection.tools)
+    add(f"{_part('tool_name')} IN (*)", selection.tools)
+    add(f"{_part('agent_id')} IN (*)", selection.agents)
+    # By name first: a hook that rarely ran is found without scanning every run.
+    ran = "SELECT 1 FROM runs WHERE runs.hook IN (SELECT id FROM hooks WHERE name IN (*))"
+    add(f"EXISTS ({ran} AND runs.record = r.id AND runs.what & 3 <> {STATUSES.index('skipped')})", selection.hooks)
+    add("r.decision IN (*)", map(DECISIONS.index, selection.decisions))
+    if selection.sessions:
+        begins = " OR ".join("substr(word, 1, length(?)) = ?" for _ in selection.sessions)
+        conditions += f" AND r.session IN (SELECT id FROM words WHERE {begins})"  # noqa: S608 - marks only
+        values += [part for session in selection.sessions for part in (session, session)]
+    if selection.since is not None:
+        conditions += " AND r.time >= ?"
+        values.append(int(selection.since * 1e9))
+    return conditions, values
+
+
+def _part(name: str) -> str:
+    """Return SQL for a field of a firing's input, or of a permission; a body that was changed may be no JSON."""
+    path = f"CASE r.kind WHEN {PERMISSION} THEN '$.{name}' ELSE '$.input.{name}' END"
+    return f"CASE WHEN json_valid(b.body) THEN json_extract(b.body, {path}) END"
+
+
+def _has_text(body: dict[str, Any], texts: tuple[str, ...]) -> bool:
+    """Say whether one of these texts is in a string of a document; upper and lower case are the same."""
+    wanted = [text.casefold() for text in texts]
+    waiting: list[Any] = [body]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+        elif isinstance(one, str) and any(text in one.casefold() for text in wanted):
+            return True
+    return False
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    number, kind, process, at, mono, event, subject, session, decision, took, body = row
+    if kind == PERMISSION:
+        return StoredPermission(
+            id=number, process=process, time=at / 1e9, session=session, tool=subject, decision=DECISIONS[decision & 3],
+            body=_body(body),
+        )  # fmt: skip
+    return StoredFiring(
+        id=number, process=process, time=at / 1e9, monotonic=mono / 1e9, event=event, subject=subject,
+        session=session, decision=DECISIONS[decision & 3], duration=took / 1e6,
+        body=_body(body),
+    )  # fmt: skip
+
+
+def _body(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):  # the body was changed; `interpose log verify` reports it
+        return {}
+    return found if isinstance(found, dict) else {}

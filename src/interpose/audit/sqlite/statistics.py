@@ -1,0 +1,143 @@
+"""Statistics of hooks, permissions and sessions in SQLite, without reading the documents where columns say enough."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from typing import Any
+
+from ..columns import DECISIONS, FIRING, PERMISSION, STATUSES, run_of
+from ..protocol import HookStats, PermissionCount, StoredSession
+
+__all__ = ["hook_stats", "permission_counts", "sessions"]
+
+
+def hook_stats(base: sqlite3.Connection, since: float | None) -> list[HookStats]:
+    """Return the statistics of each hook at each event; most runs first."""
+    first = 0
+    if since is not None:
+        row = base.execute("SELECT min(id) FROM records WHERE time >= ?", (int(since * 1e9),)).fetchone()
+        if row[0] is None:
+            return []
+        first = row[0]
+    hooks = base.execute("SELECT id, event, name FROM hooks").fetchall()
+    stats = [_stats_of(base, hook, event, name, first) for hook, event, name in hooks]
+    return sorted((found for found in stats if found.runs or found.skipped), key=lambda found: -found.runs)
+
+
+def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first: int) -> HookStats:
+    # The rows of a hook are stored together, in the order in which they were written.
+    times: defaultdict[int, list[int]] = defaultdict(list)
+    sessions: set[int] = set()
+    for what, took, session in base.execute(
+        "SELECT what, took, session FROM runs WHERE hook = ? AND record >= ?", (hook, first)
+    ):
+        times[what].append(took)
+        sessions.add(session)
+    counts: dict[str, int] = defaultdict(int)
+    ran: list[int] = []
+    for what, took in times.items():
+        status, decision, _, enforced = run_of(what)
+        if status == "skipped":
+            counts["skipped"] += len(took)
+            continue
+        ran += took
+        counts["failures"] += len(took) if status == "failed" else 0
+        counts["timeouts"] += len(took) if status == "timeout" else 0
+        counts["denies"] += len(took) if decision == "deny" else 0
+        counts["asks"] += len(took) if decision == "ask" else 0
+        counts["observed"] += len(took) if decision in ("deny", "ask") and not enforced else 0
+    ran.sort()
+    last = base.execute(
+        "SELECT time FROM records WHERE id = "
+        "(SELECT record FROM runs WHERE hook = ? AND what & 3 <> 3 ORDER BY record DESC LIMIT 1)",
+        (hook,),
+    ).fetchone()
+    return HookStats(
+        hook=name, event=event, runs=len(ran), total=sum(ran) / 1e6, sessions=len(sessions), **_percentiles(ran),
+        last_fired=None if last is None else last[0] / 1e9, **counts,
+    )  # fmt: skip
+
+
+def _percentiles(ran: list[int]) -> dict[str, Any]:
+    """Return the percentiles of sorted durations."""
+    if not ran:
+        return {}
+    return {f"p{part}": ran[min(len(ran) - 1, len(ran) * part // 100)] / 1e6 for part in (50, 95, 99)}
+
+
+def permission_counts(base: sqlite3.Connection, since: float | None) -> list[PermissionCount]:
+    """Return how many permissions there are, by verdict and by decider; most first."""
+    rows = base.execute(
+        "SELECT json_extract(b.body, '$.verdict'), json_extract(b.body, '$.by'), count(*) FROM permissions p "
+        "JOIN records r ON r.id = p.record JOIN bodies b ON b.record = p.record "
+        "WHERE r.time >= ? AND json_valid(b.body) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
+        (int((since or 0) * 1e9),),
+    )
+    return [PermissionCount(verdict=str(verdict), by=str(by), count=count) for verdict, by, count in rows]
+
+
+def sessions(
+    base: sqlite3.Connection, since: float | None, limit: int | None, *, has_permissions: bool
+) -> list[StoredSession]:
+    """Return sessions with their counts, the most recently active first."""
+    deny, ask = DECISIONS.index("deny"), DECISIONS.index("ask")
+    rows = base.execute(
+        "SELECT r.session, w.word, min(r.time), max(r.time), count(*), sum(r.decision = ?), sum(r.decision = ?) "
+        "FROM records r JOIN words w ON w.id = r.session WHERE r.kind = ? "
+        "GROUP BY r.session HAVING max(r.time) >= ? ORDER BY max(r.id) DESC LIMIT ?",
+        (deny, ask, FIRING, int((since or 0) * 1e9), -1 if limit is None else limit),
+    ).fetchall()
+    found = {row[0]: row[1:] for row in rows}
+    calls = _calls(base, found)
+    failures = _failures(base, found)
+    denied, asked = _permissions(base, found) if has_permissions else ({}, {})
+    return [
+        StoredSession(
+            id=word, first=first / 1e9, last=last / 1e9, firings=count, agents=tuple(sorted(calls[session][1])),
+            calls=len(calls[session][0]), denies=denies + denied.get(session, 0), asks=asks + asked.get(session, 0),
+            failures=failures.get(session, 0),
+        )
+        for session, (word, first, last, count, denies, asks) in found.items()
+    ]  # fmt: skip
+
+
+def _calls(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, tuple[set[str], set[str]]]:
+    """Return the ids of the calls, and the agents, of each session."""
+    found: dict[int, tuple[set[str], set[str]]] = {session: (set(), set()) for session in sessions}
+    rows = base.execute(
+        "SELECT DISTINCT r.session, json_extract(b.body, '$.input.tool_use_id'), "
+        "json_extract(b.body, '$.input.agent_id') FROM records r JOIN bodies b ON b.record = r.id "
+        "WHERE r.kind = ? AND json_valid(b.body)",
+        (FIRING,),
+    )
+    for session, call, agent in rows:
+        for part, value in zip(found.get(session, ()), (call, agent), strict=False):
+            if isinstance(value, str) and value:
+                part.add(value)
+    return found
+
+
+def _failures(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, int]:
+    """Return how many runs of hooks failed or ran past their deadline, by session."""
+    codes = (STATUSES.index("failed"), STATUSES.index("timeout"))
+    rows = base.execute("SELECT session, count(*) FROM runs WHERE what & 3 IN (?, ?) GROUP BY session", codes)
+    return {session: count for session, count in rows if session in sessions}
+
+
+def _permissions(base: sqlite3.Connection, sessions: dict[int, Any]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return how many calls were denied and asked about by something else than a hook, whose firing says it already."""
+    denied: dict[int, int] = defaultdict(int)
+    asked: dict[int, int] = defaultdict(int)
+    rows = base.execute(
+        "SELECT r.session, json_extract(b.body, '$.verdict'), json_extract(b.body, '$.asked_at'), "
+        "json_extract(b.body, '$.hook'), json_extract(b.body, '$.by') FROM permissions p "
+        "JOIN records r ON r.id = p.record JOIN bodies b ON b.record = p.record "
+        "WHERE r.kind = ? AND json_valid(b.body)",
+        (PERMISSION,),
+    )
+    for session, verdict, asked_at, hook, by in rows:
+        if session in sessions:
+            denied[session] += verdict == "denied" and by != "hook"
+            asked[session] += (verdict == "asked" or asked_at is not None) and not hook
+    return denied, asked

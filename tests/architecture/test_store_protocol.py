@@ -1,0 +1,61 @@
+"""Other packages know the audit store by its protocol: neither SQLite nor SQL is outside its one package."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "src" / "interpose"
+SQLITE = PACKAGE / "audit" / "sqlite"
+ELSEWHERE = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.is_relative_to(SQLITE)]
+
+OPENERS = {"audit/reader.py", "audit/verify.py", "audit/writer.py"}
+"""The modules that choose what is behind the protocol, each in one function."""
+
+SQL = re.compile(
+    r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET|CREATE\s+TABLE|PRAGMA\s)\b", re.DOTALL
+)
+ABOUT_SQL = ("policies/effects/", "policies/cases/", "matching/")  # what they say of the SQL of others
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, by their full names."""
+    package = ("interpose", *path.relative_to(PACKAGE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module or "") if part)
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", ELSEWHERE, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_nothing_outside_imports_sqlite(path: Path) -> None:
+    names = {name for name in imported(path) if re.match(r"sqlite3\b|interpose\.audit\.sqlite\b", name)}
+
+    if path.relative_to(PACKAGE).as_posix() in OPENERS:
+        assert all(name.startswith("interpose.audit.sqlite.") for name in names)
+    else:
+        assert names == set()
+
+
+def test_every_opener_is_still_one() -> None:
+    assert [
+        name for name in sorted(OPENERS) if not any("audit.sqlite" in one for one in imported(PACKAGE / name))
+    ] == []
+
+
+def test_no_sql_is_written_outside() -> None:
+    found = [
+        (path.relative_to(PACKAGE).as_posix(), node.lineno)
+        for path in ELSEWHERE
+        if not path.relative_to(PACKAGE).as_posix().startswith(ABOUT_SQL)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value)
+    ]
+
+    assert found == []
