@@ -21,7 +21,8 @@ from .faults import describe, log, type_name
 from .handlers import Handler
 from .handlers.command import CommandHandler
 from .ids import new_id
-from .model import NOTHING_SAID, Outcome, Settings, make_outcome
+from .matching.declared_tools import DeclaredCall, DeclaredTools
+from .model import NOTHING_SAID, Outcome, Settings, make_outcome, with_fields
 from .registry import Registry
 from .replies import Failure
 from .routes import Route, RouteInputs, make_route
@@ -39,8 +40,9 @@ class Recorder(Protocol):
     """Gets every outcome before the host does.
 
     What it returns is awaited; if that has a method ``block()``, a host without an event loop calls it instead. If it
-    raises, the outcome says so; with a true attribute ``required`` the firing is denied. A method
-    ``record_background(outcome)`` is called for every hook that ran in the background.
+    raises, the outcome says so; with a true attribute ``required`` the firing is denied. Two methods are optional: the
+    engine calls ``record_background(outcome)`` for every hook that ran in the background, and a session calls
+    ``record_permission(permission)`` for every call of a tool that was not simply allowed.
     """
 
     def __call__(self, outcome: Outcome, /) -> Awaitable[None] | None:
@@ -57,6 +59,7 @@ class Engine:
         self.handlers: dict[str, Handler] = {"command": CommandHandler()}  # of hooks that are no callables, by type
         self.off = os.environ.get("INTERPOSE_OFF", "")  # why enforcement is switched off, or nothing
         self.notes: dict[str, str] = {}  # what every outcome says of the engine, such as a file that was not taken over
+        self.tools: DeclaredTools | None = None  # those that the host calls by names of its own
         self.recorder: Recorder | None = None
         self.listeners: tuple[Listener, ...] = ()
         self.registry = Registry(settings.max_hooks_per_point, self.forget_routes)
@@ -67,13 +70,18 @@ class Engine:
     async def fire(self, route: Route, fields: dict[str, Any], executor: Executor | None) -> Outcome:
         """Run the hooks of a route and say what the host must do; without an executor, on the running event loop."""
         executor = executor or self._loop_executor or self._load_executor()
-        run, has_loop = Run(route, fields, executor), executor.has_loop
+        call = DeclaredCall(route.inputs.tool, fields) if route.inputs.tool else None
+        run = Run(route, fields if call is None else call.fields, executor)
         if self.listeners:
             run.listen(self.listeners)
         if run.depth > DEEPEST:
             run.refuse(Failure("too_deep", f"hooks have fired hooks {DEEPEST} deep"))
+        if call is not None:
+            run.call = call
+            if call.problem and "deny" in route.row.can:
+                run.refuse(Failure("payload", call.problem))
         try:
-            while not run.silent and (place := run.next_place(has_loop)):
+            while not run.silent and (place := run.next_place(executor.has_loop)):
                 waiting = executor.enter(run, place)
                 if waiting is not None:
                     await waiting
@@ -90,7 +98,7 @@ class Engine:
             raise
         if self.listeners:
             run.end(outcome)
-        return outcome
+        return outcome if call is None else with_fields(outcome, call.restore_own)
 
     async def fire_event(self, event: str, /, **fields: Any) -> Outcome:
         """Find the route of an event and fire it; where no hook is on it and no one is told, make only the outcome."""
@@ -200,6 +208,7 @@ class Engine:
             inputs = RouteInputs(
                 settings=self.settings, handlers=self.handlers, read=native.read,
                 enforced=self.settings.enforce and not self.off, finish_background=self._finish_background,
+                tool=self.tools.find(subject) if self.tools and row.subject == "tool_name" else None,
             )  # fmt: skip
             route = make_route(template, hooks, subject, inputs)
             if len(routes) >= _MOST_ROUTES:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from .config.armed import Armed
 from .config.declare import HookOptions, declare, warn_of_doubt
-from .config.mapping import LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
+from .config.mapping import DiscoverOptions, LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
 from .driver import drive
 from .engine import Engine, Recorder
 from .errors import BadHook, Problem
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .config.reload import ConfigFiles
     from .session import Session, SessionOptions, SyncSession
     from .session.configured_rules import ConfiguredRules
+    from .session.sessions import Sessions
     from .telemetry import TracingOptions
     from .telemetry.lifecycle import Observer, Observers, Subscription
     from .telemetry.tracing import Tracing
@@ -118,17 +119,15 @@ class Hooks:
         return cls._from(partial(ConfigFiles.named, paths), options)
 
     @classmethod
-    def discover(cls, cwd: str | os.PathLike[str] = ".", **options: Unpack[LoadOptions]) -> Hooks:
-        """Return the hooks that are found for a directory: the person's, the project's, the local ones.
-
-        Files that are not trusted (``interpose trust``) arm nothing; ``warnings`` names them.
-        """
+    def discover(cls, cwd: str | os.PathLike[str] = ".", **options: Unpack[DiscoverOptions]) -> Hooks:
+        """Return the hooks of the trusted files that are found for a directory; ``warnings`` names the others."""
         from .config.reload import ConfigFiles
 
-        return cls._from(partial(ConfigFiles.around, os.fspath(cwd)), options)
+        changed, required = options.pop("changed", "refuse"), options.pop("required", False)
+        return cls._from(partial(ConfigFiles.around, os.fspath(cwd), changed, required), options)
 
     @classmethod
-    def _from(cls, find: Callable[..., ConfigFiles], options: LoadOptions) -> Hooks:
+    def _from(cls, find: Callable[..., ConfigFiles], options: LoadOptions | DiscoverOptions) -> Hooks:
         commands, events = options.pop("commands", None), options.pop("events", TABLE)
         watch, audit = options.pop("watch", False), options.pop("audit", True)
         files = find(options.pop("dialect", None), commands, options.pop("lines", True))
@@ -259,6 +258,12 @@ class Hooks:
             else:
                 self.unregister_scoped(scope)
 
+    def declare_tools(self, tools: Mapping[str, Any]) -> None:
+        """Say by which names rules know the host's tools, as ``tools:`` does; what a configuration says wins."""
+        from .config.tools import read_given_tools
+
+        self._armed.declare_tools(read_given_tools(tools))
+
     def add_event(self, row: EventSpec) -> None:
         """Add a row to this engine's table of events."""
         self.engine.table = self.engine.table.with_row(row)
@@ -285,6 +290,15 @@ class Hooks:
 
         return SyncSession(self, **self._session_options(options))
 
+    def sessions(self, *, keep: int = 1000, idle: float = 3600, **options: Unpack[SessionOptions]) -> Sessions:
+        """Return the sessions of many conversations, which are found by id, begun once, and ended when they are idle.
+
+        ``keep`` is how many are kept, ``idle`` after how many seconds one is ended; the rest is for ``session``.
+        """
+        from .session.sessions import Sessions
+
+        return Sessions(self.session, keep=keep, idle=idle, options=dict(options))
+
     def rules(self, more: Mapping[str, str] | None = None, harmless: Iterable[str] = ()) -> ConfiguredRules:
         """Return the permission rules of the configuration for a session, which follow a reload, with ``more`` rules.
 
@@ -292,7 +306,8 @@ class Hooks:
         """
         from .session.configured_rules import ConfiguredRules
 
-        return ConfiguredRules(lambda: (self._armed.permissions, self._armed.harmless), more, harmless)
+        armed = self._armed
+        return ConfiguredRules(lambda: (armed.permissions, armed.harmless, armed.places), more, harmless)
 
     def _session_options(self, options: SessionOptions) -> Any:
         return {"rules": self.rules(), "show": self._show_later, **options}
@@ -327,7 +342,7 @@ class Hooks:
         They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
         ends it.
         """
-        from .audit.redact import Redactor
+        from .redaction import Redactor
         from .telemetry import start_tracing
 
         given: Any = {**options, "redact": options.get("redact") or Redactor()}

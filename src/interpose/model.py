@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cast
 
-from .event import Completes, Event, Template, copied_if_possible
+from .event import Event, Template, copied_if_possible
 from .events import EventSpec
 from .records import Record, made_by
 
-__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Health", "Hook", "HookError", "Ignored",
-           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Verdict", "VerdictPart",
-           "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest"]  # fmt: skip
+__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
+           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "VerdictPart", "facts_of",
+           "field_of", "hooks_ran", "make_outcome", "row_of", "strictest", "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -44,10 +44,10 @@ class Health:
 
 
 class Seal(Protocol):
-    """The files that a trusted configuration runs, as they were when a person trusted them."""
+    """The snapshot that the hooks of a trusted configuration are run from."""
 
     def broken(self) -> str:
-        """Return the path of a file that has changed since; an empty text if none has."""
+        """Return the path of what is missing; an empty text if nothing is."""
 
 
 class Binding(Record):
@@ -58,7 +58,7 @@ class Binding(Record):
     handler: Callable[..., Any] | None = None  # of this hook alone; without one, the handler of its type runs it
     target: Any = None  # what the handler runs: for a command, its ``Command``
     read: Callable[[EventSpec, object], Any] | None = None  # reads an answer; None stands for the native dialect
-    seal: Seal | None = None  # the trusted files of the configuration that the hook comes from
+    seal: Seal | None = None  # the snapshot that it is run from
 
 
 class Hook(Record, eq=False):
@@ -180,34 +180,43 @@ class Result(Record, kw_only=False):
         return {**shown, "evidence": dict(self.evidence)} if self.evidence else shown
 
 
-class Verdict(Record):
-    """What all hooks of a firing said, merged. The default is a firing in which no hook said anything."""
+class Effect(Record, frozen=False):
+    """What was said: by one reply, at its row; or by all of a firing, merged. The default says nothing."""
 
     decision: Decision = "none"
     reason: str = ""
     granted: bool = False
-    context: tuple[str, ...] = ()
-    messages: tuple[str, ...] = ()
-    inject: tuple[Injection, ...] = ()
-    ignored: tuple[Ignored, ...] = ()
-    extra: Mapping[str, Any] = made_by(factory=dict)
+    changes: dict[str, Any] = made_by(factory=dict)
+    context: list[str] = made_by(factory=list)
+    messages: list[str] = made_by(factory=list)
+    inject: list[Injection] = made_by(factory=list)
+    ignored: list[Any] = made_by(factory=list)  # wishes of one reply; of all, each with its hook
+    extra: dict[str, Any] = made_by(factory=dict)
     suppress_output: bool = False
     keep_going: bool = False
     continue_: bool = True
     stop_reason: str = ""
     interrupt: bool = False
-    shadow: Verdict | None = None  # what would hold if every hook were enforced, if that is something else
+    ends: bool = False  # whether no further hook runs
+    shadow: Effect | None = None  # what would hold if every hook were enforced, if that is something else
 
 
-NOTHING_SAID = Verdict()
+NOTHING_SAID = Effect()
 
 
-class Source(Completes, Protocol):
+class Source(Protocol):
     """The firing that an outcome comes from."""
 
     given: Any  # the fields before the first change; None if no hook changed any
     depth: int  # how many firings it ran inside of, itself included
     background: bool  # whether it ran a hook in the background, which decides nothing
+
+    @property
+    def writer(self) -> Callable[..., dict[str, Any]] | None:
+        """Writes an outcome as a reply, by its dialect and the fields that the event was fired with."""
+
+    def rest(self) -> dict[str, str]:
+        """Return the fields that the host did not give and that cost something to find out: the same ones each time."""
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
         """Return what the firing wrote down about its hooks as a host reads it."""
@@ -226,7 +235,7 @@ class VerdictPart(Generic[_T]):
         value: Any = self if outcome is None else getattr(outcome._verdict, self._name)
         if type(value) is dict:
             value = {key: copied_if_possible(item) for key, item in value.items()}
-        return cast("_T", list(value) if type(value) is tuple else value)
+        return cast("_T", list(value) if type(value) is list else value)
 
     def __set__(self, outcome: Outcome, value: object) -> NoReturn:
         raise AttributeError(f"the {self._name} of an outcome cannot be changed")
@@ -243,7 +252,7 @@ class Outcome:
     _template: Template
     _fields: dict[str, Any]
     _whole: dict[str, Any]  # the completed fields; set when they are first read
-    _said: tuple[Source, Sequence[Any], Verdict] | None  # the firing, what became of its hooks, the verdict, if any ran
+    _said: tuple[Source, Sequence[Any], Effect] | None  # the firing, what became of its hooks, the verdict, if any ran
 
     decision = VerdictPart[Decision]("``deny``, ``ask``, ``allow``, or ``none`` if no hook decided.")
     reason = VerdictPart[str]("Why: the reasons of the hooks that decided.")
@@ -293,7 +302,7 @@ class Outcome:
         return () if self._said is None else self._said[0].results(self._said[1])
 
     @property
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> Effect:
         return NOTHING_SAID if self._said is None else self._said[2]
 
     def _complete(self) -> dict[str, Any]:
@@ -330,7 +339,17 @@ class Outcome:
         return hash((self.event, self.decision, self.reason))
 
     def __reduce__(self) -> Any:
-        return _remake, (self._template.row, self.input, self._verdict, self.results)
+        source = _Copied() if self._said is None else self._said[0]
+        whence = copied_if_possible(source.given), source.writer
+        return _remake, (self._template.row, self.input, self._verdict, self.results, *whence)
+
+    def reply(self, dialect: str = "native") -> dict[str, Any]:
+        """Return it as the reply of one hook in a dialect, ``native`` or ``claude``: what ``fire --reply`` prints.
+
+        What the dialect has no field for is logged.
+        """
+        source = _Copied() if self._said is None else self._said[0]
+        return source.writer(dialect, self, source.given or self._fields) if source.writer else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``interpose fire --json`` prints it."""
@@ -349,7 +368,7 @@ _SHOWN = ("event", "decision", "allowed", "denied", "granted", "reason", "input"
 
 
 def make_outcome(
-    template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Verdict] | None = None
+    template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect] | None = None
 ) -> Outcome:
     """Return the outcome of a firing: its input and, if hooks ran, the firing, its list of runs and the verdict."""
     outcome = Outcome()
@@ -362,7 +381,11 @@ def make_outcome(
 class _Copied:
     """Stands for the firing of an outcome that was copied or unpickled: its entries are results."""
 
-    given, depth, background = None, 1, False
+    depth, background = 1, False
+
+    def __init__(self, given: Any = None, writer: Callable[..., dict[str, Any]] | None = None) -> None:
+        self.given = given
+        self.writer = writer
 
     def rest(self) -> dict[str, str]:
         return {}
@@ -371,14 +394,16 @@ class _Copied:
         return tuple(map(deepcopy, entries))
 
 
-def _remake(row: EventSpec, fields: dict[str, Any], verdict: Verdict, results: tuple[Result, ...]) -> Outcome:
-    return make_outcome(Template(row, ""), fields, (_Copied(), results, verdict))
+def _remake(
+    row: EventSpec, fields: dict[str, Any], verdict: Effect, results: tuple[Result, ...], given: Any, writer: Any
+) -> Outcome:
+    return make_outcome(Template(row, ""), fields, (_Copied(given, writer), results, verdict))
 
 
 # Functions and no attributes of an outcome: those are the fields of its event.
 
 
-def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], Verdict, Any, int, bool]:
+def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], Effect, Any, int, bool]:
     """Return what an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing.
 
     The row, the fields, an entry per run of a hook, the verdict; the fields before the first change; the depth of the
@@ -397,6 +422,11 @@ def hooks_ran(outcome: Outcome) -> bool:
 def field_of(outcome: Outcome, name: str) -> Any:
     """Return a final field of the event itself, not a copy: the host's own object if no hook changed it."""
     return outcome._complete()[name]
+
+
+def with_fields(outcome: Outcome, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Outcome:
+    """Return an outcome with other fields, which a function makes of a copy of its own."""
+    return make_outcome(outcome._template, change({**outcome._fields}), outcome._said)
 
 
 def row_of(outcome: Outcome) -> EventSpec:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Literal
 
 from .event import Template
+from .matching.declared_tools import DeclaredTool
 from .model import Hook, Result, Settings
 from .records import Record, replace
 from .replies import Failure, Reply
@@ -55,13 +56,14 @@ def is_guard(hook: Hook, settings: Settings) -> bool:
     return error_policy(hook, settings) == "abort"
 
 
-def in_order(hooks: Iterable[Hook], subject: str) -> list[tuple[Hook, ...]]:
+def in_order(hooks: Iterable[Hook], subject: str, tool: DeclaredTool | None = None) -> list[tuple[Hook, ...]]:
     """Keep the hooks whose matcher matches, in order: priority, shared before scoped, registration.
 
+    The matcher is compared with the subject and, if that is a declared tool, with its declared name too.
     Hooks that run side by side are a group of several; every other hook is a group of its own.
     """
     chosen = sorted(
-        (hook for hook in hooks if hook.matches is None or not subject or hook.matches(subject)),
+        (h for h in hooks if not h.matches or not subject or h.matches(subject) or (tool and h.matches(tool.name))),
         key=lambda hook: (hook.priority, hook.rewrites_in_group, hook.scope is not None, hook.sequence),
     )
     groups: list[tuple[Hook, ...]] = []
@@ -79,19 +81,21 @@ class RouteInputs(Record):
     read: Read  # of the native dialect
     enforced: bool
     finish_background: Callable[[Any], None]  # is given the run of a hook in the background when that has ended
+    tool: DeclaredTool | None = None  # what is declared about the subject
 
 
 class Step:
     """A hook, or a group of hooks side by side, as a run goes through it."""
 
     __slots__ = ("blocking", "call", "ceiling", "detached", "ending", "enforced", "guard", "handler", "health", "hook",
-                 "members", "places", "policy", "quick", "read", "short", "timeout")  # fmt: skip
+                 "host_names", "members", "places", "policy", "quick", "read", "short", "timeout")  # fmt: skip
 
     def __init__(self, hook: Hook, inputs: RouteInputs, members: tuple[Step, ...] = ()) -> None:
         binding, settings = hook.binding, inputs.settings
         self.hook = hook
         self.health = hook.health
         self.members = members
+        self.host_names = inputs.tool is not None and inputs.tool.keeps_host_names(hook)  # of a declared tool
         self.handler = binding.handler or inputs.handlers.get(hook.type)
         self.call: Callable[..., Any] = binding.call or _cannot_be_called
         self.policy = error_policy(hook, settings)
@@ -121,7 +125,7 @@ class Step:
             self.places = "inline", "inline"
         elif hook.inline:
             self.places = "task" if call_awaits else "inline", "inline"
-        special = hook.judge is not None or hook.once or hook.background or self.handler is not None
+        special = hook.judge is not None or hook.once or hook.background or self.handler is not None or self.host_names
         # There it is done with if it returns None in time.
         self.quick = self.places[True] if self.places[True] in ("inline", "task") and not special else "none"
 
@@ -164,7 +168,7 @@ class Route:
 
 
 def make_route(template: Template, hooks: Iterable[Hook], subject: str, inputs: RouteInputs) -> Route:
-    groups = in_order(hooks, subject)
+    groups = in_order(hooks, subject, inputs.tool)
     steps: list[Step] = []
     for group in groups:
         members = tuple(Step(hook, inputs) for hook in group)

@@ -7,7 +7,6 @@ every action waits for them: for a plain hook that does so in time, the loop wri
 
 from __future__ import annotations
 
-from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
@@ -15,11 +14,14 @@ from types import CoroutineType
 from typing import Any, Protocol
 
 from .decide import HookRun, merge, on_failure, only_stricter, own_reply, weigh
-from .event import Event, shallow_copy
+from .dialects.reply import reply_body
+from .event import Event, own_copy
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
+from .matching.declared_tools import DeclaredCall
 from .model import Hook, Outcome, Result, Status, make_outcome
+from .records import replace
 from .replies import Ended, Failure, Reply, is_plain
 from .routes import Place, Route, Step
 
@@ -34,10 +36,14 @@ Entry = tuple[Step | None, "HookRun | float"]
 
 
 _NO_MATCH: dict[str, str] = {}
+_NOT_CALLED: Any = object()
 
 
 class Listener(Protocol):
-    """Is told of every run, and changes nothing. It must not raise."""
+    """Is told of every run, and changes nothing. It must not raise.
+
+    A method ``permission_decided(permission)`` is told what sessions decide about calls.
+    """
 
     def run_begins(self, run: Run) -> RunListener: ...
 
@@ -55,12 +61,17 @@ class RunListener(Protocol):
 class Run:
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("__dict__", "_allowance", "_copies", "_listeners", "_position", "_spoken", "_step_began", "began",
-                 "depth", "executor", "fields", "given", "now", "over", "ran", "round", "route", "silent",
-                 "steps")  # fmt: skip
+    __slots__ = ("__dict__", "_behind", "_careful", "_deep", "_flat", "_spoken", "_step_began", "began", "depth",
+                 "executor", "fields", "now", "over", "ran", "route", "silent", "steps")  # fmt: skip
 
     # What few runs change: a default of the class costs the others nothing.
     background = False  # whether no host waits for it
+    call: DeclaredCall | None = None  # of a declared tool: ``fields`` has the declared names
+    writer = staticmethod(reply_body)
+    given: dict[str, Any] | None = None  # the input before the first change
+    round = 1  # 2 while the guards look again at an input that changed after their turn
+    _allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
+    _listeners: tuple[RunListener, ...] = ()
     _match = _NO_MATCH  # the grade of the current hook's ``if``
     _phase = 1  # 2 during the second call of a hook that answered async
     _pending: Any = None  # what a hook returned in a place that cannot await it
@@ -71,92 +82,89 @@ class Run:
         self.route = route
         self.steps = route.steps
         self.executor = executor
-        self.fields, self._copies = route.template.begin(given)  # the input as it stands
-        self.given: dict[str, Any] | None = None  # the input before the first change
+        self.fields, self._flat, self._deep = route.template.begin(given)  # the input as it stands; what is copied
         self.depth = depth.get() + 1
-        self.ran: list[Entry] = []
+        self.ran: list[Entry] = []  # one for each step that is done, and ``_behind`` more
+        self._behind = 0
         self.began = self.now = self._step_began = monotonic()  # the run, its last step's end, its current step
-        self._position = 0
-        self._allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
-        self.round = route.round  # 2 while the guards look again at an input that changed after their turn
-        self._listeners: tuple[RunListener, ...] = ()
         self.over = self._spoken = False  # whether a hook has ended the firing; whether one said anything
         self.silent = False  # whether all steps have run and none said anything
+        self._careful = False  # whether no hook is plain: a listener is told, or the current one has begun already
+        if route.round == 2:
+            self.round, self._careful = 2, True
 
     def listen(self, listeners: Sequence[Listener]) -> None:
-        self._listeners = tuple(listener.run_begins(self) for listener in listeners)
+        self._listeners, self._careful = tuple(listener.run_begins(self) for listener in listeners), True
 
     # The loop.
 
-    async def advance(self, chain: Chain) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop, with every end of a hook
-        """Run steps one after another, as long as they belong in the chain's place."""
-        steps, awaits = self.steps, chain.awaits
-        # A plain hook need only be called, as long as no listener is told of it and none can be late.
-        quick_place = "" if self._listeners or self.round == 2 or kept.crowded else chain.quick
-        make, sure = self.route.template.event_type, self.began + self.route.sure
+    async def advance(self, chain: Chain, place: Place, awaits: bool) -> None:  # noqa: C901, PLR0912, PLR0915 - one
+        """Run steps one after another, as long as they belong in this place; in some what they return is awaited."""
+        steps, make, sure = self.steps, self.route.template.event_type, self.began + self.route.sure
+        step = steps[-1]  # for the type checker: the loop below always sets it
         depth.set(self.depth)
-        self.now = monotonic()  # a task or a thread may begin later than its run
+        now = self.now = monotonic()  # a task or a thread may begin later than its run
         try:
-            while (position := self._position) < len(steps) and not self.over:
-                step, value, now = steps[position], None, self.now
-                quick = step.quick == quick_place and now < sure and not step.health.failures and not self._allowance
-                if not quick:
-                    if self._pending is None and step.places[awaits] != chain.place:
-                        return None
+            while not self.over:
+                # A plain hook need only be called, as long as no listener is told of it and none can be late.
+                plain = "" if self._careful or kept.crowded or now >= sure or not awaits else place
+                fields, flat, deep, ran = self.fields, self._flat, self._deep, self.ran
+                mapping = fields[flat] if flat else None
+                try:
+                    for step in steps[done:] if (done := len(ran) - self._behind) else steps:
+                        if step.quick != plain or step.health.failures:
+                            value = _NOT_CALLED
+                            break
+                        self._step_began = now
+                        event = make()
+                        event |= fields
+                        event.completed_by = self
+                        if mapping is not None:
+                            event[flat] = mapping.copy()
+                        if deep:
+                            for name in deep:
+                                event[name] = own_copy(fields[name])
+                        value = step.call(event)
+                        if type(value) is CoroutineType:
+                            value = await value
+                        began, now = now, monotonic()
+                        if value is not None or now >= sure or self.over:
+                            break  # it has to be looked at; or the run has gone on without this chain
+                        ran.append((step, now - began))
+                    else:
+                        self.now = now
+                        break
+                except BaseException as error:
+                    value = _failure_of(error, chain)
+                if value is _NOT_CALLED:
+                    self.now = now
+                    if self._pending is None and step.places[awaits] != place:
+                        return
                     if not self._may_begin(step):
+                        now = self.now
                         continue
                     self._step_began = self.now
-                    if chain.claim is not None:
-                        chain.claim = allocate_lock()
+                    chain.hook_begins()
                 try:
-                    if quick:
-                        fields, to_copy, ran = self.fields, self._copies, self.ran
-                        # As most are: one mapping with nothing changeable in it.
-                        flat = to_copy[0] if len(to_copy) == 1 and to_copy[0][1] is shallow_copy else None
-                        for step in steps[position:] if position else steps:
-                            if step.quick != quick_place or step.health.failures:
-                                break
-                            self._step_began = now
-                            event = make()
-                            event |= fields
-                            event.completed_by = self
-                            if flat is not None:
-                                event[flat[0]] = flat[2].copy()
-                            else:
-                                for name, copy, given in to_copy:
-                                    event[name] = copy(given)
-                            value = step.call(event)
-                            if type(value) is CoroutineType:
-                                value = await value
-                            began, now = now, monotonic()
-                            if value is not None or now >= sure or self.over:
-                                quick = False  # it has to be looked at; or the run has gone on without this chain
-                                break
-                            ran.append((step, now - began))
-                            self._position = position = position + 1
-                        self.now = now
-                        if quick:
-                            continue
-                    else:
+                    if value is _NOT_CALLED:
                         value = self._call(step, awaits)
                     if value is not None and awaits and type(value) is not Reply and is_awaitable(value):
                         value = await value
                         if type(value) is CoroutineType:
                             value = await value  # a hook that forgot an await
                 except BaseException as error:
-                    if not chain.abandoned and chain.passes_on(error):
-                        raise
-                    value = describe(error)
-                if chain.abandoned if chain.claim is None else not chain.hook_answered(value):
-                    return None  # the run has gone on without this chain
-                self.now = monotonic()
+                    value = _failure_of(error, chain)
+                if chain.abandoned if awaits else not chain.hook_answered(value):
+                    return  # the run has gone on without this chain
+                now = self.now = monotonic()
                 if not awaits and value is not None and is_awaitable(value):
-                    return self._hand_over(value, step)
+                    self._hand_over(value, step)
+                    return
                 self._conclude(step, value, chain)
             self.silent = not self._spoken
         finally:
-            if chain.waiter is not None:
-                chain.ended()
+            if awaits and chain.waiter is not None and not chain.abandoned:
+                chain.wake()
 
     def _may_begin(self, step: Step) -> bool:
         """Look at everything that can keep a hook from running at its turn; write down why."""
@@ -184,7 +192,8 @@ class Run:
         return False
 
     def _matches(self, judge: Callable[[Mapping[str, Any]], str | None]) -> bool:
-        grade = judge({**self.fields, **self.rest()})
+        fields = {**self.fields, **self.rest()}
+        grade = judge(self.call.for_rules(fields) if self.call else fields)
         self._match = {"match": grade} if grade else _NO_MATCH
         return bool(grade)
 
@@ -197,23 +206,26 @@ class Run:
             return value
         handler = step.handler
         if handler is None:
-            return step.call(self._event())
+            return step.call(self._event(step))
         progress.set(partial(self._report, step) if self._listeners else None)
-        if not getattr(handler, "only_reads", False) or self._phase == 2 or self._match:
-            event = self._event()
+        if not getattr(handler, "only_reads", False) or self._phase == 2 or self._match or step.host_names:
+            event = self._event(step)
         elif self._shared is not None and self._shared[0] is self.fields:
             event = self._shared[1]  # so that it is encoded once per firing
         else:
-            event = self._event()
+            event = self._event(step)
             self._shared = (self.fields, event)
         run = handler if has_loop or step.blocking is None else step.blocking
         return run(step.hook, event, self.deadline() - step.ending)
 
-    def _event(self) -> Event:
+    def _event(self, step: Step) -> Event:
         event = self.route.template.event_type(self.fields, **self._match)
         event.completed_by = self
-        for name, copy, value in self._copies:
-            event[name] = copy(value)
+        for name in (self._flat, *self._deep):
+            if name:
+                event[name] = own_copy(self.fields[name])
+        if self.call and step.host_names:
+            self.call.restore(event)
         if self._phase == 2:
             event["async_phase"] = 2
         return event
@@ -224,7 +236,7 @@ class Run:
 
     def _hand_over(self, value: Any, step: Step) -> None:
         """Keep what a hook that looked synchronous returned for a place with an event loop, which can await it."""
-        self._pending = value
+        self._pending, self._careful = value, True
         self._allowance = max(0.001, self.deadline() - self.now)
         if getattr(step.call, "awaits", False):
             step.must_be_awaited()  # now that it is imported
@@ -234,12 +246,11 @@ class Run:
     def _conclude(self, step: Step, value: Any, chain: Chain) -> None:
         """Read a hook's answer and let it take effect."""
         if chain.due is not None:
-            due = chain.due
             chain.settle()
-            self.time_out(due)
+            self.time_out()
             return
         if self.now > self.deadline():
-            self.time_out(self.deadline())
+            self.time_out()
             return
         if value is None:
             step.health.failures = 0
@@ -247,7 +258,7 @@ class Run:
                 self._write(step, "ok")
             else:
                 self.ran.append((step, self.now - self._step_began))
-                self._next()
+                self._forget_step()
             return
         hook, row, effect, ended = step.hook, self.route.row, None, value if type(value) is Ended else None
         known = type(value) is Failure or (type(value) is Reply and is_plain(value))
@@ -257,28 +268,31 @@ class Run:
                 reply = own_reply(reply)
                 may_change = self.round == 1 and (hook.rewrites_in_group or not hook.parallel)
                 effect = weigh(row, reply, may_change=may_change)
+                if self.call:
+                    self.call.accept(effect.changes)
         except BaseException as error:  # an answer whose own methods break, or with rubbish in it
             reply = Failure("bad_reply", f"the answer cannot be used: {type_name(error)}")
         if isinstance(reply, Failure):
             self.fail(reply, ended, begun=True)
         elif effect is not None:
-            step.health.failures, problem = 0, reply.problem
+            step.health.failures, problem = 0, reply.problem and self._with_limit(reply.problem)
             status: Status = "ok" if problem is None else "timeout" if problem.kind == "late" else "failed"
             why, effect = problem and problem.error, effect if self.round == 1 else only_stricter(effect)
             self._write(step, status, ended, effect=effect, error=why, reply=reply, evidence=reply.evidence)
         elif self._phase == 2:
             self.fail(Failure("bad_output", "answered async a second time"), ended, begun=True)
         elif reply.again is not None:
-            self._phase, self._allowance = 2, min(reply.again, step.ceiling or reply.again)
+            self._phase, self._allowance, self._careful = 2, min(reply.again, step.ceiling or reply.again), True
 
     def fail(self, failure: Failure, ended: Ended | None = None, *, begun: bool = False) -> None:
         """Do what the failure of the current hook means: deny, or go on to the next.
 
         One that is not the hook's own does not count: what a model writes must not switch a hook off.
         """
-        if self._position >= len(self.steps):
+        if self._is_done():
             return
-        step = self.steps[self._position]
+        step = self.step()
+        failure = self._with_limit(failure) if begun else failure
         hook, health, error, row = step.hook, step.health, failure.error, self.route.row
         effect = on_failure(row, hook, failure, step.policy)
         if not begun:
@@ -294,10 +308,16 @@ class Run:
         status: Status = "timeout" if failure.kind == "late" else "failed"
         self._write(step, status, ended, effect=effect, error=error, evidence=failure.evidence)
 
-    def time_out(self, due: float) -> None:
+    def time_out(self) -> None:
         self.now = monotonic()
-        seconds = due - self.step().ending - self._step_began
-        self.fail(Failure("timeout", f"no answer within {seconds:.3g} s"), begun=True)
+        self.fail(Failure("timeout", ""), begun=True)
+
+    def _with_limit(self, failure: Failure) -> Failure:
+        """Say how long the current hook had: a handler only knows when it must end."""
+        if failure.code != "timeout":
+            return failure
+        limit = f"no answer within {self.deadline() - self.step().ending - self._step_began:.3g} s"
+        return replace(failure, text=f"{limit}; {failure.text}" if failure.text else limit)
 
     def _break_off(self, step: Step) -> None:
         """Do at once what this hook's failures have meant so far: deny, or go on without it."""
@@ -308,7 +328,7 @@ class Run:
 
     def refuse(self, failure: Failure) -> None:
         """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
-        while not self.over and self._position < len(self.steps):
+        while not (self.over or self._is_done()):
             effect = on_failure(self.route.row, self.step().hook, failure, "abort")
             self._write(self.step(), "failed", effect=effect, error=failure.error)
 
@@ -319,7 +339,7 @@ class Run:
             what["evidence"] = {**(what.get("evidence") or {}), **self._match}
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
         self._note(step, run)
-        self._next()
+        self._forget_step()
         for listener in self._listeners:
             listener.hook_ends(step, run, ended)
 
@@ -332,11 +352,11 @@ class Run:
         self._spoken = True
         if effect.changes and run.enforced:
             self.given = self.given or self.fields
-            self.fields, self._copies = self.route.template.begin({**self.fields, **effect.changes})
+            begun = self.route.template.begin({**self.fields, **effect.changes})
+            self.fields, self._flat, self._deep = begun
         self.over = self.over or (effect.ends and run.enforced)
 
-    def _next(self) -> None:
-        self._position += 1
+    def _forget_step(self) -> None:
         if self._allowance or self._match:
             self._phase, self._allowance, self._match = 1, 0.0, _NO_MATCH
 
@@ -344,26 +364,31 @@ class Run:
 
     def next_place(self, has_loop: bool) -> Place | None:
         """Return where the next step runs, and begin its time; None if no step is left."""
-        if self._position >= len(self.steps) or self.over:
-            for step in self.steps[self._position :]:  # their turn never came
+        done, steps = len(self.ran) - self._behind, self.steps
+        if done >= len(steps) or self.over:
+            for step in steps[done:]:  # their turn never came
                 for one in step.members or (step,):
                     self.ran.append((one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)))
-            self._position = len(self.steps)
+            self._behind = len(self.ran) - len(steps)
             if self.given is None or self.over or not self._begin_second_round():
                 if self.background:
                     self.route.inputs.finish_background(self)
                 return None
+            done, steps = 0, self.steps
         self._step_began = self.now
-        return "task" if self._pending is not None else self.steps[self._position].places[has_loop]
+        return "task" if self._careful and self._pending is not None else steps[done].places[has_loop]
 
     def step(self) -> Step:
-        return self.steps[self._position]
+        return self.steps[len(self.ran) - self._behind]
+
+    def _is_done(self) -> bool:
+        return len(self.ran) - self._behind >= len(self.steps)
 
     def deadline(self) -> float:
-        total = self.began + self.route.total
-        if self._position >= len(self.steps):
+        total, done = self.began + self.route.total, len(self.ran) - self._behind
+        if done >= len(self.steps):
             return total
-        step = self.steps[self._position]
+        step = self.steps[done]
         return min(self._step_began + (self._allowance or step.timeout), total) + step.ending
 
     def _begin_second_round(self) -> bool:
@@ -378,11 +403,11 @@ class Run:
             if step is not None and step.guard:
                 # After its own change, which it has seen; in a group whose changes count, it has seen no other.
                 seen[step] = version if changes or not step.hook.rewrites_in_group else 0
-        self.round, self._position = 2, 0
+        self.round, self._careful, self._behind = 2, True, len(self.ran)
         self.steps = tuple(
             step
             for step, last in seen.items()
-            if last < version and (step.hook.matches is None or not subject or step.hook.matches(subject))
+            if last < version and (self.call or not step.hook.matches or not subject or step.hook.matches(subject))
         )
         return bool(self.steps)
 
@@ -392,24 +417,27 @@ class Run:
         """Return a run of one step on the current input, to run beside this one."""
         part = Run(self.route, self.fields, self.executor)
         part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
+        part._careful = self._careful
         part.began = self.now if background else self.began
-        part._match = self._match
+        part._match, part.call = self._match, self.call
         part._rest = self.rest()  # the same call id for all of them
-        if self._shared is None and step.handler is not None:
-            self._shared = (self.fields, self._event())
+        if self._shared is None and step.handler is not None and not step.host_names:
+            self._shared = (self.fields, self._event(step))
         if self._shared is not None and self._shared[0] is self.fields:
             part._shared = (part.fields, self._shared[1])
         part._listeners = tuple(listener.part_begins(part) for listener in self._listeners)
         return part
 
     def parts(self) -> list[Run]:
-        return [self._part(step) for step in self.steps[self._position].members]
+        return [self._part(step) for step in self.step().members]
 
     def join(self, parts: Sequence[Run]) -> None:
         """Take over what these runs wrote down, in their order, and go on to the next step."""
         self.now = monotonic()
         changed_by: dict[str, HookRun] = {}
+        behind = self._behind - 1
         for part in parts:
+            behind += len(part.ran)
             for step, run in part.ran:
                 if not isinstance(run, HookRun):
                     self.ran.append((step, run))
@@ -420,7 +448,8 @@ class Run:
                         before.effect.ignored.append(f"modify {name}: overwritten by {run.hook.label}")
                     changed_by[name] = run
                 self._note(step, run)
-        self._next()
+        self._behind = behind
+        self._forget_step()
 
     # The end.
 
@@ -460,6 +489,13 @@ class Run:
         """Tell listeners of the outcome; None if the host was interrupted."""
         for listener in self._listeners:
             listener.run_ends(outcome)
+
+
+def _failure_of(error: BaseException, chain: Chain) -> Failure:
+    """Return the failure that an exception out of a hook stands for; raise one that is meant for the host."""
+    if not chain.abandoned and chain.passes_on(error):
+        raise error
+    return describe(error)
 
 
 def _void_grants(runs: Sequence[HookRun]) -> None:

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from interpose import ConfigError, Hooks, Session, allow, ask
-from interpose.config.load import find_sources, load_sources
-from interpose.config.trust import TrustStore
-from interpose.events import TABLE
+from interpose.config.trust import trust
 from interpose.session import Question
 
 
@@ -113,8 +111,7 @@ def test_rules_of_a_file_that_is_found_hold_when_it_is_trusted(tmp_path: Path, m
         place.chmod(0o755)
 
     before = Hooks.discover(project, dialect="claude")
-    (origin,) = load_sources(TABLE, find_sources(str(project), "claude")).origins
-    TrustStore().trust(origin)
+    trust(project / ".claude" / "settings.json")
     after = Hooks.discover(project, dialect="claude")
 
     write = ("Write", {"file_path": "x", "content": ""})

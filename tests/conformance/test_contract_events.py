@@ -29,9 +29,10 @@ PreCompact          | trigger           | deny, modify custom_instructions, cont
 Notification        | notification_type | context
 TeammateIdle        | –                 | keep going, context
 TaskCompleted       | –                 | deny, context
-pre:message         | –                 | deny, modify prompt
+pre:message         | –                 | deny, modify prompt, modify tools
 post:message        | –                 | modify output
 pre:agent:spawn     | agent             | deny, modify config
+pre:agent:handoff   | to_agent          | deny, modify config
 post:agent:complete | agent             | –
 pre:session:phase   | to_phase          | deny
 post:session:phase  | to_phase          | –

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.session_hosts import Collector, Tool, both, saying
 
 from interpose import Hooks, deny, inject, modify
-from interpose.session.calls import WITHHELD
+from interpose.session.results import WITHHELD
 from interpose.session.schemas import schema_error
 
 LS = {"command": "ls"}
@@ -212,6 +212,13 @@ class TestResults:
         assert answer.content == "text\nr1\nr2"
         assert answer.user_messages == ("u1", "u2")
         assert pending == ("s1", "s2")
+
+    @both
+    def test_what_is_injected_into_a_result_of_mcp_is_a_block_of_its_content(self, play: Any) -> None:
+        answer, _ = self.shown(play, {"content": BLOCKS, "structuredContent": {"n": 1}}, inject("more"))
+
+        more = {"type": "text", "text": "more"}
+        assert answer.content == {"content": [*BLOCKS, more], "structuredContent": {"n": 1}}
 
     @both
     @pytest.mark.parametrize("channel", ["tool_result", "user_message", "system_context"])

@@ -585,13 +585,26 @@ class TestRemembering:
     @pytest.mark.parametrize(
         "between",
         [
-            lambda hooks: hooks.register("Stop", lambda event: None, name="new"),
-            lambda hooks: hooks.register_scoped("someone", {"Stop": [lambda event: None]}),
+            lambda hooks: hooks.register("PreToolUse", lambda event: None, name="new"),
+            lambda hooks: hooks.register("PermissionRequest", lambda event: None, name="new"),
+            lambda hooks: hooks.register_scoped("main", {"PreToolUse": [lambda event: None]}),
         ],
-        ids=["for everyone", "for somebody"],
+        ids=["for everyone", "of the request", "for this agent"],
     )
     def test_other_hooks_make_another_question(self, play: Any, between: Any) -> None:
         assert self.ask_twice(play, between=between)[0] == 2
+
+    @both
+    @pytest.mark.parametrize(
+        "between",
+        [
+            lambda hooks: hooks.register("Stop", lambda event: None, name="new"),
+            lambda hooks: hooks.register_scoped("someone", {"PreToolUse": [lambda event: None]}),
+        ],
+        ids=["of another event", "for another agent"],
+    )
+    def test_hooks_that_do_not_judge_the_call_make_none(self, play: Any, between: Any) -> None:
+        assert self.ask_twice(play, between=between)[0] == 1
 
     @both
     @pytest.mark.parametrize("says", [None, "yes", OSError("no terminal")], ids=repr)

@@ -9,12 +9,10 @@ import asyncio
 import sys
 import threading
 import weakref
-from _thread import allocate_lock
 from asyncio import CancelledError, Task, get_running_loop
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent import futures
 from contextvars import Context, copy_context
-from functools import partial
 from math import inf
 from sys import getrefcount
 from time import monotonic
@@ -28,10 +26,9 @@ from ..forks import after_fork
 from ..replies import HookFailed
 from ..routes import Place, Step
 from .base import GRACE, Chain, Work, kept
-from .threads import ThreadChain, workers
+from .threads import ThreadChain
 
-__all__ = ["MOMENT", "BackgroundLoop", "CancelledError", "LoopExecutor", "ThreadEnd", "background_loop",
-           "loop_executor"]  # fmt: skip
+__all__ = ["MOMENT", "BackgroundLoop", "CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 _Flow = Coroutine[Any, Any, None]
@@ -133,57 +130,28 @@ class _StandingBy:
             self._called.set_result(None)
 
 
-if sys.version_info >= (3, 12):
+class LoopChain(Chain):
+    """A chain on an event loop: in a task of its own, or in the host's. The host may be cancelled while a hook runs."""
 
-    def _start(work: Work, chain: Chain) -> asyncio.Task[None] | None:
-        """Begin a chain in a task; return the task, or None if the chain has ended already."""
-        try:
-            loop = get_running_loop()
-        except RuntimeError:
-            loop = _running_loop()  # raises what helps
-        task = Task(work.advance(chain), loop=loop, eager_start=True)
-        if work.silent:
-            return None
-        if not task.done():
-            return task
-        if not task.cancelled():  # a hook may have cancelled the task itself
-            task.result()
-        return None
-
-else:
-
-    def _start(work: Work, chain: Chain) -> asyncio.Task[None] | None:
-        loop, flow = _running_loop(), work.advance(chain)
-        waiting = _watch_of(loop).standing_by
-        if not (waiting and waiting[-1].ready):
-            if not waiting:
-                waiting.append(_StandingBy(loop))
-            return loop.create_task(flow)
-        stand_in = waiting.pop()
-        if stand_in.begin(flow, loop):
-            return stand_in.task
-        if stand_in.is_untouched():
-            waiting.append(stand_in)
-        else:
-            stand_in.dismiss()
-        return None
-
-
-class TaskChain(Chain):
-    """A chain in a task of its own. If the host is cancelled, the chain is abandoned first."""
-
-    place: Place = "task"
-    quick = "task"
-    awaits = True
-    task: asyncio.Task[Any] | None = None
+    task: asyncio.Task[Any] | None = None  # set when it first has to wait
+    inline = False  # whether that is the host's own
+    cancelling = 0  # how often the host had been cancelled then
     gives_up = inf  # when a hook that was cancelled and does not end is left behind
 
     def passes_on(self, error: BaseException) -> bool:
-        """Say whether a signal has made it; a cancellation is the hook's own, or its deadline's."""
+        """Say whether a signal has made it, or the cancellation of the host whose task this is.
+
+        Any other cancellation is the hook's own, or its deadline's.
+        """
         if not is_one_of(error, CancelledError):
             return raised_by_signal(error)
-        task, expected = self.task, 0 if self.due is None else 1
-        while task is not None and task.cancelling() > expected:
+        task, due = self.task, self.due is not None
+        if task is None:
+            return False
+        if self.inline and task.cancelling() > (self.cancelling + 1 if due else 0):
+            self.settle()
+            return True
+        while not self.inline and task.cancelling() > due:
             task.uncancel()
         return False
 
@@ -198,59 +166,44 @@ class TaskChain(Chain):
             due = self.work.deadline()
             if now < due or self.task is None:
                 return due
-            self.due, self.gives_up = due, now + GRACE if self.place == "task" else inf
+            self.due, self.gives_up = due, inf if self.inline else now + GRACE
             self.task.cancel()
         elif now >= self.gives_up and self.task is not None:
             self.abandoned = True
             _keep(self.task)
-            self.work.time_out(self.due)
+            self.work.time_out()
             self.wake()
         return self.gives_up
 
 
-class InlineChain(TaskChain):
-    """A chain in the host's own task: the host may be cancelled while a hook runs."""
+if sys.version_info >= (3, 12):
 
-    place: Place = "inline"
-    quick = "inline"
-    cancelling = 0  # how often the host had been cancelled when the chain first had to wait
-
-    def passes_on(self, error: BaseException) -> bool:
-        """Say whether a signal has made it, or the host is cancelled, beside the hook's own deadline."""
-        if not is_one_of(error, CancelledError):
-            return raised_by_signal(error)
-        if self.task is None or self.task.cancelling() <= (0 if self.due is None else self.cancelling + 1):
-            return False
-        self.settle()
-        return True
-
-
-class ThreadEnd:
-    """Tells the loop that a thread has ended: on the spot within a moment, through the loop later."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._claim = allocate_lock()
-        self._lock = allocate_lock()
-        self._lock.acquire()
-        self.waiter: asyncio.Future[None] = loop.create_future()  # for a thread that does not end within the moment
-
-    def tell(self) -> None:
-        if self._claim.acquire(False):
-            self._lock.release()
-            return
+    def _in_task(work: Work) -> Awaitable[None] | None:
         try:
-            self._loop.call_soon_threadsafe(self._wake)
-        except RuntimeError:  # the loop was closed while the hook ran
-            return
+            loop = get_running_loop()
+        except RuntimeError:
+            loop = _running_loop()  # raises what helps
+        chain = LoopChain()
+        task = Task(work.advance(chain, "task", True), loop=loop, name="interpose", eager_start=True)
+        return None if work.silent else _attend(work, chain, task)
 
-    def _wake(self) -> None:
-        if not self.waiter.done():
-            self.waiter.set_result(None)
+else:
 
-    def within(self, seconds: float) -> bool:
-        """Wait for so long, on the spot, once; if the thread has not ended then, the waiter is told."""
-        return self._lock.acquire(timeout=seconds) or not self._claim.acquire(False)
+    def _in_task(work: Work) -> Awaitable[None] | None:
+        loop, chain = _running_loop(), LoopChain()
+        flow, waiting = work.advance(chain, "task", True), _watch_of(loop).standing_by
+        if not (waiting and waiting[-1].ready):
+            if not waiting:
+                waiting.append(_StandingBy(loop))
+            return _attend(work, chain, loop.create_task(flow))
+        stand_in = waiting.pop()
+        if stand_in.begin(flow, loop):
+            return _attend(work, chain, stand_in.task)
+        if stand_in.is_untouched():
+            waiting.append(stand_in)
+        else:
+            stand_in.dismiss()
+        return None
 
 
 class _Watch:
@@ -259,10 +212,10 @@ class _Watch:
     def __init__(self) -> None:
         self.standing_by: list[_StandingBy] = []
         self.detached: set[asyncio.Task[None]] = set()
-        self._chains: set[TaskChain | ThreadChain] = set()
+        self._chains: set[LoopChain | ThreadChain] = set()
         self._ticking = False
 
-    async def wait(self, chain: TaskChain | ThreadChain, until: Awaitable[Any]) -> None:
+    async def wait(self, chain: LoopChain | ThreadChain, until: Awaitable[Any]) -> None:
         self._chains.add(chain)
         if not self._ticking:
             self._ticking = True
@@ -290,16 +243,15 @@ class _Watch:
 class LoopExecutor:
     """Runs steps on the event loop that is running."""
 
-    has_loop = True
+    def __init__(self) -> None:
+        self.has_loop = True
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         if place == "task":
-            chain = TaskChain()
-            task = _start(work, chain)
-            return None if task is None else _attend(work, chain, task)
+            return _in_task(work)
         if place == "inline":
-            chain = InlineChain()
-            rest = _begin(work.advance(chain))
+            chain = LoopChain()
+            rest = _begin(work.advance(chain, "inline", True))
             return None if rest is None else _attend_inline(work, chain, _go_on(*rest))
         return _in_thread(work) if place == "thread" else self._side_by_side(work)
 
@@ -333,51 +285,45 @@ class LoopExecutor:
 loop_executor = LoopExecutor()
 
 
-async def _attend(work: Work, chain: TaskChain, task: asyncio.Task[None]) -> None:
-    loop = task.get_loop()
-    chain.work, chain.task, chain.waiter = work, task, loop.create_future()
-    try:
-        await _watch_of(loop).wait(chain, chain.waiter)
-    except CancelledError:
-        await _end(task)
-        raise
+async def _attend(work: Work, chain: LoopChain, task: asyncio.Task[None]) -> None:
+    if not task.done():
+        loop = task.get_loop()
+        chain.work, chain.task, chain.waiter = work, task, loop.create_future()
+        try:
+            await _watch_of(loop).wait(chain, chain.waiter)
+        except CancelledError:
+            await _end(task)
+            raise
     if task.done() and not task.cancelled():  # a hook may have cancelled the task itself
         task.result()  # raises what broke the chain
 
 
-async def _attend_inline(work: Work, chain: InlineChain, rest: Awaitable[None]) -> None:
+async def _attend_inline(work: Work, chain: LoopChain, rest: Awaitable[None]) -> None:
     # Taken now: before the task waits, nothing can be raised in it from outside.
-    chain.work, chain.task = work, asyncio.current_task()
+    chain.work, chain.task, chain.inline = work, asyncio.current_task(), True
     chain.cancelling = chain.task.cancelling() if chain.task is not None else 0
     await _watch_of(_running_loop()).wait(chain, rest)
 
 
 def _in_thread(work: Work) -> Awaitable[None] | None:
-    chain, step, began = ThreadChain(work), work.step(), monotonic()
-    end = ThreadEnd(_running_loop())
+    loop, chain, step, began = _running_loop(), ThreadChain(work), work.step(), monotonic()
     try:
-        workers.run(partial(chain.run, copy_context()), end.tell)
-    except HookFailed as error:
-        work.fail(error.failure)
-        return None
-    try:
-        step.short = end.within(MOMENT if step.short else 0.0)
+        if not chain.start() or chain.ends_within(MOMENT if step.short else 0.0):
+            step.short = True
+            return None
     except BaseException:  # the host is interrupted
         chain.let_go()
         raise
-    if not step.short:
-        chain.waiter = end.waiter
-        return _await_thread(chain, step, began)
-    if chain.broken is not None:
-        raise chain.broken
-    return None
+    chain.loop, chain.waiter = loop, loop.create_future()
+    return _await_thread(chain, step, began)
 
 
 async def _await_thread(chain: ThreadChain, step: Step, began: float) -> None:
-    await _watch_of(_running_loop()).wait(chain, chain.waiter)
+    if not chain.ends_within(0.0):  # nor before there was a waiter
+        await _watch_of(chain.loop).wait(chain, chain.waiter)
+        if not chain.abandoned:
+            chain.ends_within(0.0)  # raises what broke it
     step.short = monotonic() - began < MOMENT
-    if chain.broken is not None:
-        raise chain.broken
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from _thread import LockType
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, Protocol
 
@@ -28,10 +27,11 @@ class Work(Protocol):
 
     def next_place(self, has_loop: bool) -> Place | None: ...  # where the next step runs, and begin its time
     def step(self) -> Step: ...  # the step that the run is at
-    def advance(self, chain: Chain) -> Coroutine[Any, Any, None]: ...  # runs steps that belong in the chain's place
+    # Run steps that belong in a place; ``awaits``: what hooks return there is awaited.
+    def advance(self, chain: Chain, place: Place, awaits: bool) -> Coroutine[Any, Any, None]: ...
     def deadline(self) -> float: ...  # when the current step is late, on the monotonic clock
     def fail(self, failure: Failure) -> None: ...  # fail the current step, and go on to the next
-    def time_out(self, due: float) -> None: ...  # the same, for a step that was to end at ``due``
+    def time_out(self) -> None: ...  # the same, for a step that did not end by its deadline
     def parts(self) -> Sequence[Work]: ...  # a run for each hook of the current group
     def join(self, parts: Sequence[Any]) -> None: ...  # take over what these wrote down, and go on to the next step
 
@@ -40,16 +40,15 @@ class Chain:
     """One pass through steps in one place. This class is for the caller's own thread, without an event loop."""
 
     work: Work
-    place: Place = "inline"
-    quick = ""  # the place whose plain hooks need only be called
-    awaits = False  # whether it may await what a hook returns
     abandoned = False  # whether the run goes on without it: it must not touch the run any more
     due: float | None = None  # the deadline at which the current hook was cancelled, if it was
     waiter: Any = None  # the future that the host waits for, if it waits
-    claim: LockType | None = None  # taken by what comes first, a hook's answer or its deadline; None in one thread
+
+    def hook_begins(self) -> None:
+        """Prepare for the answer of a hook, or its deadline."""
 
     def hook_answered(self, value: Any) -> bool:
-        """Take the claim; say whether the hook has ended before the run went on without it."""
+        """Say whether the hook has ended before the run went on without it."""
         return not self.abandoned
 
     def passes_on(self, error: BaseException) -> bool:
@@ -67,10 +66,6 @@ class Chain:
         """Tell the host that the chain has come to its end, or that the run goes on without it."""
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
-
-    def ended(self) -> None:
-        if not self.abandoned:
-            self.wake()
 
 
 class Executor(Protocol):

@@ -5,17 +5,15 @@ What needs a loop runs on one in a background thread; asyncio is loaded when the
 
 from __future__ import annotations
 
-from _thread import allocate_lock
 from collections.abc import Awaitable
 from contextvars import copy_context
-from functools import partial
 from time import monotonic
 
 from ..driver import drive
 from ..replies import Failure, HookFailed
 from ..routes import Place
 from .base import Chain, Work
-from .threads import ThreadChain, workers
+from .threads import ThreadChain
 
 __all__ = ["BlockingExecutor", "blocking_executor"]
 
@@ -25,11 +23,12 @@ _TICK = 0.02
 class BlockingExecutor:
     """Runs steps while the caller's thread waits."""
 
-    has_loop = False
+    def __init__(self) -> None:
+        self.has_loop = False
 
     def enter(self, work: Work, place: Place) -> None:
         if place == "inline":
-            copy_context().run(drive, work.advance(Chain()))
+            copy_context().run(drive, work.advance(Chain(), "inline", False))
         elif place == "thread":
             _in_thread(work)
         else:
@@ -52,24 +51,16 @@ class BlockingExecutor:
 
 
 def _in_thread(work: Work) -> None:
-    chain, over = ThreadChain(work), allocate_lock()
-    over.acquire()
+    chain = ThreadChain(work)
     try:
-        workers.run(partial(chain.run, copy_context()), over.release)
-    except HookFailed as error:
-        work.fail(error.failure)
-        return
-    try:
-        while not over.acquire(timeout=_TICK):
+        waiting = chain.start()
+        while waiting and not chain.ends_within(_TICK):
             # Looked at again and again: the next hook of the same thread may have an earlier deadline.
             chain.look(monotonic())
-            if chain.abandoned:
-                return
+            waiting = not chain.abandoned
     except BaseException:  # the host is interrupted
         chain.let_go()
         raise
-    if chain.broken is not None:
-        raise chain.broken
 
 
 def _on_background_loop(work: Work) -> None:

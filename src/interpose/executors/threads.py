@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from _thread import LockType, allocate_lock
+from _thread import allocate_lock
 from collections.abc import Callable
-from contextvars import Context
+from contextvars import Context, copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -13,7 +14,6 @@ from ..driver import drive
 from ..faults import is_awaitable, log, type_name
 from ..forks import after_fork
 from ..replies import HookFailed
-from ..routes import Place
 from .base import Chain, Work, kept
 
 __all__ = ["ThreadChain", "Workers", "workers"]
@@ -25,18 +25,55 @@ _Job = tuple[Callable[[], None], Callable[[], None]]
 class ThreadChain(Chain):
     """A chain in a daemon thread. Its host watches the deadlines, and may go on without it at any moment."""
 
-    place: Place = "thread"
-    claim: LockType
-    broken: BaseException | None = None  # what broke the chain itself, which no hook can
+    loop: Any = None  # on which the host waits for its waiter
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.claim = allocate_lock()
-        self.claim.acquire()  # until a hook begins
+        self._claim = allocate_lock()  # taken by what comes first, a hook's answer or its deadline
+        self._claim.acquire()  # until a hook begins
+        self._running = allocate_lock()
+        self._running.acquire()
+        self._broken: BaseException | None = None  # what broke the chain itself, which no hook can
+
+    def start(self) -> bool:
+        """Begin in a thread. If there is none, fail the step, and say so."""
+        try:
+            workers.run(partial(self._run, copy_context()), self.tell)
+        except HookFailed as error:
+            self.work.fail(error.failure)
+            return False
+        return True
+
+    def _run(self, context: Context) -> None:
+        try:
+            if not self.abandoned:
+                context.run(drive, self.work.advance(self, "thread", False))
+        except BaseException as error:
+            self._broken = error
+
+    def tell(self) -> None:
+        """Tell the host that the thread has ended: on the spot, or through its loop if it waits there."""
+        self._running.release()
+        if self.waiter is not None:
+            try:
+                self.loop.call_soon_threadsafe(self.wake)
+            except RuntimeError:  # the loop was closed while the hook ran
+                return
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for the thread on the spot, and raise what broke the chain."""
+        if not self._running.acquire(timeout=seconds):
+            return False
+        if self._broken is not None:
+            raise self._broken
+        return True
+
+    def hook_begins(self) -> None:
+        self._claim = allocate_lock()
 
     def hook_answered(self, value: Any) -> bool:
         """Say whether the hook has ended before its host went on without it; close an answer that is too late."""
-        if self.claim.acquire(False):
+        if self._claim.acquire(False):
             return True
         kept.drop(self)
         close = getattr(value, "close", None) if is_awaitable(value) else None
@@ -47,38 +84,28 @@ class ThreadChain(Chain):
             log("debug", "what a hook returned too late cannot be closed: %s", type_name(error))
         return False
 
-    def abandon(self) -> bool:
+    def _abandon(self) -> bool:
         """Go on without a hook that hangs; false if it has just ended."""
-        if not self.claim.acquire(False):
+        if not self._claim.acquire(False):
             return False
         self.abandoned = True
         kept.add(self)
         return True
 
     def let_go(self) -> None:
-        self.abandon()
+        self._abandon()
         super().let_go()
 
     def look(self, now: float) -> float:
         """Go on without a hook that is past its deadline; return when to look again."""
         due = self.work.deadline()
-        if now >= due and self.abandon():
-            self.work.time_out(due)
+        if now >= due and self._abandon():
+            self.work.time_out()
             self.wake()
         return due
 
     def passes_on(self, error: BaseException) -> bool:
         return False  # signals strike the main thread only, and the host cannot be cancelled here
-
-    def ended(self) -> None:
-        """Leave it to the host to wake: only its own thread may."""
-
-    def run(self, context: Context) -> None:
-        try:
-            if not self.abandoned:
-                context.run(drive, self.work.advance(self))
-        except BaseException as error:
-            self.broken = error
 
 
 class Workers:

@@ -42,6 +42,6 @@ trace_context: ContextVar[Callable[[], dict[str, str]] | None] = ContextVar("int
 
 
 def hold_to_trust(seal: Seal | None) -> None:
-    """Raise HookFailed if a trusted file has changed since. Without a seal nothing is checked."""
+    """Raise HookFailed if the snapshot that a hook is run from does not exist any more."""
     if seal is not None and (path := seal.broken()):
-        raise HookFailed("changed", f"{path} has changed since it was trusted (look at it, then: interpose trust)")
+        raise HookFailed("changed", f"what was trusted is gone: {path} (look at it again, then: interpose trust)")

@@ -277,7 +277,7 @@ class CommandRun:
     # End.
 
     def _late(self) -> None:
-        self.end(Failure("timeout", "no answer in time"))
+        self.end(Failure("timeout", "ended"))
 
     def end(self, failure: Failure) -> None:
         """Send SIGTERM to the whole tree, and SIGKILL 100 ms later."""

@@ -111,11 +111,11 @@ class Worker:
 
     def _load(self) -> Any:
         from interpose.errors import BadHook
-        from interpose.handlers.python import LazyFunction, unified
+        from interpose.handlers.python import LazyFunction, ModulePlace, unified
 
         setup = self._setup
         if setup["path"]:
-            return LazyFunction(setup["path"], setup["directory"])
+            return LazyFunction(setup["path"], ModulePlace(setup["directory"], setup["first"]))
         try:
             found = _module(setup)
             for part in setup["name"].split("."):

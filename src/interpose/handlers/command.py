@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from time import monotonic
 from typing import Any
 
 from ..driver import drive
@@ -39,6 +38,9 @@ class Command(Record):
 
     path: str
     argv: Sequence[str]
+    given: tuple[str, ...] = ()
+    """The line for the shell, or the words, as they were written."""
+    is_line: bool = False
     dialect: str
     write: Callable[[Event], Mapping[str, Any]]
     """Writes an event in the command's dialect."""
@@ -128,7 +130,6 @@ class CommandHandler:
         evidence: dict[str, Any] = {}
         if command.dialect != "native":
             evidence["tool_name"] = event.get("tool_name", "")
-        started = monotonic()
         env: dict[bytes, bytes] = {}
 
         def prepare() -> PreparedCommand:
@@ -146,7 +147,7 @@ class CommandHandler:
             outcome = await run(prepare, deadline, progress.get())
         except HookFailed as error:
             outcome = Ended(failure=error.failure)
-        return _finished(hook, outcome, env, evidence, deadline - started)
+        return _finished(hook, outcome, env, evidence)
 
 
 def _environment_of(command: Command, event: Event) -> dict[bytes, bytes]:
@@ -163,7 +164,7 @@ def _environment_of(command: Command, event: Event) -> dict[bytes, bytes]:
     )
 
 
-def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[str, Any], limit: float) -> Ended:
+def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[str, Any]) -> Ended:
     """Add evidence: the isolation, the end of standard error, and for a failure which variables were withheld."""
     evidence = {**notes, **ended.evidence}
     failure = ended.failure
@@ -175,8 +176,7 @@ def _finished(hook: Hook, ended: Ended, env: Mapping[bytes, bytes], notes: dict[
     if env and (hidden := withheld(env)):
         evidence["withheld"] = hidden
     if failure is not None:
-        text = f"no answer within {limit:.3g} s; ended" if failure.code == "timeout" else failure.text
-        failure = Failure(failure.code, text, trace=ended.stderr, evidence=evidence)
+        failure = Failure(failure.code, failure.text, trace=ended.stderr, evidence=evidence)
     elif not ended.stderr and ended.status == 2:
         evidence["suspicious_exit2"] = True
     return Ended(

@@ -30,6 +30,7 @@ from ._environment import trace_variables
 from ._process import Start
 from ._runner import starters
 from ._watch import LoopWatch, PollWatch, Watch
+from .python import ModulePlace
 
 __all__ = ["IsolatedHandler"]
 
@@ -41,8 +42,8 @@ _LONGEST_ANSWER = 16 * 1024 * 1024
 class _WorkerPool:
     """A callable, and the idle worker processes for it."""
 
-    def __init__(self, handler: Any, directory: str) -> None:
-        self.setup = _setup(handler, directory)
+    def __init__(self, handler: Any, where: ModulePlace) -> None:
+        self.setup = _setup(handler, where)
         self._idle: list[_WorkerProcess] = []
         self._lock = threading.Lock()
         weakref.finalize(self, _close_all, self._idle)
@@ -79,10 +80,10 @@ def _close_all(workers: list[_WorkerProcess]) -> None:
     workers.clear()
 
 
-def _setup(handler: Any, directory: str) -> dict[str, Any]:
+def _setup(handler: Any, where: ModulePlace) -> dict[str, Any]:
     """Return how a worker finds the callable; raise BadHook if another process cannot find it."""
     if isinstance(handler, str):
-        return {"path": handler, "directory": directory, "main": ""}
+        return {"path": handler, "directory": where.directory, "first": where.first, "main": ""}
     module, name = getattr(handler, "__module__", None), getattr(handler, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
         raise BadHook("isolate: another process cannot find this callable", hint="use a function of a module")
@@ -237,7 +238,7 @@ class _Exchange:
         self._watch.at(monotonic() + GRACE, lambda: self._fail(Failure("hook_crash", "its process ended")))
 
     def _late(self) -> None:
-        self._fail(Failure("timeout", "no answer in time"))
+        self._fail(Failure("timeout", "its process was ended"))
 
     def _fail(self, failure: Failure) -> None:
         """Note why there is no answer, and kill the worker with all it has started before returning."""
@@ -282,8 +283,8 @@ class IsolatedHandler:
     ends_itself = True
     only_reads = True
 
-    def __init__(self, function: Any, directory: str) -> None:
-        self._isolated = _WorkerPool(function, directory)
+    def __init__(self, function: Any, where: ModulePlace) -> None:
+        self._isolated = _WorkerPool(function, where)
 
     async def __call__(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run it while the event loop goes on."""
@@ -311,7 +312,6 @@ class IsolatedHandler:
         isolated = self._isolated
         worker = isolated.take()
         exchange = _Exchange(worker, watch, event, deadline)
-        began = monotonic()
         try:
             exchange.begin()
             if not exchange.over:
@@ -320,10 +320,7 @@ class IsolatedHandler:
             exchange.close()
             isolated.give_back(worker)
         if exchange.failure is not None:
-            text = exchange.failure.text
-            if exchange.failure.code == "timeout":
-                text = f"no answer within {deadline - began:.3g} s; its process was ended"
-            return Failure(exchange.failure.code, text)
+            return exchange.failure
         return _read(exchange.answer or b"")
 
 

@@ -12,10 +12,11 @@ from ..errors import BadHook
 from ..event import Event
 from ..faults import said
 from ..model import Seal
+from ..records import Record
 from ..replies import HookFailed
 from . import hold_to_trust
 
-__all__ = ["LazyFunction", "is_async", "label_of", "source_of", "unified"]
+__all__ = ["LazyFunction", "ModulePlace", "is_async", "label_of", "source_of", "unified"]
 
 Call = Callable[[Event], Any]
 
@@ -109,12 +110,20 @@ def _innermost(function: Any) -> Any:
     return function
 
 
+class ModulePlace(Record, kw_only=False):
+    """Where modules are imported from: the directory of a configuration."""
+
+    directory: str = ""
+    first: bool = False
+    """Whether its modules come before installed ones: those of a snapshot do."""
+
+
 class LazyFunction:
     """A callable named ``module.function`` or ``module:function``, imported when it is first called."""
 
-    __slots__ = ("_call", "awaits", "directory", "path", "seal")
+    __slots__ = ("_call", "awaits", "path", "seal", "where")
 
-    def __init__(self, path: str, directory: str = "") -> None:
+    def __init__(self, path: str, where: ModulePlace = ModulePlace()) -> None:  # noqa: B008 - it never changes
         module, name = _split(path)
         if not module or not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
             raise BadHook(
@@ -122,9 +131,9 @@ class LazyFunction:
                 hint="write module.function",
             )
         self.path = path
-        self.directory = directory
+        self.where = where
         self.seal: Seal | None = None
-        """Checks that the trusted files have not changed; None if they need no trust."""
+        """Checks that the snapshot exists; None if there is none."""
         self._call: Call | None = None
         self.awaits = False
         """Whether it is async; known after the import."""
@@ -141,7 +150,7 @@ class LazyFunction:
         hold_to_trust(self.seal)
         module_name, name = _split(self.path)
         try:
-            found: Any = imported(module_name, self.directory)
+            found: Any = imported(module_name, self.where.directory, first=self.where.first)
             for part in name.split("."):
                 found = getattr(found, part)
         except BaseException as error:

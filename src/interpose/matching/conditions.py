@@ -85,7 +85,7 @@ class Condition:
     def grade(self, fields: Mapping[str, Any]) -> Grade | None:
         """Return how sure it is that the rule matches a call; None if it does not."""
         try:
-            return self._grade(fields)
+            return surest(map(self._grade, _both_names(fields)))
         except Exception:  # an input whose own methods raise
             return "opaque"
 
@@ -101,6 +101,9 @@ class Condition:
 
         A rule that allows calls uses this; a rule that selects calls for a guard uses ``grade``.
         """
+        return any(map(self._covers, _both_names(fields)))
+
+    def _covers(self, fields: Mapping[str, Any]) -> bool:
         given, name = fields.get("tool_input"), fields.get("tool_name")
         if not isinstance(name, str) or not name or not _same_tool(self.tool, name):
             return False
@@ -337,6 +340,13 @@ class AnyCondition:
     def grade(self, fields: Mapping[str, Any]) -> Grade | None:
         """Return the surest grade of the rules."""
         return surest(rule.grade(fields) for rule in self.rules)
+
+
+def _both_names(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a call, and that of a declared tool also under the host's own name, with its own input if that is known."""
+    yield fields
+    if own := fields.get("host_tool_name"):
+        yield {**fields, "tool_name": own, "tool_input": fields.get("host_tool_input", fields.get("tool_input"))}
 
 
 def _cwd(fields: Mapping[str, Any]) -> str:

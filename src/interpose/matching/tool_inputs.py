@@ -11,6 +11,7 @@ from typing import Any
 __all__ = [
     "ARGUMENTS",
     "COMMANDS",
+    "LISTS",
     "NAMES",
     "PATHS",
     "URLS",
@@ -43,7 +44,7 @@ _INERT = frozenset({
     "description", "outputmode", "type", "encoding", "celltype", "cellid", "editmode", "model", "alloweddomains",
     "blockeddomains", "glob", "include", "ignore", "pages",
 })  # fmt: skip
-_LISTS = frozenset({"paths", "files", "filepaths", "filenames", "urls", "uris", "links", "commands"})
+LISTS = frozenset({"paths", "files", "filepaths", "filenames", "urls", "uris", "links", "commands"})
 
 
 class TooMuch(ValueError):
@@ -89,10 +90,10 @@ def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str
         if depth > _DEEPEST:
             raise TooMuch
         for item in value:
-            if isinstance(item, Mapping) and plain_key(key) in _LISTS:
+            if isinstance(item, Mapping) and plain_key(key) in LISTS:
                 yield from _values(item, depth + 1)
             else:
-                yield from _below(key, item, listed or plain_key(key) not in _LISTS, depth + 1)
+                yield from _below(key, item, listed or plain_key(key) not in LISTS, depth + 1)
         if not value and kind_of_key(key) not in (None, "inert"):
             yield key, None, True
     else:

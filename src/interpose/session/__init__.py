@@ -5,8 +5,13 @@ returns what the host must do.
 """
 
 from .answers import Answer, Question
+from .approval import later
+from .calls import BegunTool
+from .messages import BegunMessage
 from .options import SessionOptions
 from .session import Session
-from .sync_session import SyncSession
+from .subagents import BegunAgent
+from .sync_session import BlockingAgent, BlockingMessage, BlockingTool, SyncSession
 
-__all__ = ["Answer", "Question", "Session", "SessionOptions", "SyncSession"]
+__all__ = ["Answer", "BegunAgent", "BegunMessage", "BegunTool", "BlockingAgent", "BlockingMessage", "BlockingTool",
+           "Question", "Session", "SessionOptions", "SyncSession", "later"]  # fmt: skip

@@ -6,34 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model import Outcome
+from ..permission_record import Permission
 from ..records import Record
 
 __all__ = ["Answer", "Question"]
-
-
-class Answer(Record):
-    """The result of one action of the host."""
-
-    ok: bool
-    """Whether the action was done, or may be done."""
-    content: Any = ""
-    """What the model is told, or the caller: a result, an answer, or the reason why there is none."""
-    outcome: Outcome
-    """The outcome that decided about the action."""
-    outcomes: tuple[Outcome, ...] = ()
-    """The outcomes of all events that were fired for the action, in their order."""
-    denied: bool = False
-    """Whether the action was not allowed; an action that was tried and failed is not denied."""
-    reason: str = ""
-    keep_going: bool = False
-    """Whether the agent must continue; ``content`` is what it is told."""
-    input: Any = None
-    """The input of the action after all changes."""
-    raw: Any = None
-    """What the host's function returned, before hooks changed or withheld it."""
-    error: BaseException | None = None
-    user_messages: tuple[str, ...] = ()
-    """Texts to add to the conversation as messages of the user, after this result."""
 
 
 class Question(Record):
@@ -59,6 +35,37 @@ class Question(Record):
 
     def __str__(self) -> str:
         return self.call + (f": {self.reason}" if self.reason else "")
+
+
+class Answer(Record):
+    """The result of one action of the host."""
+
+    ok: bool
+    """Whether the action was done, or may be done."""
+    content: Any = ""
+    """What the model is told, or the caller: a result, an answer, or the reason why there is none."""
+    outcome: Outcome
+    """The outcome that decided about the action."""
+    outcomes: tuple[Outcome, ...] = ()
+    """The outcomes of all events that were fired for the action, in their order."""
+    denied: bool = False
+    """Whether the action was not allowed; an action that was tried and failed is not denied."""
+    reason: str = ""
+    keep_going: bool = False
+    """Whether the agent must continue; ``content`` is what it is told."""
+    input: Any = None
+    """The input of the action after all changes."""
+    raw: Any = None
+    """What the host's function returned, before hooks changed or withheld it."""
+    changed: bool = False
+    """Whether ``content`` is something else than what the host's function returned, because a hook changed it."""
+    error: BaseException | None = None
+    permission: Permission | None = None
+    """What was decided about a tool call, and by whom or what; None for a call that was simply allowed."""
+    question: Question | None = None
+    """The question that a person has to answer first, in a session with ``approver=later``."""
+    user_messages: tuple[str, ...] = ()
+    """Texts to add to the conversation as messages of the user, after this result."""
 
 
 def _name(text: object) -> str:

@@ -54,6 +54,9 @@ class Backend(Protocol):
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call one of the host's functions."""
 
+    async def wait(self, awaitable: Awaitable[None]) -> None:
+        """Wait for a recorder."""
+
 
 class AsyncBackend:
     """Fires and calls on the running event loop."""
@@ -86,6 +89,11 @@ class AsyncBackend:
         value = function(*arguments)
         return await value if inspect.isawaitable(value) else value
 
+    @staticmethod
+    async def wait(awaitable: Awaitable[None]) -> None:
+        """Wait for a recorder."""
+        await awaitable
+
 
 class SyncBackend:
     """Fires and calls in the caller's thread, without an event loop."""
@@ -102,6 +110,7 @@ class SyncBackend:
         return await self._engine.engine.fire_guards(event, blocking_executor, **fields)
 
     fire_shielded = fire
+    wait = staticmethod(blocking_executor.wait)
 
     @staticmethod
     async def call(function: Callable[..., Any], *arguments: Any) -> Any:

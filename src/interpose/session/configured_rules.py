@@ -8,8 +8,8 @@ from .permission import Rules, merge_rules
 
 __all__ = ["ConfiguredRules"]
 
-Configured = tuple[Mapping[str, str], Iterable[str]]
-"""The rules of a configuration with their answers, and those for calls that are not asked about."""
+Configured = tuple[Mapping[str, str], Iterable[str], Mapping[str, str]]
+"""The rules of a configuration with their answers, those for calls that are not asked about, and where each is."""
 
 
 class ConfiguredRules:
@@ -33,6 +33,9 @@ class ConfiguredRules:
         return self._rules
 
     def _compile(self) -> tuple[Configured, Rules]:
-        permissions, harmless = self._configured()
-        seen = dict(permissions), tuple(harmless)
-        return seen, Rules(merge_rules(seen[0], self._more), harmless=(*seen[1], *self._harmless))
+        permissions, harmless, places = self._configured()
+        seen = dict(permissions), tuple(harmless), dict(places)
+        rules = merge_rules(seen[0], self._more)
+        # The answer of a host to the same rule is not what the file says.
+        known = {text: place for text, place in seen[2].items() if rules.get(text) == seen[0].get(text)}
+        return seen, Rules(rules, harmless=(*seen[1], *self._harmless), places=known)

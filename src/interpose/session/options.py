@@ -15,7 +15,7 @@ from .answers import Question
 from .configured_rules import ConfiguredRules
 from .permission import Rules
 
-__all__ = ["Approver", "Renamed", "SessionOptions", "reads_old_names"]
+__all__ = ["Approver", "Renamed", "SessionOptions", "check_fields", "reads_old_names"]
 
 Approver = Callable[[Question], Any]
 """Is given a question and returns True, False or a reply such as ``deny("not today")``, or an awaitable of these."""
@@ -56,6 +56,24 @@ class SessionOptions(TypedDict, total=False):
     """How often in a row hooks may make an agent continue that wants to stop; 8 if it is not given."""
     on_outcome: Callable[[Outcome], object] | None
     """Is called with every outcome of the session."""
+    view: Callable[[Any], Any] | None
+    """Returns what hooks see of a tool's input and result, such as ``json_view``; without it they see the objects."""
+
+
+_OWN_FIELDS = {
+    "tool_name": "it is the first argument", "tool_input": "it is the second argument", "tool_use_id": "pass it as id=",
+    "id": "pass it as tool_use_id=", "session_id": "set it for the session", "cwd": "set it for the session",
+    "agent_id": "set it for the session", "permission_mode": "set session.mode",
+}  # fmt: skip
+
+
+def check_fields(fields: Mapping[str, Any], *options: str) -> None:
+    """Raise UsageError for a field of a tool call that is a misspelt option, or a field that the session sets."""
+    for name in fields:
+        if name in _OWN_FIELDS:
+            raise UsageError(f"{name}: not a further field of a tool call", hint=_OWN_FIELDS[name])
+        if hint := nearest(name, options):
+            raise UsageError(f"{name}: no such option of a tool call", hint=hint)
 
 
 _RENAMED = {"asker": "approver", "most_keep_goings": "max_continues"}

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ..errors import BadHook, UsageError, nearest
 from ..matching import Condition, compile_rule
+from ..matching.declared_tools import KINDS, DeclaredTool
 from ..matching.grades import GRADES, Grade
-from ..model import Outcome, strictest
+from ..model import strictest
 from ..records import Record
 
-__all__ = ["KINDS", "MODES", "RuleAnswer", "Rules", "Verdict", "judge", "kind_of", "merge_rules", "mode_of"]
+__all__ = ["MODES", "By", "HooksSaid", "RuleAnswer", "Rules", "Verdict", "judge", "kind_of", "merge_rules", "mode_of"]
 
 MODES = ("default", "acceptEdits", "plan", "bypass")
-KINDS = ("read", "edit", "run")
 _MODE_SPELLINGS = {"bypassPermissions": "bypass"}
 
 _READS = frozenset(["Read", "Glob", "Grep", "LS", "NotebookRead"])
 _EDITS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 
 
+By = Literal["person", "rule", "mode", "hook", "default", "nobody"]
+"""Who or what decides about a call."""
+
+
 class Verdict(Record, kw_only=False):
-    """What to do with a call, and why."""
+    """What to do with a call, why, and what says so; nothing does if the call is simply allowed."""
 
     what: Literal["run", "refuse", "ask"]
     reason: str = ""
+    by: By | None = None
+    rule: str = ""
+    place: str = ""
+    """Where the rule is written."""
 
 
 class RuleAnswer(Record, kw_only=False):
@@ -34,6 +42,7 @@ class RuleAnswer(Record, kw_only=False):
     answer: str = ""
     rule: str = ""
     grade: Grade = "certain"
+    place: str = ""
 
     @property
     def reason(self) -> str:
@@ -56,25 +65,43 @@ def mode_of(word: str) -> str:
     return mode
 
 
-def kind_of(tool_name: str, said: str | None = None) -> str:
-    """Return what a tool does: what the host says, or what its name tells; an unknown tool is a ``run``."""
+def kind_of(tool_name: str, said: str | None = None, tool: DeclaredTool | None = None) -> str:
+    """Return what a tool does: what the host says, or its declaration, or its name; an unknown tool is a ``run``.
+
+    A declaration of a project's file cannot make a tool a lesser kind than its name does.
+    """
     if said is not None:
         if said not in KINDS:
             raise UsageError(f"kind: {said!r} is not a kind of tool", hint=", ".join(KINDS))
         return said
-    return "read" if tool_name in _READS else "edit" if tool_name in _EDITS else "run"
+    kind = "read" if tool_name in _READS else "edit" if tool_name in _EDITS else "run"
+    if tool is None:
+        return kind
+    declared = tool.kind or kind_of(tool.name)
+    return max(kind, declared, key=KINDS.index) if "user" in tool.above else declared
 
 
 class Rules:
     """Permission rules: ``{"Bash(git push *)": "ask", "Read": "allow"}``. Of those that match, the strictest wins.
 
     ``harmless`` are calls that run without a question unless a hook or a rule asks. Unlike a rule that allows, they do
-    not overrule a hook that asks.
+    not overrule a hook that asks. ``places`` says where a rule is written, by its text.
     """
 
-    def __init__(self, rules: Mapping[str, str] | None = None, *, harmless: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        rules: Mapping[str, str] | None = None,
+        *,
+        harmless: Iterable[str] = (),
+        places: Mapping[str, str] | None = None,
+    ) -> None:
         self._rules = [(text, answer, _condition(text, answer)) for text, answer in (rules or {}).items()]
-        self._harmless = [_condition(text, "allow") for text in harmless]
+        self._harmless = [(text, _condition(text, "allow")) for text in harmless]
+        self._places = places or {}
+
+    def __repr__(self) -> str:
+        rules = {text: answer for text, answer, _ in self._rules}
+        return f"Rules({rules!r}, harmless={[text for text, _ in self._harmless]!r})"
 
     def __call__(self, call: Mapping[str, Any], *, leaves_out: bool = False) -> RuleAnswer:
         """Return the strictest answer of the rules that match a call, and the rule that gave it.
@@ -90,7 +117,7 @@ class Rules:
                 grade = condition.grade(call)
             if grade is None or (grade == "opaque" and leaves_out):
                 continue
-            ruled = RuleAnswer("ask" if grade == "opaque" else answer, text, grade)
+            ruled = RuleAnswer("ask" if grade == "opaque" else answer, text, grade, self._places.get(text, ""))
             before = found.get(ruled.answer)
             # Of two that deny, the surer one is named. Of two that ask, the less sure one: fewer modes answer it.
             less_sure = 0 if before is None else GRADES.index(grade) - GRADES.index(before.grade)
@@ -103,18 +130,22 @@ class Rules:
 
         Rules that ask keep out nothing if they match the search itself: then it runs because the answer was yes.
         """
-        name, cwd = str(call.get("tool_name")), str(call.get("cwd") or "")
+        names = [str(call[key]) for key in ("tool_name", "host_tool_name") if key in call]
         found = [
-            condition.files(name, cwd)
+            condition.files(name, str(call.get("cwd") or ""))
             for _, answer, condition in self._rules
+            for name in names
             if answer == "deny" or (answer == "ask" and condition.grade(call) not in ("certain", "possible"))
         ]
         tests = [test for test in found if test is not None]
         return lambda path: any(test(path) for test in tests)
 
-    def is_harmless(self, call: Mapping[str, Any]) -> bool:
-        """Say whether a call may run that no hook and no rule decided about."""
-        return any(_covers(condition, call) for condition in self._harmless)
+    def harmless(self, call: Mapping[str, Any]) -> RuleAnswer:
+        """Return the rule by which a call may run that no hook and no other rule decided about, if there is one."""
+        for text, condition in self._harmless:
+            if _covers(condition, call):
+                return RuleAnswer("allow", text, place=self._places.get(text, ""))
+        return RuleAnswer()
 
 
 def _covers(condition: Condition, call: Mapping[str, Any]) -> bool:
@@ -141,8 +172,24 @@ def _condition(text: str, answer: str) -> Condition:
         raise UsageError(f"rules: {error.problem.what}", hint=error.problem.hint) from None
 
 
+class HooksSaid(Protocol):
+    """What ``judge`` reads of an outcome."""
+
+    @property
+    def decision(self) -> str:
+        """The strictest decision of the hooks."""
+
+    @property
+    def reason(self) -> str:
+        """Why."""
+
+    @property
+    def granted(self) -> bool:
+        """Whether a hook granted the call."""
+
+
 def judge(
-    outcome: Outcome,
+    outcome: HooksSaid,
     call: Mapping[str, Any],
     *,
     rules: Rules,
@@ -152,18 +199,32 @@ def judge(
     leaves_out: bool = False,
 ) -> Verdict:
     """Return what to do with a call after its hooks ran. A deny of a hook or a rule holds in every mode."""
+    if call.get("problem"):
+        return Verdict("refuse", call["problem"], "nobody")
     ruled = rules(call, leaves_out=leaves_out)
-    if outcome.denied:
-        return Verdict("refuse", outcome.reason or "denied by a hook")
+    if outcome.decision == "deny":
+        return Verdict("refuse", outcome.reason or "denied by a hook", "hook")
     if ruled.answer == "deny":
-        return Verdict("refuse", ruled.reason)
+        return Verdict("refuse", ruled.reason, "rule", ruled.rule, ruled.place)
     if mode == "plan" and kind != "read":
-        return Verdict("refuse", "only tools that read may run in plan mode")
+        return Verdict("refuse", "only tools that read may run in plan mode", "mode")
     asked = outcome.decision == "ask"
-    if not asked and ruled.answer != "ask" and (outcome.granted or default == "allow" or rules.is_harmless(call)):
-        return Verdict("run")
+    if not asked and ruled.answer != "ask":
+        if default == "allow":
+            return _RUN
+        if outcome.granted:
+            return Verdict("run", outcome.reason, "hook")
+        if ruled.answer != "allow":
+            ruled = rules.harmless(call)
     # A call that cannot be read may be more than an edit.
     is_edit = kind == "edit" and ruled.grade != "opaque"
-    if ruled.answer == "allow" or mode == "bypass" or (mode == "acceptEdits" and is_edit):
-        return Verdict("run")
-    return Verdict("ask", outcome.reason if asked else ruled.reason)
+    if ruled.answer == "allow":
+        return Verdict("run", "", "rule", ruled.rule, ruled.place)
+    reason = outcome.reason if asked else ruled.reason
+    if mode == "bypass" or (mode == "acceptEdits" and is_edit):
+        return Verdict("run", reason, "mode", ruled.rule, ruled.place)
+    by: By = "hook" if asked else "rule" if ruled.rule else "default"
+    return Verdict("ask", reason, by, ruled.rule, ruled.place)
+
+
+_RUN = Verdict("run")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..records import Record
+from .permission import By
 
 __all__ = ["PermissionAnswer", "PermissionCache"]
 
@@ -21,10 +22,15 @@ class PermissionAnswer(Record, kw_only=False):
     changed: Any = None
     final: bool = True
     """Whether the answer is kept; False where the question could not be asked."""
+    by: By = "person"
+    hook: str = ""
+    place: str = ""
+    asked_at: float | None = None
+    answered_at: float | None = None
 
 
 class PermissionCache:
-    """Answers by call id, tool and input. An answer holds as long as the hooks stay the same."""
+    """Answers by call id, tool and input. An answer holds as long as the hooks and rules stay the same."""
 
     def __init__(self, hook_set: Callable[[], object]) -> None:
         self._hook_set = hook_set
@@ -32,17 +38,17 @@ class PermissionCache:
 
     @property
     def hook_set(self) -> object:
-        """The current hooks; read before a question is asked."""
+        """The hooks and rules that judge a call now; read before a question is asked."""
         return self._hook_set()
 
     def recall(self, call_id: str, tool: str, given: Any) -> PermissionAnswer | None:
         """Return the answer to a question, if it still holds."""
         key = _key(call_id, tool, given)
         hooks, answer = self._answers.get(key, (None, None)) if key else (None, None)
-        return answer if hooks is self._hook_set() else None
+        return answer if answer is not None and hooks == self._hook_set() else None
 
     def remember(self, call_id: str, tool: str, given: Any, answer: PermissionAnswer, hook_set: object) -> None:
-        """Keep an answer that was given while these hooks were registered."""
+        """Keep an answer that was given while these hooks and rules held."""
         key = _key(call_id, tool, given)
         if key is None or not answer.final:
             return

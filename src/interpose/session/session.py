@@ -5,20 +5,33 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self, cast
+from weakref import WeakSet
 
 from ..errors import UsageError
 from ..faults import log, type_name
 from ..ids import new_id
-from ..model import Outcome, field_of, hooks_ran
+from ..matching.declared_tools import DeclaredTool
+from ..model import Hook, Outcome, field_of, hooks_ran
+from ..permission_record import Permission
+from ..person.agents import register_this_process
 from .answers import Answer
-from .backends import AsyncBackend, Backend, HookEngine
-from .calls import Call
+from .asked_calls import AskedCalls
+from .backends import AsyncBackend, AsyncFunction, Backend, HookEngine
+from .calls import BegunTool
 from .configured_rules import ConfiguredRules
-from .options import Approver, Renamed, reads_old_names
+from .messages import BegunMessage
+from .options import Approver, Renamed, check_fields, reads_old_names
 from .permission import Rules, mode_of
 from .permission_cache import PermissionCache
+from .results import text_of
+from .subagents import BegunAgent, run_agent
 from .turn_state import TurnState
+
+if TYPE_CHECKING:
+    from .sync_session import SyncSession
 
 __all__ = ["Session"]
 
@@ -30,6 +43,7 @@ _CONTINUE = "Go on."
 MAIN = "main"
 """The default agent id. Without an id, the hooks of every scope would apply."""
 
+_NOT_GIVEN: Any = object()
 _STATES = {"new": "has not begun", "running": "has begun already", "over": "is over"}
 
 
@@ -67,6 +81,7 @@ class Session:
         env_file: str | os.PathLike[str] | None = None,
         max_continues: int = MAX_CONTINUES,
         on_outcome: Callable[[Outcome], object] | None = None,
+        view: Callable[[Any], Any] | None = None,
         backend: Backend | None = None,
         parent: Session | None = None,
     ) -> None:
@@ -94,12 +109,21 @@ class Session:
         self.env_file = env_file
         self.max_continues = max_continues
         self.on_outcome = on_outcome
+        self.view = view
         self.phase_now = ""
         self._parent = parent
         self._continues = 0
         self._stopped = False
         self._turn = TurnState()
-        self._permission_cache = PermissionCache(lambda: engine.engine.registry.snapshot)
+        self._permission_cache = PermissionCache(lambda: (self.rules, self._hook_set()))
+        self._asked = AskedCalls()
+        self._roles: dict[str, tuple[str, AbstractContextManager[object] | None]] = {}
+        """The agents that the session has acted as: the id of each, and its scope."""
+        self._open: WeakSet[Any] = WeakSet()
+        """What was begun and not ended, unless the host has dropped it."""
+        self._called: set[BegunTool] = set()
+        """The calls for which the session waits for a function of the host."""
+        self._used_at = monotonic()
         self._state = "new" if parent is None else "running"
         self._active_agents: set[str] = {self.agent_id} if parent is None else parent._active_agents
         """The agents that are running in the whole session."""
@@ -129,6 +153,7 @@ class Session:
         if self._state != "new":
             raise UsageError(f"this session {_STATES[self._state]}", hint="a session is started once")
         self._state = "running"
+        register_this_process()
         self.source = source or self.source
         outcomes = [await self._fire("SessionStart", source=self.source, **self._start_fields())]
         if self.source == "startup":
@@ -145,7 +170,11 @@ class Session:
             return None
         fields = self._common()
         self._state = "over"  # before the first await: it ends once, and nothing starts meanwhile
-        return self._answer(await self._handle(self._backend.fire_shielded("SessionEnd", **fields, reason=reason)))
+        self._asked.clear()
+        try:
+            return self._answer(await self._handle(self._backend.fire_shielded("SessionEnd", **fields, reason=reason)))
+        finally:
+            self.leave_roles()
 
     async def __aenter__(self) -> Self:
         is_new = self._state == "new"
@@ -175,41 +204,67 @@ class Session:
     async def message(
         self,
         prompt: str,
-        send: Callable[[str, str], Any],
+        send: Callable[..., Any],
         *,
         system: str = "",
         model: str | None = None,
         text: Callable[[Any], str] = str,
         usage: Callable[[Any], Mapping[str, Any]] | None = None,
         with_context: bool = True,
+        messages: Sequence[Any] | None = None,
+        tools: Sequence[Any] | None = None,
+        tool_calls: Callable[[Any], Sequence[Any]] | None = None,
     ) -> Answer:
         """Call the model: pre:message, ``send(prompt, system)``, post:message.
 
         The pending context is appended to ``system``; with ``with_context=False`` it is kept for another call, such as
         when the model only writes a summary. ``text`` returns the text of what ``send`` returned, which is the answer's
         ``raw``; the answer's ``content`` is that text after hooks have changed it. ``usage`` returns how many tokens it
-        has used, such as ``{"input_tokens": 900, "output_tokens": 50}``, for post:message.
+        has used, such as ``{"input_tokens": 900, "output_tokens": 50}``, and ``tool_calls`` the calls that the model
+        wants to make, for post:message. ``messages`` is the conversation, for hooks. With ``tools``, hooks can hide
+        tools, and ``send(prompt, system, tools)`` gets those that are left.
         """
-        if halted := self._halted_answer():
-            return halted
-        named = {"model": model or self.model} if model or self.model else {}
-        before = await self._fire("pre:message", prompt=prompt, **named)
-        if not before.allowed:
-            return self._answer(before)
-        pending = self._take_pending() if with_context else []
-        try:
-            raw = await self._backend.call(send, before.prompt, _with_context(system, pending))
-        except BaseException:
-            self._turn.put_back(pending)
-            raise
-        used = {"usage": dict(usage(raw))} if usage is not None else {}
-        after = await self._fire("post:message", prompt=before.prompt, output=text(raw), **named, **used)
-        return Answer(
-            ok=True, content=after.output, raw=raw, input=before.prompt, outcome=before, outcomes=(before, after)
+        call = await self.begin_message(
+            prompt, system=system, model=model, with_context=with_context, messages=messages, tools=tools
         )
+        if call.state != "run":
+            return cast("Answer", call.answer)
+        try:
+            given = (call.prompt, call.system) if tools is None else (call.prompt, call.system, call.tools)
+            raw = await self._backend.call(send, *given)
+        except BaseException as error:
+            await call.failed(error)
+            raise
+        return await call.done(
+            raw, text=text(raw), usage=usage(raw) if usage is not None else None,
+            tool_calls=tool_calls(raw) if tool_calls is not None else None,
+        )  # fmt: skip
+
+    async def begin_message(
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        model: str | None = None,
+        with_context: bool = True,
+        messages: Sequence[Any] | None = None,
+        tools: Sequence[Any] | None = None,
+    ) -> BegunMessage:
+        """Begin a model call that the host makes itself: pre:message. Takes what ``message`` takes.
+
+        ``state`` of what is returned says whether the call may be made; ``done`` or ``failed`` ends it.
+        """
+        fields: dict[str, Any] = {"model": model or self.model} if model or self.model else {}
+        if messages is not None:
+            fields["messages"] = self._view_or_text(list(messages))
+        call = BegunMessage(self, prompt, fields, tools)
+        await call.begin(system, with_context)
+        self._open.add(call)
+        return call
 
     async def tool(
         self,
+        /,
         name: str,
         input: Any,
         run: Callable[[Any], Any],
@@ -218,20 +273,107 @@ class Session:
         schema: Mapping[str, Any] | None = None,
         kind: str | None = None,
         leaves_out: bool = False,
+        failed: Callable[[Any], object] | None = None,
+        **fields: Any,
     ) -> Answer:
         """Make a tool call: PreToolUse, permission, ``run(input)``, PostToolUse or PostToolUseFailure.
 
         An input that hooks changed must match ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
         ``run``), for the permission modes; without it the names of common tools are known. ``leaves_out`` promises that
         a search returns no file for which ``left_out`` is true: then rules do not ask about a search that is wider.
+        ``failed`` says of a result whether it is an error: True, or the text of the error. Other keywords are fields of
+        the call's events, such as ``mcp_server``.
         """
+        call = await self._begin_tool(name, input, tool_use_id, schema, kind, leaves_out, fields)
+        if call.state != "run":
+            return cast("Answer", call.answer)
+        self._called.add(call)
+        try:
+            raw = await self._backend.call(run, call.input)
+        except AsyncFunction:
+            raise
+        except Exception as error:
+            return await call.failed(error)
+        except BaseException as error:
+            # A session that has ended fires no more events; the interruption is raised in any case.
+            if not isinstance(error, GeneratorExit) and self._state == "running":
+                await call.failed(error)
+            raise
+        finally:
+            self._called.discard(call)
+        if failed is not None and (wrong := failed(raw)):
+            return await call.failed(wrong if isinstance(wrong, str) else text_of(raw), result=raw)
+        return await call.done(raw)
+
+    async def begin_tool(
+        self,
+        name: str,
+        input: Any,
+        *,
+        id: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        leaves_out: bool = False,
+        **fields: Any,
+    ) -> BegunTool:
+        """Begin a tool call that the host runs itself: PreToolUse and permission. Takes what ``tool`` takes.
+
+        ``state`` of what is returned says whether the call may run; ``done`` or ``failed`` ends it. A call that is
+        asked about (``approver=later``) and begun again, with the same id, input and hooks, is the same call.
+        """
+        call = await self._begin_tool(name, input, id, schema, kind, leaves_out, fields)
+        self._open.add(call)
+        return call
+
+    async def resume(
+        self, pending: Mapping[str, Any], *, input: Any = _NOT_GIVEN, schema: Mapping[str, Any] | None = None
+    ) -> BegunTool:
+        """Go on with a call that was asked about and written down with ``to_dict``, also in another process.
+
+        No event is fired, and the question is open again. ``input`` is the input that the host has for the call now.
+        CallChanged is raised if the text, the input, the session, the hooks or the configuration has changed since:
+        then the call has to be begun again.
+        """
+        from .pending import resume_call
+
+        return await resume_call(self, pending, () if input is _NOT_GIVEN else (input,), schema)
+
+    async def _begin_tool(
+        self,
+        name: str,
+        input: Any,
+        id: str | None,
+        schema: Mapping[str, Any] | None,
+        kind: str | None,
+        leaves_out: bool,
+        fields: dict[str, Any],
+    ) -> BegunTool:
+        if fields:
+            check_fields(fields, "schema", "kind", "leaves_out", "failed")
+        call = BegunTool(self, name, input, id or new_id(), schema, kind, leaves_out, fields)
         if halted := self._halted_answer():
-            return halted
-        return await Call(self, name, input, tool_use_id or new_id(), schema, kind, leaves_out).make(run)
+            await call.halt(halted)
+        elif id is None or (known := self._asked.find(call)) is None:
+            await call.begin()
+        else:
+            known.move_to(self)
+            return known
+        return call
 
     def left_out(self, name: str, input: Any) -> Callable[[str], bool]:
         """Return a function that says whether rules keep a file, by its absolute path, out of a search's result."""
-        return self.rules.left_out({"tool_name": name, "tool_input": input, "cwd": self.cwd})
+        return self.rules.left_out(self._call_for_rules(name, input))
+
+    def _declared(self, name: str) -> DeclaredTool | None:
+        """Return what is declared about a tool of the host, if anything is."""
+        tools = self._engine.engine.tools
+        return None if tools is None else tools.find(name)
+
+    def _call_for_rules(self, name: str, input: Any) -> dict[str, Any]:
+        """Return a call as permission rules see it; that of a declared tool has the declared names."""
+        tools = self._engine.engine.tools
+        call = {"tool_name": name, "tool_input": input} if tools is None else tools.call(name, input)
+        return {**call, "cwd": self.cwd}
 
     async def stop(self, last_assistant_message: str = "") -> Answer:
         """Ask whether the agent may stop: Stop, or SubagentStop. With ``keep_going`` it must be told ``content``."""
@@ -269,13 +411,68 @@ class Session:
         call ``stop``, that is done when it returns, and it runs again with another ``prompt`` if it must continue.
         ``hooks`` apply to it alone, as in ``register_scoped``; locked hooks of this agent apply to it too.
         """
-        from .subagents import spawn
+        call = await self.begin_agent(
+            agent, config=config, agent_id=agent_id, hooks=hooks, transcript_path=transcript_path
+        )
+        return await run_agent(call, run)
 
+    async def begin_agent(
+        self,
+        agent: str,
+        *,
+        config: Mapping[str, Any] | None = None,
+        agent_id: str | None = None,
+        hooks: Mapping[str, Any] | None = None,
+        transcript_path: str | os.PathLike[str] = "",
+    ) -> BegunAgent:
+        """Begin a subagent that the host runs itself: pre:agent:spawn and SubagentStart. Takes what ``spawn`` takes.
+
+        ``state`` of what is returned says whether it may run; ``session`` is its session. ``done`` or ``failed`` ends
+        it.
+        """
+        call = BegunAgent(self, agent, agent_id, dict(config or {}))
+        await call.begin(dict(hooks or {}), os.fspath(transcript_path))
+        self._open.add(call)
+        return call
+
+    async def handoff(self, to_agent: str, *, config: Mapping[str, Any] | None = None) -> Answer:
+        """Hand over to another agent: pre:agent:handoff. If it is allowed, the session acts as that agent.
+
+        ``config`` is what is handed over; the answer's ``content`` is what hooks have made of it.
+        """
         if halted := self._halted_answer():
             return halted
-        return await spawn(
-            self, agent, run, dict(config or {}), agent_id, dict(hooks or {}), os.fspath(transcript_path)
-        )
+        agent = self.agent_type or self.agent_id
+        before = await self._fire("pre:agent:handoff", agent=agent, to_agent=to_agent, config=dict(config or {}))
+        if not before.allowed:
+            return self._answer(before)
+        self.act_as(to_agent)
+        return self._answer(before, content=before.config, input=before.config)
+
+    def act_as(self, agent: str) -> None:
+        """Act as another agent from now on: hooks that a configuration has for it apply, under an id of its own.
+
+        Locked hooks of the agents that this session has acted as still apply.
+        """
+        if not isinstance(agent, str) or not agent:
+            raise UsageError(f"an agent is named by text, not {type(agent).__name__}", hint="pass its name")
+        self._common()  # raises if the session is not running
+        self._roles.setdefault(self.agent_type or self.agent_id, (self.agent_id, None))
+        if agent not in self._roles:
+            agent_id = f"{agent}-{new_id()[:8]}"
+            scope = self._engine.scope(agent_id, {}, parent=self.agent_id, like=agent)
+            scope.__enter__()
+            self._roles[agent] = (agent_id, scope)
+            self._active_agents.add(agent_id)
+        self.agent_id, self.agent_type = self._roles[agent][0], agent
+
+    def leave_roles(self) -> None:
+        """Remove the scopes of the agents that the session has acted as."""
+        roles, self._roles = self._roles, {}
+        for agent_id, scope in roles.values():
+            if scope is not None:
+                self._active_agents.discard(agent_id)
+                scope.__exit__(None, None, None)
 
     async def compact(
         self, compactor: Callable[[str | None], Any], *, trigger: str = "auto", custom_instructions: str | None = None
@@ -331,7 +528,52 @@ class Session:
         """Report that a task is done: TaskCompleted. If it is denied, the task is not done yet."""
         return self._answer(await self._fire("TaskCompleted", task_id=task_id, task_subject=task_subject, **fields))
 
+    # For hosts that do something of their own.
+
+    async def fire(self, event: str, /, **fields: Any) -> Outcome:
+        """Fire any event with the session's fields; context, messages and a halt are taken from its outcome."""
+        if taken := sorted(fields.keys() & self._common().keys()):
+            raise UsageError(f"{', '.join(taken)}: the session sets this itself", hint="leave it out")
+        return await self._fire(event, **fields)
+
+    def take_context(self) -> list[str]:
+        """Return the context for the next model call and clear it: for a host that sends it by itself."""
+        return self._take_pending()
+
+    def clear_halt(self) -> str:
+        """Go on with a turn that a hook has ended; return why it was ended. A prompt does so too."""
+        return self._turn.resume()[0]
+
+    @property
+    def blocking(self) -> SyncSession:
+        """The same session for code without an event loop, such as another thread: its methods block."""
+        from .sync_session import SyncSession
+
+        return SyncSession.of(self)
+
     # State between firings.
+
+    @property
+    def state(self) -> str:
+        """``new``, ``running`` or ``over``."""
+        return self._state
+
+    @property
+    def used_at(self) -> float:
+        """When the session last fired an event, on the clock of ``time.monotonic``."""
+        return self._used_at
+
+    def touch(self) -> None:
+        """Count as used now."""
+        self._used_at = monotonic()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an action of the session is under way: a function that it called, or a call that may run."""
+        try:
+            return bool(self._called) or any(call.state == "run" for call in self._open)
+        except RuntimeError:  # another thread begins or ends a call at this moment
+            return True
 
     @property
     def halted(self) -> str:
@@ -354,6 +596,18 @@ class Session:
         for text in messages:
             self._show(text)
 
+    # What hooks see.
+
+    def _view_or_text(self, value: Any) -> Any:
+        """Return what hooks see of a value that was made by a tool or the model; its text if it cannot be shown."""
+        if self.view is None:
+            return value
+        try:
+            return self.view(value)
+        except Exception as error:
+            log("warning", "hooks see a value as text: %s", error)
+            return text_of(value)
+
     # Firing.
 
     async def _fire(self, event: str, /, **fields: Any) -> Outcome:
@@ -372,6 +626,33 @@ class Session:
                 self._show(text)
         return outcome
 
+    async def _record_permission(self, permission: Permission) -> str:
+        """Give a decision to traces and to the recorder; return why it is lost, if the record is required."""
+        engine = self._engine.engine
+        for listener in engine.listeners:
+            tell = getattr(listener, "permission_decided", None)
+            if tell is not None:
+                tell(permission)
+        record = getattr(engine.recorder, "record_permission", None)
+        if record is None:
+            return ""
+        try:
+            waiting = record(permission)
+            if waiting is not None:
+                await self._backend.wait(waiting)
+        except Exception as error:
+            log("error", "a permission is not in the record: %s", type_name(error))
+            lost = f"the permission could not be recorded: {type_name(error)}"
+            return lost if getattr(engine.recorder, "required", False) else ""
+        return ""
+
+    def _hook_set(self) -> tuple[Hook, ...]:
+        """Return the hooks that judge a tool call of this agent."""
+        snapshot = self._engine.engine.registry.snapshot
+        return tuple(
+            hook for event in ("PreToolUse", "PermissionRequest") for hook in snapshot.for_firing(event, self.agent_id)
+        )
+
     def _show(self, text: str) -> None:
         """Show a text to the person; a failure is logged and does not end the agent."""
         try:
@@ -383,6 +664,7 @@ class Session:
         if self._state != "running":
             hint = "a subagent's ends with its loop" if self._parent else "use it inside `with` or `async with`"
             raise UsageError(f"this session {_STATES[self._state]}", hint=hint)
+        self._used_at = monotonic()
         mode = "bypassPermissions" if self.mode == "bypass" else self.mode
         fields: dict[str, Any] = {
             "session_id": self.session_id, "cwd": self.cwd, "transcript_path": self.transcript_path,
@@ -413,8 +695,3 @@ class Session:
             reason = decisive.reason or f"{decisive.event} was refused by a hook"
             parts = {"content": reason, "reason": reason, "denied": True}
         return Answer(ok=decisive.allowed, outcome=decisive, outcomes=(decisive, *more), **parts)
-
-
-def _with_context(system: str, pending: list[str]) -> str:
-    """Return a system prompt with the pending context after it, separated by a blank line."""
-    return "\n\n".join(part for part in (system, "\n".join(pending)) if part)

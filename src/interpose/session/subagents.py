@@ -1,46 +1,176 @@
-"""Spawning a subagent: its events, the hooks of its own, and whether it may stop."""
+"""A subagent in two halves: its events, the hooks of its own, and whether it may stop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import UsageError
 from ..ids import new_id
 from ..model import Outcome
 from .answers import Answer
 from .backends import AsyncFunction
-from .calls import error_text
+from .results import error_text
 
 if TYPE_CHECKING:
     from .session import Session
 
-__all__ = ["spawn"]
+__all__ = ["BegunAgent", "run_agent"]
 
 
-async def spawn(
-    session: Session,
-    agent: str,
-    run: Callable[[Any, dict[str, Any]], Any],
-    config: dict[str, Any],
-    agent_id: str | None,
-    hooks: dict[str, Any],
-    transcript_path: str,
-) -> Answer:
-    """Fire the events of a subagent in their order, and run it if it is allowed."""
-    agent_id = agent_id or f"{agent}-{new_id()[:8]}"
-    if agent_id in session._active_agents:
-        raise UsageError(f"agent_id: {agent_id} is running already", hint="hooks are scoped by it; leave it out")
-    session._active_agents.add(agent_id)
+class BegunAgent:
+    """A subagent that has begun: ``session.begin_agent()`` returns it.
+
+    ``state`` is ``run`` or ``denied``. A subagent that may run is run by the host with ``config``, in ``session``, its
+    own session, and ended with ``done`` or ``failed``. Its hooks are removed then, or when it is dropped.
+    """
+
+    __slots__ = ("__weakref__", "_first", "_outcomes", "_parent", "_scope", "agent", "agent_id", "answer", "config",
+                 "reason", "session", "state")  # fmt: skip
+
+    def __init__(self, parent: Session, agent: str, agent_id: str | None, config: dict[str, Any]) -> None:
+        self.agent = agent
+        self.agent_id = agent_id or f"{agent}-{new_id()[:8]}"
+        self.config = config
+        """What it is run with, after hooks changed it."""
+        self.state: Literal["deciding", "run", "denied", "done"] = "deciding"
+        self.session: Session | None = None
+        self.reason = ""
+        self.answer: Answer | None = None
+        """Why it does not run, or what became of it."""
+        self._first = config
+        self._parent = parent
+        self._outcomes: list[Outcome] = []
+        self._scope: AbstractContextManager[object] | None = None
+
+    async def begin(self, hooks: dict[str, Any], transcript_path: str) -> None:
+        """Fire pre:agent:spawn; register the hooks of its own, and fire SubagentStart."""
+        parent = self._parent
+        if halted := parent._halted_answer():
+            self.state, self.reason, self.answer = "denied", halted.reason, halted
+            return
+        if self.agent_id in parent._active_agents:
+            raise UsageError(
+                f"agent_id: {self.agent_id} is running already", hint="hooks are scoped by it; leave it out"
+            )
+        parent._active_agents.add(self.agent_id)
+        try:
+            before = await parent._fire("pre:agent:spawn", agent=self.agent, config=self.config)
+            self._outcomes.append(before)
+            if not before.allowed:
+                self.answer = parent._answer(before)
+                self.reason = self.answer.reason
+                self._release("denied")
+                return
+            self.config = self._first = dict(before.config)
+            parent._take_background_output()  # it is for this agent, not for the subagent
+            self.session = _child(parent, self.agent, self.agent_id, transcript_path)
+            # A scope even without hooks: those of its agent type apply, and the locked ones of its parent.
+            scope = parent._engine.scope(self.agent_id, hooks, parent=parent.agent_id, like=self.agent)
+            scope.__enter__()
+            self._scope = scope
+            self.state = "run"
+            self._outcomes.append(await self.session._fire("SubagentStart"))
+        except BaseException:
+            self._release("done")
+            raise
+
+    async def done(self, result: Any) -> Answer:
+        """Tell what the subagent returned: SubagentStop, unless it was stopped, and post:agent:complete.
+
+        If a hook keeps it going, ``keep_going`` of the answer is true and it still runs: the host runs it again with
+        ``config``, whose ``prompt`` is what it is told.
+        """
+        session = self._running()
+        if not session._stopped:
+            stop = await session.stop(result if isinstance(result, str) else "")
+            self._outcomes.append(stop.outcome)
+            if stop.keep_going:
+                self.config = {**self.config, "prompt": stop.content}
+                return self._parent._answer(
+                    *self._outcomes, content=stop.content, keep_going=True, raw=result, input=self._first
+                )
+        await self._complete(result)
+        self.answer = self._parent._answer(*self._outcomes, content=result, raw=result, input=self._first)
+        return self.answer
+
+    async def failed(self, error: BaseException | str) -> Answer:
+        """Tell that the subagent failed or was interrupted: SubagentStop and post:agent:complete."""
+        self._running()
+        interrupted = isinstance(error, BaseException) and not isinstance(error, Exception)
+        why = "interrupted" if interrupted else error_text(error)
+        await self._complete({"error": why})
+        reason = f"{self.agent} failed: {why}"
+        self.answer = Answer(
+            ok=False, content=reason, reason=reason, error=error if isinstance(error, BaseException) else None,
+            outcome=self._outcomes[0], outcomes=tuple(self._outcomes), input=self._first,
+        )  # fmt: skip
+        return self.answer
+
+    def close(self) -> None:
+        """End the subagent without an event: it was not run after all."""
+        self._release("done")
+
+    def _running(self) -> Session:
+        if self.state != "run" or self.session is None:
+            hint = (
+                f"it was denied: {self.reason}" if self.state == "denied" else "done() or failed() was called already"
+            )
+            raise UsageError(f"the subagent {self.agent_id} is {self.state}", hint=hint)
+        return self.session
+
+    async def _complete(self, result: Any) -> None:
+        session, parent = self._running(), self._parent
+        try:
+            if not session._stopped:  # it failed before ``stop`` was called
+                self._outcomes.append(await session._fire_shielded(
+                    "SubagentStop", stop_hook_active=session._continues > 0,
+                    agent_transcript_path=session.transcript_path,
+                ))  # fmt: skip
+            shown = parent._view_or_text(result)
+            self._outcomes.append(await parent._fire_shielded("post:agent:complete", agent=self.agent, result=shown))
+        finally:
+            self._release("done")
+
+    def _release(self, state: Literal["denied", "done"]) -> None:
+        """Remove its hooks; its session must not act without them."""
+        self.state = state
+        scope, self._scope = self._scope, None
+        self._parent._active_agents.discard(self.agent_id)
+        if self.session is not None:
+            self.session._state = "over"
+            self.session.leave_roles()
+        if scope is not None:
+            scope.__exit__(None, None, None)
+
+    def __del__(self) -> None:
+        if self.state == "run":  # it was dropped
+            self._release("done")
+
+
+async def run_agent(call: BegunAgent, run: Callable[[Any, dict[str, Any]], Any]) -> Answer:
+    """Run a subagent that has begun until it may stop. If its loop did not call ``stop``, that is done here."""
+    if call.state != "run":
+        return cast("Answer", call.answer)
+    session = cast("Session", call.session)
     try:
-        before = await session._fire("pre:agent:spawn", agent=agent, config=config)
-        if not before.allowed:
-            return session._answer(before)
-        session._take_background_output()  # it is for this agent, not for the subagent
-        subagent = _Subagent(session, agent, _child(session, agent, agent_id, transcript_path), before)
-        return await subagent.run_with(hooks, run, dict(before.config))
+        while True:
+            session._stopped = False
+            answer = await call.done(await session._backend.call(run, session._wrap(session), call.config))
+            if not answer.keep_going:
+                return answer
+    except AsyncFunction:
+        raise
+    except Exception as error:
+        return await call.failed(error)
+    except BaseException as error:
+        if not isinstance(error, GeneratorExit) and call._parent._state == "running" and call.state == "run":
+            await call.failed(error)
+        raise
     finally:
-        session._active_agents.discard(agent_id)
+        if call.state == "run":
+            call.close()
 
 
 def _child(session: Session, agent: str, agent_id: str, transcript_path: str) -> Session:
@@ -50,75 +180,8 @@ def _child(session: Session, agent: str, agent_id: str, transcript_path: str) ->
         session._engine, session_id=session.session_id, cwd=session.cwd, agent_id=agent_id, agent_type=agent,
         model=session.model, transcript_path=transcript_path or session.transcript_path, default=session.default,
         mode=session.mode, rules=session._rules, approver=session.approver, show=session.show,
-        max_continues=session.max_continues, on_outcome=session.on_outcome, backend=session._backend, parent=session,
+        max_continues=session.max_continues, on_outcome=session.on_outcome, view=session.view,
+        backend=session._backend, parent=session,
     )  # fmt: skip
     child._wrap = session._wrap
     return child
-
-
-class _Subagent:
-    """One subagent while it runs, and the outcomes of its events."""
-
-    def __init__(self, parent: Session, agent: str, session: Session, before: Outcome) -> None:
-        self.parent = parent
-        self.agent = agent
-        self.session = session
-        self.outcomes = [before]
-
-    async def run_with(
-        self, hooks: dict[str, Any], run: Callable[[Any, dict[str, Any]], Any], config: dict[str, Any]
-    ) -> Answer:
-        """Run it with hooks of its own, which are removed when it ends."""
-        scope, parent = self.session.agent_id, self.parent
-        try:
-            # A scope even without hooks: those of its agent type apply, and the locked ones of its parent.
-            with parent._engine.scope(scope, hooks, parent=parent.agent_id, like=self.agent):
-                return await self._run_events(run, config)
-        finally:
-            self.session._state = "over"  # it must not act without its hooks
-
-    async def _run_events(self, run: Callable[[Any, dict[str, Any]], Any], config: dict[str, Any]) -> Answer:
-        """Run it between its first and its last events, which are fired even if it fails."""
-        before = self.outcomes[0]
-        try:
-            self.outcomes.append(await self.session._fire("SubagentStart"))
-            result = await self._run(run, config)
-        except AsyncFunction:
-            raise
-        except Exception as error:
-            why = error_text(error)
-            await self._complete({"error": why})
-            reason = f"{self.agent} failed: {why}"
-            return Answer(
-                ok=False, content=reason, reason=reason, error=error, outcome=before, outcomes=tuple(self.outcomes),
-                input=config,
-            )  # fmt: skip
-        except BaseException as error:
-            if not isinstance(error, GeneratorExit) and self.parent._state == "running":
-                await self._complete({"error": "interrupted"})
-            raise
-        await self._complete(result)
-        return self.parent._answer(*self.outcomes, content=result, raw=result, input=config)
-
-    async def _run(self, run: Callable[[Any, dict[str, Any]], Any], config: dict[str, Any]) -> Any:
-        """Run it until it may stop. If its loop did not call ``stop``, that is done here."""
-        session = self.session
-        while True:
-            session._stopped = False
-            result = await session._backend.call(run, session._wrap(session), config)
-            if session._stopped:
-                return result
-            stop = await session.stop(result if isinstance(result, str) else "")
-            self.outcomes.append(stop.outcome)
-            if not stop.keep_going:
-                return result
-            config = {**config, "prompt": stop.content}
-
-    async def _complete(self, result: Any) -> None:
-        session = self.session
-        if not session._stopped:  # it failed before ``stop`` was called
-            self.outcomes.append(await session._fire_shielded(
-                "SubagentStop", stop_hook_active=session._continues > 0,
-                agent_transcript_path=session.transcript_path,
-            ))  # fmt: skip
-        self.outcomes.append(await self.parent._fire_shielded("post:agent:complete", agent=self.agent, result=result))

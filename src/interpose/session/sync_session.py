@@ -7,42 +7,117 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from ..driver import drive
 from .backends import HookEngine, SyncBackend
+from .calls import BegunTool
+from .messages import BegunMessage
 from .options import SessionOptions
 from .session import Session
+from .subagents import BegunAgent
 
-__all__ = ["SyncSession"]
+__all__ = ["BlockingAgent", "BlockingMessage", "BlockingTool", "SyncSession"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_I = TypeVar("_I")
 
 
-def _driven(
-    method: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _R]],
-) -> Callable[Concatenate[SyncSession, _P], _R]:
-    """Return a session's coroutine method as a plain method."""
+class _Face:
+    """An object whose coroutine methods are plain methods; all other attributes are those of the object."""
 
-    def call(self: SyncSession, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
-        return drive(method(self._session, *arguments, **keywords))
+    _inner: Any
+
+    def __init__(self, inner: Any) -> None:
+        object.__setattr__(self, "_inner", inner)
+
+    @property
+    def inner(self) -> Any:
+        """The object itself, whose methods are coroutines that never wait."""
+        return self._inner
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._inner!r}>"
+
+
+def _driven(method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, _R]]) -> Callable[Concatenate[Any, _P], _R]:
+    """Return a coroutine method as a plain method."""
+
+    def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        return drive(method(self._inner, *arguments, **keywords))
 
     call.__name__ = method.__name__
     call.__doc__ = method.__doc__
     return call
 
 
-class SyncSession:
-    """A session whose methods block: made by ``hooks.session_sync()``, used with ``with``. Threads may share it."""
+class BlockingTool(_Face):
+    """A tool call that has begun in a session without an event loop: a ``BegunTool`` whose methods block."""
+
+    said = _driven(BegunTool.said)
+    done = _driven(BegunTool.done)
+    failed = _driven(BegunTool.failed)
+
+
+class BlockingMessage(_Face):
+    """A model call that has begun in a session without an event loop: a ``BegunMessage`` whose methods block."""
+
+    done = _driven(BegunMessage.done)
+    failed = _driven(BegunMessage.failed)
+
+
+class BlockingAgent(_Face):
+    """A subagent that has begun in a session without an event loop: a ``BegunAgent`` whose methods block."""
+
+    done = _driven(BegunAgent.done)
+    failed = _driven(BegunAgent.failed)
+
+    @property
+    def session(self) -> SyncSession | None:
+        """The session of the subagent."""
+        child = self._inner.session
+        return None if child is None else SyncSession._around(child)
+
+
+class _BlockingView(Session):
+    """A session as it is used without an event loop. It shares all state with the session that it is a view of."""
+
+    # Slots come before the instance's dictionary, which is that of the other session.
+    __slots__ = ("_backend", "_wrap")
+
+    @classmethod
+    def of(cls, session: Session) -> _BlockingView:
+        """Return the blocking view of a session."""
+        view = cls.__new__(cls)
+        view.__dict__ = session.__dict__
+        view._backend = SyncBackend(session._engine)
+        view._wrap = SyncSession._around
+        return view
+
+
+class SyncSession(_Face):
+    """A session whose methods block: made by ``hooks.session_sync()``, used with ``with``. Threads may share it.
+
+    ``session.blocking`` is one too: another face of the session that it is read from.
+    """
+
+    _inner: Session
 
     def __init__(self, engine: HookEngine, **options: Unpack[SessionOptions]) -> None:
-        object.__setattr__(self, "_session", Session(engine, backend=SyncBackend(engine), **options))
-        self._session._wrap = SyncSession._around
+        super().__init__(_BlockingView.of(Session(engine, **options)))
 
     @classmethod
     def _around(cls, session: Session) -> SyncSession:
         made = cls.__new__(cls)
-        object.__setattr__(made, "_session", session)
+        _Face.__init__(made, session)
         return made
 
-    _session: Session
+    @classmethod
+    def of(cls, session: Session) -> SyncSession:
+        """Return the blocking face of a session."""
+        return cls._around(_BlockingView.of(session))
 
     start = _driven(Session.start)
     end = _driven(Session.end)
@@ -59,23 +134,35 @@ class SyncSession:
     notify = _driven(Session.notify)
     teammate_idle = _driven(Session.teammate_idle)
     task_completed = _driven(Session.task_completed)
+    fire = _driven(Session.fire)
+    handoff = _driven(Session.handoff)
+
+    def begin_tool(self, *arguments: Any, **options: Any) -> BlockingTool:
+        """Begin a tool call that the host runs itself; takes what ``Session.begin_tool`` takes."""
+        return BlockingTool(drive(self._inner.begin_tool(*arguments, **options)))
+
+    def begin_message(self, *arguments: Any, **options: Any) -> BlockingMessage:
+        """Begin a model call that the host makes itself; takes what ``Session.begin_message`` takes."""
+        return BlockingMessage(drive(self._inner.begin_message(*arguments, **options)))
+
+    def begin_agent(self, *arguments: Any, **options: Any) -> BlockingAgent:
+        """Begin a subagent that the host runs itself; takes what ``Session.begin_agent`` takes."""
+        return BlockingAgent(drive(self._inner.begin_agent(*arguments, **options)))
+
+    def resume(self, *arguments: Any, **options: Any) -> BlockingTool:
+        """Go on with a call that was written down; takes what ``Session.resume`` takes."""
+        return BlockingTool(drive(self._inner.resume(*arguments, **options)))
 
     def __enter__(self) -> Self:
-        drive(self._session.__aenter__())
+        drive(self._inner.__aenter__())
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the session: ``halted``, ``pending_context``, ``session_id`` and others."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._session, name)
-
     def __setattr__(self, name: str, value: object) -> None:
         """Set an option of the session, such as its ``mode`` or its ``approver``."""
         # The class first: reading an attribute under its old name warns.
-        if name.startswith("_") or not (hasattr(Session, name) or hasattr(self._session, name)):
+        if name.startswith("_") or not (hasattr(Session, name) or hasattr(self._inner, name)):
             raise AttributeError(f"a session has no {name!r}")
-        setattr(self._session, name, value)
+        setattr(self._inner, name, value)
