@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from . import api, events, keys, options, policies
+from . import api, events, frameworks, keys, options, policies
 
 __all__ = ["DOCS", "PARTS", "for_the_site", "renewed"]
 
@@ -20,6 +20,7 @@ PARTS = {
     "commands": options.commands,
     "events": events.events,
     "fields": events.base_fields,
+    "frameworks": frameworks.frameworks,
     "keys": keys.keys,
     "options": options.options,
     "parameters": policies.common,

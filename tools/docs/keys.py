@@ -58,6 +58,11 @@ def _inner_tables(properties: dict[str, Any]) -> Iterator[str]:
             if "properties" in one:
                 yield f"### Under `{name}:`\n"
                 yield _table(one["properties"])
+            of_each = one.get("additionalProperties") or {}
+            for inner in of_each.get("anyOf", ()):
+                if "properties" in inner:
+                    yield f"### Under each name in `{name}:`\n"
+                    yield _table(inner["properties"])
 
 
 def _table(properties: dict[str, Any], *, python: bool = False) -> str:

@@ -1,0 +1,172 @@
+"""OpenAI Agents SDK: the model of a governed agent, with pre:message, post:message and Stop around its calls."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from time import time
+from typing import Any
+
+from agents import Model, ModelResponse, Usage
+from openai.types.responses import Response, ResponseCompletedEvent, ResponseOutputMessage, ResponseOutputText
+
+from interpose import BegunMessage, BegunTool, Session
+
+from .base import Refused, text_of_blocks
+
+__all__ = ["GovernedModel", "Run", "running"]
+
+_MADE_BY_MODEL = {"function_call", "reasoning", "computer_call", "custom_tool_call", "shell_call", "apply_patch_call"}
+
+
+@dataclass
+class Run:
+    """What belongs to one run of a governed agent."""
+
+    key: str
+    acting: Session | None
+    session: Session
+    begins: bool = False
+    """Whether it began with an input: one that goes on after a pause does not."""
+    model_calls: int = 0
+    calls: dict[str, BegunTool | Refused] = field(default_factory=dict)
+    """What became of the calls that were judged when the framework asked whether they need an approval."""
+    notes: list[str] = field(default_factory=list)
+    """What the model is told with its next call: why a handoff was refused."""
+
+    async def close_calls(self) -> None:
+        """End the calls that were judged and not made: a person has rejected them."""
+        calls, self.calls = self.calls, {}
+        for call in calls.values():
+            if isinstance(call, BegunTool) and call.state == "asked":
+                await call.said(False)
+            elif isinstance(call, BegunTool):
+                call.close()
+
+
+running: ContextVar[Run] = ContextVar("interpose_openai_agents_run")
+"""The run of this task: a model is not told for which run it is called."""
+
+
+class GovernedModel(Model):
+    """A model whose calls pass the hooks. An answer that may not be the last one is followed by another call."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+        self.close = inner.close  # type: ignore[method-assign]
+        self.get_retry_advice = inner.get_retry_advice  # type: ignore[method-assign]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def get_response(self, system_instructions: Any, input: Any, model_settings: Any, tools: Any, *rest: Any,
+                           **more: Any) -> ModelResponse:  # fmt: skip
+        """Return the answer after hooks have seen it."""
+        given, said, usage = input, list[Any](), Usage()
+        while True:
+            call, system, items, left = await _begin(system_instructions, given, tools)
+            if call.state != "run":
+                return ModelResponse(output=[*said, _message(call.reason)], usage=usage, response_id=None)
+            try:
+                response = await self.inner.get_response(system, items, model_settings, left, *rest, **more)
+            except BaseException as error:
+                await call.failed(error)
+                raise
+            usage.add(response.usage)
+            go_on = await _end(call, response.output)
+            if not go_on:
+                response.output[:0], response.usage = said, usage
+                return response
+            said += response.output
+            given, more = _continued(given, response.output, go_on, response.response_id, more)
+
+    async def stream_response(self, system_instructions: Any, input: Any, model_settings: Any, tools: Any, *rest: Any,
+                              **more: Any) -> AsyncIterator[Any]:  # fmt: skip
+        """Yield the events of the answer; hooks see it when it is complete."""
+        given, said, go_on = input, list[Any](), "begin"
+        while go_on:
+            call, system, items, left = await _begin(system_instructions, given, tools)
+            if call.state != "run":
+                yield _completed([*said, _message(call.reason)])
+                return
+            go_on, done = "", []
+            try:
+                async for event in self.inner.stream_response(system, items, model_settings, left, *rest, **more):
+                    if event.type == "response.output_item.done":
+                        done.append(event.item)
+                    if event.type == "response.completed":
+                        output = event.response.output = event.response.output or done  # some send only the items
+                        go_on = await _end(call, output)
+                        if go_on:
+                            said += output
+                            given, more = _continued(given, output, go_on, event.response.id, more)
+                            continue
+                        output[:0] = said
+                    yield event
+            except BaseException as error:
+                if call.state == "run":
+                    await call.failed(error)
+                raise
+
+
+async def _begin(system: str | None, given: Any, tools: list[Any]) -> tuple[BegunMessage, str | None, Any, list[Any]]:
+    """Begin a model call; return it and what is sent: the system prompt, the items and the tools."""
+    run = running.get()
+    run.model_calls += 1
+    await run.close_calls()
+    notes, run.notes = run.notes, []
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+    newest = max((at + 1 for at, one in enumerate(items) if _is_of_model(one)), default=0)
+    prompt = "\n".join(text_of_blocks(one.get("content") or one.get("output") or "") for one in items[newest:])
+    call = await run.session.begin_message(prompt, system="\n\n".join(filter(None, [system, *notes])), tools=tools)
+    if call.state == "run" and call.prompt != prompt:
+        users = [at for at, one in enumerate(items) if at >= newest and "content" in one]
+        for at in users:  # results of tools stay where they are
+            items[at] = {**items[at], "content": call.prompt if at == users[0] else ""}
+        given = items
+    return call, call.system or system, given, call.tools if call.tools is not None else tools
+
+
+async def _end(call: BegunMessage, output: list[Any]) -> str:
+    """End a model call: rewrite its answer, and return what the model is told if it may not stop yet."""
+    texts = [part for one in output if one.type == "message" for part in one.content if part.type == "output_text"]
+    calls = [one for one in output if one.type not in ("message", "reasoning")]
+    answer = await call.done(output, text="".join(part.text for part in texts), tool_calls=calls)
+    if answer.changed and texts:
+        for part in texts:
+            part.text = answer.content if part is texts[0] else ""
+    elif answer.changed:
+        output.append(_message(answer.content))
+    if calls:
+        return ""
+    stop = await running.get().session.stop(str(answer.content))
+    return str(stop.content) if stop.keep_going else ""
+
+
+def _continued(given: Any, output: list[Any], told: str, response_id: Any, more: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the input of the call that follows an answer which may not be the last one."""
+    added = {"role": "user", "content": told}
+    if more.get("conversation_id"):  # the provider has the rest
+        return [added], more
+    if more.get("previous_response_id"):
+        return [added], {**more, "previous_response_id": response_id}
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+    return [*items, *(one.model_dump(exclude_unset=True) for one in output), added], more
+
+
+def _is_of_model(item: Any) -> bool:
+    return item.get("role") == "assistant" or item.get("type") in _MADE_BY_MODEL
+
+
+def _message(text: str) -> ResponseOutputMessage:
+    content = ResponseOutputText(type="output_text", text=text, annotations=[])
+    return ResponseOutputMessage(
+        id="msg_interpose", type="message", role="assistant", status="completed", content=[content]
+    )
+
+
+def _completed(output: list[Any]) -> ResponseCompletedEvent:
+    response = Response(id="resp_interpose", created_at=time(), model="interpose", object="response", output=output,
+                        parallel_tool_calls=False, tool_choice="auto", tools=[])  # fmt: skip
+    return ResponseCompletedEvent(type="response.completed", response=response, sequence_number=0)
