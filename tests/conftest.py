@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.people import somebody, write_program
 from tests.preloaded import Preloaded
 
 # Where the environment forbids Python to write bytecode, every process would rewrite the assertions of every test file
@@ -33,3 +34,22 @@ def quick() -> Iterator[Path]:
     """A folder for PATH in which ``interpose`` starts in a tenth of the time that the installed command takes."""
     with TemporaryDirectory(prefix="interpose-") as folder, Preloaded(Path(folder)) as preloaded:
         yield preloaded.folder
+
+
+@pytest.fixture(scope="session")
+def persons_program() -> Iterator[Path]:
+    """A folder for PATH with the installed command as a person at a terminal has it."""
+    with TemporaryDirectory(prefix="interpose-") as folder:
+        yield write_program(Path(folder))
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person has started this process, as far as Interpose can see."""
+    monkeypatch.setattr("interpose.person.processes.read_processes", somebody)
+
+
+@pytest.fixture(autouse=True)
+def unregistered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions do not write into the state directory of the person who runs the tests that this process is an agent."""
+    monkeypatch.setattr("interpose.person.agents._done", [os.getpid()])

@@ -1,7 +1,8 @@
 """The command line without the time that an interpreter takes to load it: a process that has loaded it forks.
 
 The program ``interpose`` in ``Preloaded.folder`` hands its arguments, environment, working directory, umask and streams
-to that process. A child of it then does what the installed command does, and its status is the program's status.
+to that process. A child of it then does what the installed command does for a person at a terminal, and its status is
+the program's status.
 """
 
 import json
@@ -12,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Self
+
+from tests.people import be_a_person
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
@@ -57,6 +60,7 @@ class Preloaded:
 def serve(address: str) -> None:
     """Fork for every program that asks, until standard input is at its end."""
     load()
+    be_a_person()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen(64)

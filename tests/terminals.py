@@ -1,14 +1,18 @@
 """A command at a real terminal: what is seen there, what is typed, and how it ends."""
 
+import fcntl
 import os
 import re
 import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Self
+
+from tests import people
 
 COMMAND = Path(sys.executable).parent / "interpose"
 _PATIENCE = 60.0
@@ -16,13 +20,19 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
 class Terminal:
-    """A command with a terminal of its own. ``raw`` is all that it wrote there, ``seen`` what a person saw of it."""
+    """A person's command with a terminal of its own. ``raw`` is all that it wrote there, ``seen`` what a person saw.
 
-    def __init__(self, *words: str, environment: dict[str, str], cwd: Path | None = None) -> None:
+    ``program`` is another command, which no person has started unless its processes say so.
+    """
+
+    def __init__(
+        self, *words: str, environment: dict[str, str], cwd: Path | None = None, program: str | Path = ""
+    ) -> None:
         self._ours, theirs = os.openpty()
+        command = [program] if program else [sys.executable, people.__file__]
         self._running = subprocess.Popen(
-            [COMMAND, *words], cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
-            start_new_session=True,
+            [*command, *words], cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
+            start_new_session=True, preexec_fn=_take_terminal,  # noqa: PLW1509 - one call of the system, no lock
         )  # fmt: skip
         os.close(theirs)
         self._written = b""
@@ -75,6 +85,11 @@ class Terminal:
             return False
         self._written += part
         return bool(part)
+
+
+def _take_terminal() -> None:
+    """Make standard input the controlling terminal of this process, which leads a session."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def of_a_project(project: Path, term: str) -> dict[str, str]:

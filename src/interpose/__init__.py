@@ -20,26 +20,41 @@ from .replies import Reply, allow, ask, context, deny, inject, modify
 if _typing.TYPE_CHECKING:
     from .audit.retention import Retention
     from .audit.store import AuditStore
+    from .errors import CallChanged
     from .handlers.processes import ProcessTree, tool_environment
     from .matching.shell import shell_commands
+    from .permission_record import Permission
     from .scripts import Commands
-    from .session import Answer, Question, Session, SessionOptions, SyncSession
+    from .session.answers import Answer, Question
+    from .session.approval import later
+    from .session.calls import BegunTool
+    from .session.json_view import CannotShow, json_view
+    from .session.messages import BegunMessage
+    from .session.options import SessionOptions
+    from .session.session import Session
+    from .session.sessions import Sessions
+    from .session.subagents import BegunAgent
+    from .session.sync_session import BlockingAgent, BlockingMessage, BlockingTool, SyncSession
     from .telemetry import TracingOptions
 
 __version__ = "0.1.0"
 
-__all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "Commands", "ConfigError", "Event", "EventSpec", "Hook",
-           "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError", "LoadOptions", "Outcome",
-           "ProcessTree", "Question", "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions",
-           "SettingOptions", "SyncSession", "TooManyHooks", "TracingOptions", "UnknownEvent", "UnknownHook",
-           "UsageError", "allow", "ask", "context", "deny", "inject", "modify", "shell_commands",
-           "tool_environment"]  # fmt: skip
+__all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "BegunAgent", "BegunMessage", "BegunTool", "BlockingAgent",
+           "BlockingMessage", "BlockingTool", "CallChanged", "CannotShow", "Commands", "ConfigError", "Event",
+           "EventSpec", "Hook", "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError",
+           "LoadOptions", "Outcome", "Permission", "ProcessTree", "Question", "Recorder", "Reply", "Result",
+           "Retention", "Session", "SessionOptions", "Sessions", "SettingOptions", "SyncSession", "TooManyHooks",
+           "TracingOptions", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context", "deny", "inject",
+           "json_view", "later", "modify", "shell_commands", "tool_environment"]  # fmt: skip
 
 _LOADED_WHEN_READ = {
-    "Answer": "session", "AuditStore": "audit.store", "Commands": "scripts", "ProcessTree": "handlers.processes",
-    "Question": "session", "Retention": "audit.retention", "Session": "session", "SessionOptions": "session",
-    "SyncSession": "session", "TracingOptions": "telemetry", "shell_commands": "matching.shell",
-    "tool_environment": "handlers.processes",
+    "Answer": "session", "AuditStore": "audit.store", "BegunAgent": "session", "BegunMessage": "session",
+    "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session", "BlockingTool": "session",
+    "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
+    "Permission": "permission_record", "ProcessTree": "handlers.processes", "Question": "session",
+    "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "Sessions": "session.sessions",
+    "SyncSession": "session", "TracingOptions": "telemetry", "json_view": "session.json_view", "later": "session",
+    "shell_commands": "matching.shell", "tool_environment": "handlers.processes",
 }  # fmt: skip
 
 
@@ -47,9 +62,4 @@ def __getattr__(name: str) -> _typing.Any:
     """Load parts that not every host needs when they are first read."""
     if name in _LOADED_WHEN_READ:
         return getattr(_import_module(f"{__name__}.{_LOADED_WHEN_READ[name]}"), name)
-    if name == "Row":
-        import warnings
-
-        warnings.warn("interpose.Row is called interpose.EventSpec now", DeprecationWarning, stacklevel=2)
-        return EventSpec
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

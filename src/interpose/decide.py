@@ -1,41 +1,21 @@
 """Merge what the hooks said into what the host does. Pure; the strictest decision wins; every wish is accounted for.
 
-``weigh`` says what one reply does at one row; ``merge`` makes a verdict of all of them. A wish that the row does
+``weigh`` says what one reply does at one row; ``merge`` makes one effect of all of them. A wish that the row does
 not grant is kept in ``ignored``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from .event import copied_if_possible, plain_copy
 from .events import EventSpec
-from .model import Hook, HookError, Ignored, Injection, Result, Status, Verdict, strictest
+from .model import Effect, Hook, HookError, Ignored, Injection, Result, Status, strictest
 from .records import Record, made_by, replace
 from .replies import Failure, Reply, clean, is_plain
 
-__all__ = ["Effect", "HookRun", "merge", "on_failure", "only_stricter", "own_reply", "weigh"]
-
-
-class Effect(Record, eq=False, frozen=False):
-    """What one reply does at its row."""
-
-    decision: Literal["deny", "ask", "allow"] | None = None
-    granted: bool = False
-    reason: str = ""
-    changes: dict[str, Any] = made_by(factory=dict)
-    context: list[str] = made_by(factory=list)
-    messages: list[str] = made_by(factory=list)
-    inject: list[Injection] = made_by(factory=list)
-    suppress: bool = False
-    keep_going: bool = False
-    interrupt: bool = False
-    continue_: bool = True
-    stop_reason: str = ""
-    extra: dict[str, Any] = made_by(factory=dict)
-    ignored: list[str] = made_by(factory=list)
-    ends: bool = False
+__all__ = ["HookRun", "merge", "on_failure", "only_stricter", "own_reply", "weigh"]
 
 
 class HookRun(Record, eq=False, kw_only=False, frozen=False):
@@ -58,7 +38,7 @@ class HookRun(Record, eq=False, kw_only=False, frozen=False):
     def result(self) -> Result:
         hook, effect = self.hook, self.effect or Effect()
         return Result(
-            hook.label, hook.type, self.status, effect.decision or "none", effect.reason, self.error, self.duration,
+            hook.label, hook.type, self.status, effect.decision, effect.reason, self.error, self.duration,
             self.round, self.enforced, None if self.reply is None else own_reply(self.reply), hook.source,
             copied_if_possible(dict(self.evidence)),
         )  # fmt: skip
@@ -88,8 +68,8 @@ def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> Effect:
     if reply.messages:
         effect.messages.extend(clean(text) for text in reply.messages if text)
     if reply.suppress:
-        effect.suppress = "suppress" in row.can
-        effect.ignored += [] if effect.suppress else ["suppress"]
+        effect.suppress_output = "suppress" in row.can
+        effect.ignored += [] if effect.suppress_output else ["suppress"]
     if reply.interrupt:
         effect.interrupt = "interrupt" in row.can and effect.decision == "deny"
         effect.ignored += [] if effect.interrupt else ["interrupt"]
@@ -174,7 +154,7 @@ def _weigh_changes(row: EventSpec, reply: Reply, effect: Effect, may_change: boo
 def only_stricter(effect: Effect) -> Effect:
     """Return what counts of an effect in the second round: a deny or an ask; the rest is without effect."""
     wishes = {"allow": effect.granted, "context": effect.context, "inject": effect.inject, "message": effect.messages,
-              "suppress": effect.suppress, "keep going": effect.keep_going}  # fmt: skip
+              "suppress": effect.suppress_output, "keep going": effect.keep_going}  # fmt: skip
     ignored = [*effect.ignored, *(f"{wish} in the second round" for wish, wished in wishes.items() if wished)]
     if effect.decision not in ("deny", "ask"):
         return Effect(ignored=ignored)
@@ -198,8 +178,8 @@ def merge(
     extra: Mapping[str, Any],
     late: Iterable[HookRun] = (),
     as_if_enforced: bool = False,
-) -> Verdict:
-    """Make one verdict of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
+) -> Effect:
+    """Make one effect of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
     said, said_by = Effect(), dict[str, str]()  # what all of them said, and by whom
     ignored = [Ignored(run.hook.label, wish) for run in runs if run.effect for wish in run.effect.ignored]
     counted = [(run.hook.label, run.effect) for run in runs if run.effect and (run.enforced or as_if_enforced)]
@@ -212,33 +192,27 @@ def merge(
         said.messages += effect.messages
         said.inject += effect.inject
         said.granted |= effect.granted
-        said.suppress |= effect.suppress
+        said.suppress_output |= effect.suppress_output
         said.keep_going |= effect.keep_going
         said.interrupt |= effect.interrupt
         if not effect.continue_:
             said.continue_, said.stop_reason = False, said.stop_reason or effect.stop_reason
-    decision = strictest(effect.decision or "none" for _, effect in counted)
-    # The reasons of the hooks that decided, each once.
-    reasons = dict.fromkeys(
-        effect.reason for _, effect in counted
-        if (effect.decision == decision if decision != "none" else effect.keep_going) and effect.reason
-    )  # fmt: skip
+    said.decision = decision = strictest(effect.decision for _, effect in counted)
+    said.granted = said.granted and decision == "allow"
+    decided = [e.reason for _, e in counted if (e.keep_going if decision == "none" else e.decision == decision)]
+    said.reason = "\n".join(filter(None, dict.fromkeys(decided)))  # the reasons of the hooks that decided, each once
     for run in late:
         _add_late(row, run, said, ignored)
-    observed = any(run.effect and not run.enforced for run in runs) and not as_if_enforced
-    return Verdict(
-        decision=decision, reason="\n".join(reasons), granted=said.granted and decision == "allow",
-        context=tuple(said.context), messages=tuple(said.messages), inject=tuple(said.inject), ignored=tuple(ignored),
-        extra={**said.extra, **extra}, suppress_output=said.suppress, keep_going=said.keep_going,
-        continue_=said.continue_, stop_reason=said.stop_reason, interrupt=said.interrupt,
-        shadow=merge(row, runs, extra=extra, as_if_enforced=True) if observed else None,
-    )  # fmt: skip
+    said.ignored, said.extra = ignored, {**said.extra, **extra}
+    if not as_if_enforced and any(run.effect and not run.enforced for run in runs):
+        said.shadow = merge(row, runs, extra=extra, as_if_enforced=True)
+    return said
 
 
 def _add_late(row: EventSpec, run: HookRun, said: Effect, ignored: list[Ignored]) -> None:
     """Add what a background hook of an earlier firing has said since; it decides nothing."""
     effect = run.effect or Effect()
-    wishes = [f"{effect.decision}: a background hook decides nothing"] if effect.decision is not None else []
+    wishes = [f"{effect.decision}: a background hook decides nothing"] if effect.decision != "none" else []
     ignored += [Ignored(run.hook.label, wish) for wish in (*effect.ignored, *wishes)]
     said.context += effect.context if "context" in row.can else []
     said.messages += effect.messages

@@ -6,7 +6,8 @@
     │   ├── UnknownHook       no hook of that name that the caller may touch
     │   ├── BadEvent          a field of the event cannot be used as it is
     │   ├── BadHook           a hook that could never work: refused at registration
-    │   └── TooManyHooks      the limit of hooks at one event is reached
+    │   ├── TooManyHooks      the limit of hooks at one event is reached
+    │   └── CallChanged       a tool call that was written down is not the same any more
     └── ConfigError           a configuration with one or more problems; nothing of it was armed
 
 Every error has a stable ``code`` and reads as *where: what is wrong (what to do)*.
@@ -18,8 +19,8 @@ from collections.abc import Iterable, Sequence
 
 from .records import Record
 
-__all__ = ["BadEvent", "BadHook", "ConfigError", "InterposeError", "Problem", "TooManyHooks", "UnknownEvent",
-           "UnknownHook", "UsageError", "as_written", "nearest"]  # fmt: skip
+__all__ = ["BadEvent", "BadHook", "CallChanged", "ConfigError", "InterposeError", "Problem", "TooManyHooks",
+           "UnknownEvent", "UnknownHook", "UsageError", "as_written", "nearest"]  # fmt: skip
 
 
 class Problem(Record, kw_only=False):
@@ -69,6 +70,10 @@ class BadHook(UsageError, ValueError, code="bad_hook"):
 
 class TooManyHooks(UsageError, code="too_many_hooks"):
     """One hook more than the limit at one event."""
+
+
+class CallChanged(UsageError, code="call_changed"):
+    """A tool call that was written down and cannot be resumed: it has to be begun again."""
 
 
 class ConfigError(InterposeError, ValueError, code="config"):

@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from operator import itemgetter
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from .events import EventSpec
 from .forks import after_fork
 
-__all__ = ["Completes", "Copies", "Event", "Template", "Uncopyable", "copied_if_possible", "event_of",
-           "plain_copy", "shallow_copy"]  # fmt: skip
+__all__ = ["Event", "Template", "Uncopyable", "copied_if_possible", "event_of", "own_copy",
+           "plain_copy"]  # fmt: skip
 
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 
@@ -66,17 +66,6 @@ def plain_copy(value: Any) -> Any:
     return deepcopy(value)
 
 
-shallow_copy = dict.copy
-Copies = list[tuple[str, Callable[[Any], Any], Any]]
-"""The fields that a hook gets a copy of: the name, how it is copied, and the value."""
-
-
-class Completes(Protocol):
-    """Knows the fields of one firing that the host did not give and that cost something to find out."""
-
-    def rest(self) -> dict[str, str]: ...  # the same ones whenever it is asked
-
-
 class Event(dict[str, Any]):
     """What a hook is told: reads as a mapping and as attributes; the hook's own copy.
 
@@ -88,7 +77,9 @@ class Event(dict[str, Any]):
     __slots__ = ("completed_by", "encodings")
     row: ClassVar[EventSpec]
     encodings: dict[str, bytes]  # the event on the wire, by dialect; made by the handler that needs it first
-    completed_by: Completes | None  # gives the fields that are found out when they are read; None once they are
+    completed_by: (
+        Any  # its firing, whose ``rest()`` returns the fields that are found out when read; None once they are
+    )
 
     match = property(lambda self: dict.get(self, "match", ""))
 
@@ -181,35 +172,39 @@ class Template:
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
         self._base = {**defaults}  # without gaps, which would make every copy slower
 
-    def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], Copies]:
-        """Return the input without what is filled in when it is read, and how its fields are copied for a hook."""
-        copies: Copies = []
-        fields = self._base | given
+    def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], str, tuple[str, ...]]:
+        """Return the input without what is filled in when it is read; and the fields that a hook gets a copy of.
+
+        First the one whose value is a mapping with nothing changeable in it, as in most firings, then the others.
+        """
+        fields, flat = self._base | given, ""
+        deep: tuple[str, ...] = ()
         fields["hook_event_name"] = self._name  # whatever was given
         for name, kind in self._changeable:
             if name not in given:
                 fields[name] = kind()
                 given = fields  # a hook must not get this one either
-        for name, value in given.items():
+        for name in given:
+            value = given[name]
             if type(value) is str:
                 continue
-            if type(value) is dict:
-                for item in value.values():
-                    if type(item) is not str and type(item) not in _ATOMS:
-                        copies.append((name, own_copy, value))
+            if type(value) is dict and not flat:
+                for key in value:
+                    if type(value[key]) not in _ATOMS:
+                        deep = (*deep, name)
                         break
                 else:
-                    copies.append((name, shallow_copy, value))  # nothing changeable is in it
+                    flat = name
             elif type(value) not in _ATOMS:
-                copies.append((name, own_copy, value))
-        return fields, copies
+                deep = (*deep, name)
+        return fields, flat, deep
 
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
         """Return the always-present fields that an input still lacks."""
         return {name: _found_out(name) for name in self._rest if not fields.get(name)}
 
     def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        fields, _ = self.begin(dict(given))
+        fields = self.begin(dict(given))[0]
         return {**fields, **self.rest(fields)}
 
 

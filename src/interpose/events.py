@@ -100,6 +100,7 @@ class EventSpec:
         if unknown := rights - RIGHTS:
             raise BadEvent(f"{name}: no such right: {', '.join(sorted(unknown))}",
                            hint=f"rights are {', '.join(sorted(RIGHTS))}")  # fmt: skip
+        fields += " host_tool_name?" * (subject == "tool_name")  # if ``tool_name`` is a declared name
         own = {field.name: field for field in map(Field.parse, fields.split())}
         self.name = name
         self.meaning = meaning
@@ -243,11 +244,14 @@ TABLE = Table([
     EventSpec("TaskCompleted", "when a task is about to count as done", can="deny, context", fields=_TASK,
         claude=ClaudeFacts("deny", failure_blocks=False)),
     # Armament's points; pre:tool and post:tool are the first two rows.
-    EventSpec("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt",
-        fields="prompt model?"),
-    EventSpec("post:message", "after the model answered", modifies="output", fields="prompt output model?"),
+    EventSpec("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt tools",
+        fields="prompt model? messages?:list tools?:list"),
+    EventSpec("post:message", "after the model answered", modifies="output",
+        fields="prompt output model? messages?:list tool_calls?:list"),
     EventSpec("pre:agent:spawn", "before an agent is created", subject="agent", can="deny", modifies="config",
         fields="agent config:object"),
+    EventSpec("pre:agent:handoff", "before another agent takes over", subject="to_agent", can="deny",
+        modifies="config", fields="agent to_agent config:object"),
     EventSpec("post:agent:complete", "after an agent finished", subject="agent", fields="agent result:any"),
     EventSpec("pre:session:phase", "before the session changes its phase", subject="to_phase", can="deny",
         fields="from_phase to_phase"),

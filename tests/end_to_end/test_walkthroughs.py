@@ -59,14 +59,16 @@ TEXTS = sorted(HERE.glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
-def test_what_a_user_types_prints_what_the_text_says(path: Path, tmp_path: Path, quick: Path) -> None:
-    follow(path, tmp_path, f"{BIN}" if path.stem == "begin" else f"{quick}:{BIN}")
+def test_what_a_user_types_prints_what_the_text_says(
+    path: Path, tmp_path: Path, quick: Path, persons_program: Path
+) -> None:
+    follow(path, tmp_path, f"{persons_program if path.stem == 'begin' else quick}:{BIN}")
 
 
 @pytest.mark.more
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
-def test_the_installed_command_prints_what_the_text_says(path: Path, tmp_path: Path) -> None:
-    follow(path, tmp_path, f"{BIN}")
+def test_the_installed_command_prints_what_the_text_says(path: Path, tmp_path: Path, persons_program: Path) -> None:
+    follow(path, tmp_path, f"{persons_program}:{BIN}")
 
 
 def follow(path: Path, directory: Path, programs: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests import people
 from tests.unit.workplace import call, workplace
 
 from interpose import Hooks, Outcome, ask
@@ -27,8 +28,7 @@ from interpose.agent.tools.files import load, replace_file
 from interpose.agent.tools.mcp import _tool
 from interpose.cli.run.person import Person, question_lines
 from interpose.cli.run.view import PlainView, frame_lines
-from interpose.config.load import Source, load_sources
-from interpose.events import TABLE
+from interpose.config.trust import trust
 from interpose.matching import compile_condition
 from interpose.models import Request, ToolCall, Turn
 from interpose.session import Question
@@ -65,9 +65,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def interpose(project: Path, *words: str, told: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command where nobody sits at a terminal."""
+    """Run a command where nobody sits at a terminal; but a person trusts."""
+    program = [sys.executable, people.__file__] if words[0] == "trust" else ["interpose"]
     environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": os.environ["HOME"], "LANG": "C.UTF-8", **variables}
-    return subprocess.run(["interpose", *words], cwd=project, env=environment, input=told, capture_output=True,
+    return subprocess.run([*program, *words], cwd=project, env=environment, input=told, capture_output=True,
                           text=True, timeout=50, check=False)  # fmt: skip
 
 
@@ -492,34 +493,11 @@ def test_a_file_that_a_variable_of_a_hook_names_is_trusted_with_its_content(proj
     (project / "tools.sh").write_text("exit 0")
     file = configure(project, hooks={"Stop": [{"command": "true", "env": {"BASH_ENV": "./tools.sh"}}]})
 
-    (origin,) = load_sources(TABLE, [Source(str(file), "project", None, found=True)]).origins
+    snapshot = trust(file)
+    [hook] = Hooks.discover(project)
 
-    assert str(project / "tools.sh") in origin.references
-
-
-@pytest.mark.parametrize(
-    "module", ["json.py", "re/__init__.py", "helper.py", "other.py"], ids=["ours", "a package", "named", "named there"]
-)
-def test_a_module_that_turns_up_beside_a_trusted_script_is_not_run_in_the_place_of_another(
-    project: Path, module: str
-) -> None:
-    guard = {"matcher": "Bash", "type": "command", "handler": "./guard.py", "onError": "abort"}
-    file = configure(project, hooks={"PreToolUse": [guard]})
-    (file.parent / "guard.py").write_text(
-        "import json, sys\nimport re\ntry:\n    import helper\nexcept ImportError:\n    import third\nsys.exit(2)\n"
-    )
-    (file.parent / "third.py").write_text("import os\ntry:\n    import other\nexcept ImportError:\n    pass\n")
-    interpose(project, "trust", "--yes")
-    fire = ("fire", "PreToolUse", "--reply", "claude")
-    before = interpose(project, *fire, told='{"tool_name": "Bash"}')
-
-    place = file.parent / module
-    place.parent.mkdir(exist_ok=True)
-    place.write_text("import os\nos._exit(0)\n")
-    after = interpose(project, *fire, told='{"tool_name": "Bash"}')
-
-    assert (before.returncode, "trust" in before.stderr) == (2, False)
-    assert (after.returncode, "it is not trusted as it is now" in after.stderr) == (2, True)
+    assert str(project / "tools.sh") in snapshot.originals()
+    assert hook.binding.target.env["BASH_ENV"] == f"{snapshot.linked}/files/tools.sh"
 
 
 @pytest.mark.parametrize("disarm", [Path.unlink, lambda file: file.write_text(file.read_text() + "# x\n")])
@@ -530,21 +508,21 @@ def test_guards_that_were_trusted_do_not_go_away_with_their_file(
     event = json.dumps({"tool_name": "Bash", "tool_input": {"command": "ls"}})
     fire = ("fire", "PreToolUse", "--reply", "claude")
     (project / "turns.yaml").write_text("turns:\n  - say: Hello.\n")
-    interpose(project, "trust", "--yes")
+    trust(file)
     before = interpose(project, *fire, told=event)
 
     disarm(file)
     after = interpose(project, *fire, told=event)
     run = interpose(project, "run", "--model", "scripted:turns.yaml", "Go on.")
 
-    assert (before.returncode, "not here" in before.stderr) == (2, True)
-    assert (after.returncode, str(file) in after.stderr) == (2, True)
-    assert (run.returncode, str(file) in run.stderr) == (1, True)
+    assert (before.returncode, before.stderr) == (2, "not here\n")
+    assert (after.returncode, "not here" in after.stderr, str(file) in after.stderr) == (2, True, True)
+    assert (run.returncode, f"{file}: not as it was trusted" in run.stderr) == (0, True)
 
 
 def test_trust_that_was_taken_back_for_a_file_that_is_gone_denies_nothing(project: Path) -> None:
     file = configure(project, hooks={"PreToolUse": [NO_BASH]})
-    interpose(project, "trust", "--yes")
+    trust(project / ".interpose" / "hooks.yaml")
     file.unlink()
 
     interpose(project, "trust", "--forget", str(file))
@@ -558,7 +536,7 @@ def test_guards_of_a_project_hold_for_an_agent_that_has_changed_to_another_direc
     project: Path, tmp_path: Path, told: str
 ) -> None:
     configure(project, hooks={"PreToolUse": [NO_BASH]})
-    interpose(project, "trust", "--yes")
+    trust(project / ".interpose" / "hooks.yaml")
     (elsewhere := tmp_path / "elsewhere").mkdir()
     by_host, by_event = told == "by the host", told == "by the event"
     event = json.dumps({"tool_name": "Bash", "tool_input": {}, "cwd": str(project if by_event else elsewhere)})
@@ -576,7 +554,7 @@ def test_guards_that_are_gone_from_the_project_of_the_host_deny_from_another_dir
     project: Path, tmp_path: Path
 ) -> None:
     file = configure(project, hooks={"PreToolUse": [NO_BASH]})
-    interpose(project, "trust", "--yes")
+    trust(project / ".interpose" / "hooks.yaml")
     file.unlink()
 
     done = interpose(
@@ -584,7 +562,7 @@ def test_guards_that_are_gone_from_the_project_of_the_host_deny_from_another_dir
         CLAUDE_PROJECT_DIR=str(project),
     )  # fmt: skip
 
-    assert (done.returncode, "was trusted, and is gone" in done.stderr) == (2, True)
+    assert (done.returncode, "not here" in done.stderr, "hooks.yaml is gone" in done.stderr) == (2, True, True)
 
 
 @pytest.mark.parametrize(
@@ -697,7 +675,7 @@ def test_a_guard_that_is_changed_after_it_was_loaded_does_not_let_through(projec
     file = configure(project, hooks={"PreToolUse": [NO_BASH if kind == "command" else python]})
     module = file.parent / f"guard_{os.getpid()}.py"
     module.write_text("def check(event):\n    return {'decision': 'deny'}\n")
-    interpose(project, "trust", "--yes")
+    trust(project / ".interpose" / "hooks.yaml")
     hooks = Hooks.discover(project)
     if not [hook for hook in hooks if hook.event == "PreToolUse"]:
         pytest.fail("the guard is not armed", pytrace=False)

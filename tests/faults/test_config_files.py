@@ -411,16 +411,16 @@ def test_a_byte_order_mark_is_accepted_and_moves_no_column(tmp_path: Path, name:
 
 @pytest.mark.parametrize("name", ["../../outside.arma", "linked.arma"])
 def test_a_script_of_a_found_file_is_one_that_a_trusted_file_may_name(found: Path, tmp_path: Path, name: str) -> None:
-    """Fault 190, 191: one outside the project is part of what is trusted; a link is refused like any that is found."""
+    """Fault 190, 191: one outside the project is part of what is trusted; a link out of the project is refused."""
     (tmp_path / "outside.arma").write_text("hook Stop /context note\n")
-    (found.parent / "linked.arma").symlink_to(tmp_path / "outside.arma")
     found.write_text(f"scripts: [{name}]\n")
 
     if name.startswith("."):
         (origin,) = Hooks.discover(found.parents[1]).origins
         assert list(origin.references) == [str(tmp_path / "outside.arma")]
     else:
-        assert "linked.arma:1:1: a symbolic link that was not named explicitly" in why_not(found)
+        (found.parent / "linked.arma").symlink_to(tmp_path / "outside.arma")
+        assert "linked.arma: a link out of the project" in why_not(found)
 
 
 def test_a_script_that_is_a_fifo_is_not_waited_for(file: Path) -> None:
@@ -509,7 +509,7 @@ def test_a_script_of_a_found_file_that_others_can_write_to_is_refused(found: Pat
     script.chmod(0o666)
     found.write_text("scripts: [lines.arma]\n")
 
-    assert f"{script}:1:1: can be written to by every user" in why_not(found)
+    assert f"{script}: is run, and can be written to by every user" in why_not(found)
 
 
 @pytest.mark.parametrize(

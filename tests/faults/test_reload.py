@@ -16,10 +16,9 @@ from tests.faults.hosts import eventually, run
 
 from interpose import Hooks, Outcome, deny
 from interpose.config import reload as config_reload
-from interpose.config.load import find_sources, load_sources
+from interpose.config.load import find_sources
 from interpose.config.switches import Switches
-from interpose.config.trust import TrustStore
-from interpose.events import TABLE
+from interpose.config.trust import trust
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -361,8 +360,8 @@ class Project:
         self.trust()
 
     def trust(self) -> None:
-        for origin in load_sources(TABLE, find_sources(str(self.folder))).origins:
-            TrustStore().trust(origin)
+        for source in find_sources(str(self.folder)):
+            trust(source.path)
 
 
 @pytest.fixture
@@ -377,7 +376,7 @@ def test_content_that_nobody_has_trusted_is_not_taken_over(project: Project) -> 
 
     assert not hooks.reload()
     assert fire(hooks).context == ["one"]
-    assert f"{project.file}: found, but not trusted" in note(hooks)
+    assert f"{project.file}: not as it was trusted: hooks.yaml is changed" in note(hooks)
 
     project.trust()
     assert hooks.reload()
@@ -400,22 +399,47 @@ def test_a_script_that_has_changed_is_not_taken_over_until_it_is_trusted(project
     assert fire(hooks).context == ["new"]
 
 
-@pytest.mark.parametrize("how", ["file", "folder", "nearer folder"])
+@pytest.mark.parametrize("how", ["file", "folder"])
 def test_an_armed_file_that_is_gone_disarms_nothing(project: Project, how: str) -> None:
-    """Fault 196: whoever can remove a file, or hide it behind another, could remove a guard."""
-    deep = project.folder / "src"
-    deep.mkdir()
-    hooks = Hooks.discover(deep)
+    """Fault 196: a process that can remove a file could remove a guard."""
+    hooks = Hooks.discover(project.folder)
     if how == "file":
         project.file.unlink()
-    elif how == "folder":
-        project.file.parent.rename(project.folder / "away")
     else:
-        write(deep / ".interpose" / "hooks.yaml", says())
+        project.file.parent.rename(project.folder / "away")
 
     assert not hooks.reload()
     assert fire(hooks).context == ["one"]
-    assert f"{project.file}: has hooks in use and does not exist any more" in note(hooks)
+    assert f"{project.file}: not as it was trusted: hooks.yaml is gone" in note(hooks)
+    assert fire(Hooks.discover(project.folder, changed="keep")).context == ["one"]
+
+
+def test_a_file_in_a_nearer_folder_hides_nothing(project: Project) -> None:
+    """Fault 196: a process that can hide a file behind another could remove a guard."""
+    deep = project.folder / "src"
+    hooks = Hooks.discover(deep)
+    nearer = write(deep / ".interpose" / "hooks.yaml", says("near"))
+
+    assert hooks.reload()
+    assert fire(hooks).context == ["one"]
+    assert [problem.where for problem in hooks.warnings] == [str(nearer)]
+
+    trust(nearer)
+    assert hooks.reload()
+    assert fire(hooks).context == ["one", "near"]
+
+
+def test_what_was_trusted_stays_armed_and_every_outcome_says_what_has_changed(project: Project) -> None:
+    """Contract 6: changed="keep"."""
+    write(project.file, says())
+    hooks = Hooks.discover(project.folder, changed="keep")
+
+    assert fire(hooks).context == ["one"]
+    assert fire(hooks).extra["changed"].startswith(f"{project.file}: not as it was trusted: hooks.yaml is changed")
+
+    project.trust()
+    assert hooks.reload()
+    assert (fire(hooks).context, fire(hooks).extra) == ([], {})
 
 
 def test_a_file_that_turns_up_is_taken_over_only_if_it_is_trusted(project: Project) -> None:
@@ -617,7 +641,7 @@ def test_a_command_that_a_watched_file_names_is_watched_too(project: Project) ->
 def test_what_is_trusted_or_switched_reaches_a_watched_project(project: Project) -> None:
     hooks = Hooks.discover(project.folder, watch=True)
     write(project.file, says("two", "three"))
-    assert eventually(lambda: "not trusted" in note(hooks))
+    assert eventually(lambda: "not as it was trusted" in note(hooks))
 
     project.trust()
     assert eventually(lambda: fire(hooks).context == ["two", "three"] and note(hooks) == "")

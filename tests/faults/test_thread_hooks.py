@@ -10,58 +10,77 @@ from tests.faults.hosts import CALL
 
 from interpose import Hooks, deny
 from interpose.executors import asyncio as executor
-from interpose.executors.asyncio import MOMENT, ThreadEnd
+from interpose.executors.asyncio import MOMENT
+from interpose.executors.threads import ThreadChain
+from interpose.run import Run
+
+
+def chain_on_loop() -> ThreadChain:
+    """Return a chain whose host waits on the running loop."""
+    chain = ThreadChain(Run.__new__(Run))
+    chain.loop = asyncio.get_running_loop()
+    chain.waiter = chain.loop.create_future()
+    return chain
 
 
 def test_a_thread_that_has_ended_is_not_waited_for() -> None:
-    async def main() -> tuple[bool, bool]:
-        end = ThreadEnd(asyncio.get_running_loop())
-        end.tell()
-        return end.within(0.0), end.waiter.done()
+    chain = ThreadChain(Run.__new__(Run))
+    chain.tell()
 
-    assert asyncio.run(main()) == (True, False)
+    assert chain.ends_within(0.0)
 
 
 def test_a_thread_that_ends_within_the_moment_is_waited_for_on_the_spot() -> None:
-    async def main() -> tuple[bool, bool]:
-        end = ThreadEnd(asyncio.get_running_loop())
-        threading.Thread(target=end.tell).start()
-        return end.within(10.0), end.waiter.done()
+    chain = ThreadChain(Run.__new__(Run))
+    threading.Thread(target=chain.tell).start()
 
-    assert asyncio.run(main()) == (True, False)
+    assert chain.ends_within(10.0)
 
 
 def test_a_thread_that_ends_later_is_waited_for_through_the_loop() -> None:
     async def main() -> bool:
-        end = ThreadEnd(asyncio.get_running_loop())
-        assert not end.within(0.0)
-        threading.Thread(target=end.tell).start()
-        await asyncio.wait_for(end.waiter, 10)
-        return end.waiter.done()
+        chain = chain_on_loop()
+        assert not chain.ends_within(0.0)
+        threading.Thread(target=chain.tell).start()
+        await asyncio.wait_for(chain.waiter, 10)
+        return chain.ends_within(0.0)
 
     assert asyncio.run(main())
 
 
-def test_a_thread_that_ends_just_when_the_moment_within_is_not_waited_for() -> None:
-    async def main() -> bool:
-        end = ThreadEnd(asyncio.get_running_loop())
-        end._claim.acquire()  # it has decided to tell the host on the spot, and has not done so yet
-        return end.within(0.0)
+def test_a_thread_that_ends_before_its_host_waits_on_the_loop_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class EndsBetween(ThreadChain):
+        """Its thread ends after the host has given up waiting on the spot, before it waits on the loop."""
 
-    assert asyncio.run(main())
+        def ends_within(self, seconds: float) -> bool:
+            first = self.waiter is None
+            if first:
+                assert super().ends_within(10.0)
+                self._running.release()
+            return not first and super().ends_within(seconds)
+
+    monkeypatch.setattr(executor, "ThreadChain", EndsBetween)
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: deny("no"))
+
+    async def main() -> str:
+        async with asyncio.timeout(10):
+            return (await hooks.fire("PreToolUse", **CALL)).reason
+
+    assert asyncio.run(main()) == "no"
 
 
 def test_a_thread_that_ends_after_its_loop_harms_nobody() -> None:
-    async def main() -> ThreadEnd:
-        end = ThreadEnd(asyncio.get_running_loop())
-        assert not end.within(0.0)
-        return end
+    async def main() -> ThreadChain:
+        return chain_on_loop()
 
-    end = asyncio.run(main())
+    chain = asyncio.run(main())
 
-    end.tell()
+    chain.tell()
 
-    assert not end.waiter.done()
+    assert not chain.waiter.done()
 
 
 def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swift_again(
@@ -69,15 +88,14 @@ def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swi
 ) -> None:
     patience: list[float] = []
 
-    class Watched(ThreadEnd):
-        __slots__ = ()
-
-        def within(self, seconds: float) -> bool:
-            patience.append(seconds)
-            return super().within(10.0 if seconds and not slow else seconds)  # a busy machine is not the hook's fault
+    class Watched(ThreadChain):
+        def ends_within(self, seconds: float) -> bool:
+            if self.waiter is None:
+                patience.append(seconds)
+            return super().ends_within(10.0 if seconds and not slow else seconds)  # a busy machine is no hook's fault
 
     slow = True
-    monkeypatch.setattr(executor, "ThreadEnd", Watched)
+    monkeypatch.setattr(executor, "ThreadChain", Watched)
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: time.sleep(0.05) if slow else None)
 

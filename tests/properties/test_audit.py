@@ -5,12 +5,12 @@ import sqlite3
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.test_audit_redact import HARMLESS, NAMED, SECRETS
+from tests.unit.test_redaction import HARMLESS, NAMED, SECRETS
 
 from interpose import Hooks
+from interpose.audit.columns import columns_of, run_of, what_of
 from interpose.audit.entries import LONGEST, encode, entry_of
-from interpose.audit.redact import Redactor
-from interpose.audit.schema import columns_of, run_of, what_of
+from interpose.redaction import Redactor
 
 REDACTOR = Redactor(b"properties", environ={"SOME_TOKEN": 'wéird "value" \\ here'})
 

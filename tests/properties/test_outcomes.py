@@ -30,7 +30,7 @@ from tests.properties.strategies import (
 
 from interpose import EventSpec, HookError, Hooks, Outcome, Reply, allow, ask, context, deny, inject, modify
 from interpose.events import TABLE
-from interpose.records import Record
+from interpose.records import Record, replace
 from interpose.replies import Failure
 
 
@@ -334,10 +334,15 @@ def firings(draw: st.DrawFn) -> Firing:
 def read(outcome: Outcome) -> dict[str, Any]:
     """Everything that a host can read of an outcome, as it is at this moment."""
     names = {name for name in dir(outcome) if not name.startswith("_")} | set(outcome.input) | set(row_words(outcome))
-    shown = {name: getattr(outcome, name) for name in names if name not in ("to_dict", "shadow")}
+    shown = {name: getattr(outcome, name) for name in names if name not in ("to_dict", "shadow", "reply")}
     shadow = outcome.shadow
     return copy.deepcopy(
-        {**shown, "to_dict": outcome.to_dict(), "shadow": None if shadow is None else shadow.to_dict()}
+        {
+            **shown,
+            "to_dict": outcome.to_dict(),
+            "reply": outcome.reply("native"),
+            "shadow": None if shadow is None else shadow.to_dict(),
+        }
     )
 
 
@@ -560,7 +565,9 @@ def test_a_session_acts_on_what_hooks_said_whatever_its_callback_does(said: list
                 body = functools.partial(says, copy.deepcopy(SAID[word]))
                 hooks.register(event, body, name=f"{event} {number}", inline=True)
         with hooks.session_sync(session_id="s", cwd="/", on_outcome=on_outcome) as session:
-            answer = session.tool("Bash", {"command": "rm"}, tool)
+            answer = session.tool("Bash", {"command": "rm"}, tool, tool_use_id="t")
+            if answer.permission is not None:  # two sessions ask at two times
+                answer = replace(answer, permission=replace(answer.permission, asked_at=None, answered_at=None))
             return answer, ran, session.pending_context
 
     told: list[str] = []

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interpose import Hooks, Session, SyncSession
+from interpose import BegunAgent, BegunMessage, BegunTool, Hooks, Session, SyncSession
 
 Scenario = Callable[[Any], Coroutine[Any, Any, Any]]
 
@@ -19,16 +19,22 @@ Scenario = Callable[[Any], Coroutine[Any, Any, Any]]
 class Awaited:
     """A session without a loop whose methods can be awaited, for scenarios that are written once."""
 
-    def __init__(self, session: SyncSession) -> None:
+    def __init__(self, session: Any) -> None:
         object.__setattr__(self, "_session", session)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(object.__getattribute__(self, "_session"), name)
-        if not inspect.ismethod(value):
+        if isinstance(value, SyncSession):
+            return Awaited(value)
+        if not inspect.ismethod(value) or not any(
+            inspect.iscoroutinefunction(getattr(kind, name, None))
+            for kind in (Session, BegunTool, BegunMessage, BegunAgent)
+        ):
             return value
 
         async def call(*arguments: Any, **keywords: Any) -> Any:
-            return value(*map(_plain, arguments), **keywords)
+            made = value(*map(_plain, arguments), **keywords)
+            return Awaited(made) if type(made).__name__.startswith("Blocking") else made
 
         return call
 

@@ -53,6 +53,30 @@ def test_every_call_keeps_a_result_when_results_are_changed() -> None:
     assert not any("alpha" in str(message) or "beta" in str(message) or "secret" in str(message) for message in after)
 
 
+@pytest.mark.parametrize(
+    ("texts", "changed", "parts"),
+    [
+        (["alpha", "beta", "more"], "alpha\n[redacted]\nmore", ["alpha", "[redacted]", "more"]),
+        (["a\nkey\nb", "c", "key"], "a\n[1]\nb\nc\n[2]", ["a\n[1]\nb", "c", "[2]"]),
+        (["a\nkey\nkey\nb", "c", "d"], "a\n[gone]\nb\nc\nd", ["a\n[gone]\nb", "c", "d"]),
+        (["secret", "b", "c"], "b\nc", ["", "b", "c"]),
+        (["a", "b", "c"], "a\nb\nc\nand a note", ["a", "b", "c\nand a note"]),
+        (["a", "b", "c"], "note\na\nb\nc", ["note\na", "b", "c"]),
+    ],
+)
+def test_a_change_leaves_tool_results_where_they_are(texts: list[str], changed: str, parts: list[str]) -> None:
+    first, second, last = texts
+    results = ToolResults((ToolResult("1", first), ToolResult("2", second, ok=False)))
+    before: list[Message] = [User("hi"), Assistant("", CALLS), results, User(last)]
+
+    after = with_newest(before, changed)
+
+    assert after == [
+        *before[:2], ToolResults((ToolResult("1", parts[0]), ToolResult("2", parts[1], ok=False))), User(parts[2]),
+    ]  # fmt: skip
+    assert newest(after).lstrip("\n") == changed
+
+
 def test_what_was_refused_does_not_go_out_with_the_next_message() -> None:
     talk: list[Message] = [User("hi"), Assistant("hello"), User("secret")]
     work: list[Message] = [User("hi"), Assistant("", CALLS), RESULTS]

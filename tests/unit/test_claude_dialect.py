@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from interpose import Reply, deny
-from interpose.decide import Effect, on_failure, weigh
+from interpose.decide import on_failure, weigh
 from interpose.dialects import claude
 from interpose.dialects.claude import LONGEST_TEXT, answers, variables, write
 from interpose.event import Event, Template
 from interpose.event import event_of as make_event
 from interpose.events import TABLE, EventSpec
-from interpose.model import Hook
+from interpose.model import Effect, Hook
 from interpose.replies import Ended, Failure
 
 PRE = "PreToolUse"
@@ -103,7 +103,7 @@ def test_exit_status_and_standard_output_decide_together(stdout, status, decisio
 
     problem = found if isinstance(found, Failure) else found.problem
     assert (problem.code if problem else None) == failed
-    assert what_happens(PRE, found).decision == decision
+    assert what_happens(PRE, found).decision == (decision or "none")
 
 
 def test_the_reason_of_a_block_is_the_answers_own_and_else_standard_error():
@@ -175,10 +175,10 @@ def test_exit_status_2_does_what_the_table_says(event):
 
     expected = {
         "deny": ("deny", False, [], []),
-        "keep going": (None, True, [], []),
-        "context": (None, False, ["complaint"], []),
-        "user": (None, False, [], ["complaint"]),
-        "ignored": (None, False, [], []),
+        "keep going": ("none", True, [], []),
+        "context": ("none", False, ["complaint"], []),
+        "user": ("none", False, [], ["complaint"]),
+        "ignored": ("none", False, [], []),
     }[row.claude.exit2]
     assert (effect.decision, effect.keep_going, effect.context, effect.messages) == expected
     if row.claude.exit2 in ("deny", "keep going"):
@@ -214,7 +214,7 @@ def test_a_missing_script_does_not_keep_an_agent_going(event, stderr):
     found = failure(event, "", 2, stderr)
 
     assert found.code == "launch_error"
-    assert what_happens(event, found).decision is None
+    assert what_happens(event, found).decision == "none"
     assert isinstance(read(event, "{}", 2, stderr), Reply)
     assert isinstance(read("TeammateIdle", "", 2, stderr), Reply)
     assert what_happens(PRE, read(PRE, "", 2, stderr)).decision == "deny"
@@ -266,9 +266,9 @@ def test_a_failure_that_blocks_does_what_exit_status_2_does(event):
     row = row_of(event)
     effect = what_happens(event, read(event, "", 1, "complaint", blocks=True))
 
-    said = [effect.reason if effect.decision or effect.keep_going else "", *effect.context, *effect.messages]
+    said = [effect.reason if effect.decision != "none" or effect.keep_going else "", *effect.context, *effect.messages]
     if not row.claude.failure_blocks:
-        assert (effect.decision, effect.keep_going, said) == (None, False, [""])
+        assert (effect.decision, effect.keep_going, said) == ("none", False, [""])
     elif "deny" in row.can:
         assert (effect.decision, effect.reason) == ("deny", f"{FAILED}\ncomplaint")
     else:
@@ -304,7 +304,7 @@ def test_exit_status_2_blocks_although_something_failed_beside_it():
 def test_continue_false_ends_the_turn_and_denies_nothing():
     effect = what_happens(PRE, read(PRE, {"continue": False, "stopReason": "enough"}))
 
-    assert (effect.decision, effect.continue_, effect.stop_reason) == (None, False, "enough")
+    assert (effect.decision, effect.continue_, effect.stop_reason) == ("none", False, "enough")
 
 
 @pytest.mark.parametrize("event", CLIENTS)
@@ -372,7 +372,7 @@ def test_no_other_sequence_is_sent(sequence):
 def test_decisions_before_a_tool_runs(answer, decision, grants):
     effect = what_happens(PRE, read(PRE, answer))
 
-    assert (effect.decision, effect.granted) == (decision, grants)
+    assert (effect.decision, effect.granted) == (decision or "none", grants)
 
 
 def test_the_reason_of_a_decision_stands_beside_it():
@@ -486,8 +486,8 @@ def test_a_request_for_permission_is_not_denied_by_exit_status_2_nor_allowed_bes
     event = "PermissionRequest"
     allowing = specific(event, decision={"behavior": "allow"})
 
-    assert what_happens(event, read(event, "", 2, "no")).decision is None
-    assert what_happens(event, read(event, allowing, 2)).decision is None
+    assert what_happens(event, read(event, "", 2, "no")).decision == "none"
+    assert what_happens(event, read(event, allowing, 2)).decision == "none"
     assert what_happens(event, read(event, allowing, 1)).granted is True
 
 
@@ -540,7 +540,7 @@ def test_an_answer_with_anything_of_a_wrong_type_is_a_failure_that_lets_go_on(an
     found = failure(PRE, answer)
 
     assert found.code == "bad_output"
-    assert what_happens(PRE, found).decision is None
+    assert what_happens(PRE, found).decision == "none"
     assert reply(PRE, answer, 2, "no").reason == "no"
 
 
@@ -727,7 +727,7 @@ def test_what_the_client_was_seen_to_do(event, stdout, status, stderr, fate, mod
 
 
 def test_a_command_that_was_late_was_let_through_and_one_that_asked_to_block_was_not():
-    assert what_happens(PRE, read(PRE, failure=LATE)).decision is None
+    assert what_happens(PRE, read(PRE, failure=LATE)).decision == "none"
     effect = what_happens(PRE, read(PRE, "", 1, "ERROR", blocks=True))
     assert (effect.decision, effect.reason) == ("deny", f"{FAILED}\nERROR")
 
@@ -735,7 +735,7 @@ def test_a_command_that_was_late_was_let_through_and_one_that_asked_to_block_was
 def test_a_rewritten_input_replaces_the_whole_input():
     effect = what_happens(PRE, read(PRE, specific(updatedInput={"command": "other"})))
 
-    assert (effect.decision, effect.changes) == (None, {"tool_input": {"command": "other"}})
+    assert (effect.decision, effect.changes) == ("none", {"tool_input": {"command": "other"}})
 
 
 # What a hook is told.

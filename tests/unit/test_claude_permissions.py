@@ -18,9 +18,8 @@ def read(
     permissions: Any, anchor: str = "/p", project: str = "/p"
 ) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
     said: list[tuple[str, str, str]] = []
-    return read_permissions(
-        permissions, anchor=anchor, project=project, warn=lambda *problem: said.append(problem)
-    ), said
+    rules, _ = read_permissions(permissions, anchor=anchor, project=project, warn=lambda *problem: said.append(problem))
+    return rules, said
 
 
 TAKEN = [

@@ -17,6 +17,7 @@ from interpose.audit.store import AuditStore
 from interpose.cli import main
 from interpose.cli.audit_store import parse_since
 from interpose.cli.render import clock_time, format_duration, time_since
+from interpose.config.load import Source
 from interpose.testing import load_cases
 
 SESSIONS = ("aaaa1111-2222", "bbbb3333-4444")
@@ -92,10 +93,10 @@ def ids(capsys: pytest.CaptureFixture[str], store: str, *filters: str) -> list[i
 def test_the_newest_firing_is_first_and_each_has_a_line(store, capsys):
     heading, *lines = said(capsys, "log", "--store", store, "--session", "aaaa").splitlines()
 
-    assert heading.split() == ["TIME", "ID", "SESSION", "EVENT", "DECIDED", "TOOK", "HOOKS", "REASON"]
+    assert heading.split() == ["TIME", "ID", "SESSION", "EVENT", "DECIDED", "TOOK", "HOOKS", "CALL", "REASON"]
     assert [int(line.split()[2]) for line in lines] == [7, 6, 5, 4, 3, 2, 1]
     assert " ".join(lines[5].split()[3:7]) == "aaaa1111 PreToolUse Bash deny"
-    assert " ".join(lines[5].split()[-5:]) == "guard Destructive: rm -rf /"
+    assert " ".join(lines[5].split()[-8:]) == "guard rm -rf / Destructive: rm -rf /"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,16 @@ def test_a_line_says_what_was_enforced_what_failed_and_what_was_kept_going(store
         (["--since", "2100-01-01"], []),
         (["--limit", "0"], list(range(14, 0, -1))),
         (["--event", "Nothing"], []),
+        (["--event", "Nothing", "--event", "Stop"], [13, 6]),
+        (["--tool", "Write", "--tool", "Edit", "--session", "aaaa"], [5, 4]),
+        (["--tool", "Bash", "--decision", "deny"], [9, 2]),
+        (["--tool", "Nothing"], []),
+        (["--hook", "lint", "--hook", "later", "--session", "a", "--session", "b", "-n", "3"], [12, 11, 5]),
+        (["--decision", "deny", "--decision", "none", "--session", "aaaa", "--tool", "Bash"], [3, 2, 1]),
+        (["--agent", "nobody"], []),
+        (["--grep", "RM -RF", "--session", "aaaa"], [2]),
+        (["--grep", "git push", "--grep", "one day", "--session", "aaaa"], [5, 3]),
+        (["--grep", "no such text"], []),
     ],
 )
 def test_filters_choose(store, capsys, filters, found):
@@ -178,7 +189,7 @@ def test_the_store_is_the_one_that_the_configuration_names(store, capsys, tmp_pa
 def test_no_firing_that_matches_is_said(store, capsys):
     assert main(["log", "--store", store, "--event", "Nothing"]) == 0
 
-    assert capsys.readouterr() == ("", "no recorded firing matches\n")
+    assert capsys.readouterr() == ("", "no record matches\n")
 
 
 def test_an_event_goes_by_each_of_its_names_and_a_misspelt_one_is_noticed(store, capsys):
@@ -186,7 +197,114 @@ def test_an_event_goes_by_each_of_its_names_and_a_misspelt_one_is_noticed(store,
     assert said(capsys, "log", "--store", store, "--event", "pre:tool", "--json") == by_name
 
     assert main(["log", "--store", store, "--event", "PreTolUse"]) == 0
-    assert capsys.readouterr().err == "no recorded firing matches (did you mean PreToolUse?)\n"
+    assert capsys.readouterr().err == "no record matches (did you mean PreToolUse?)\n"
+
+
+def test_a_line_has_the_command_of_the_call_escaped_and_cut(tmp_path, capsys):
+    hooks = Hooks()
+    with AuditStore(tmp_path / "audit.db") as recorder:
+        hooks.record(recorder)
+        for command in ("ls -l\nrm \x1b[2J\tx", "x" * 3000):
+            hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": command})
+
+    long, short = said(capsys, "log", "--store", str(tmp_path / "audit.db")).splitlines()[1:]
+
+    assert short.rstrip().endswith("ls -l\\nrm \\x1b[2J\\tx")
+    assert len(long) < 250
+    assert long.rstrip().endswith("xxx…")
+
+
+def test_agents_are_filtered_by_their_id(tmp_path, capsys):
+    hooks = Hooks()
+    path = str(tmp_path / "audit.db")
+    with AuditStore(path) as recorder:
+        hooks.record(recorder)
+        for agent in ("main", "helper", "other"):
+            hooks.fire_sync("Stop", agent_id=agent)
+
+    assert ids(capsys, path, "--agent", "main", "--agent", "helper") == [2, 1]
+
+
+def test_sessions_are_listed(store, capsys):
+    heading, *lines = said(capsys, "log", "sessions", "--store", store).splitlines()
+    document = json.loads(said(capsys, "log", "sessions", "--store", store, "--json", "--limit", "1"))
+
+    assert heading.split() == ["SESSION", "BEGIN", "END", "CALLS", "DENIED", "FAILED"]
+    assert [(line.split()[0], line.split()[-3:]) for line in lines] == [
+        (SESSIONS[1], ["6", "2", "1"]),
+        (SESSIONS[0], ["6", "2", "1"]),
+    ]
+    [one] = document["sessions"]
+    assert {name: one[name] for name in ("id", "agents", "firings", "calls", "denials", "asks", "failures")} == {
+        "id": SESSIONS[1], "agents": [], "firings": 7, "calls": 6, "denials": 2, "asks": 0, "failures": 1,
+    }  # fmt: skip
+    assert one["begin"] <= one["end"]
+
+
+def test_without_a_session_it_says_so(store, capsys):
+    assert main(["log", "sessions", "--store", store, "--since", "2100-01-01"]) == 0
+    assert capsys.readouterr().err == "no session is recorded\n"
+
+
+CONFIGURED = "audit: {path: audit.db, key: key, anchor: anchor}\nhooks: {}\n"
+
+
+def configured_store(tmp_path):
+    (tmp_path / "key").write_text("a key of more than sixteen bytes")
+    (tmp_path / "hooks.yaml").write_text(CONFIGURED)
+    hooks = Hooks.load("hooks.yaml")
+    for _ in range(3):
+        hooks.fire_sync("Stop")
+    hooks.close()
+
+
+def test_verify_uses_the_key_and_the_anchor_of_the_configuration(tmp_path, capsys):
+    configured_store(tmp_path)
+
+    assert ": complete: " in said(capsys, "log", "verify", "-c", "hooks.yaml")
+    assert ": complete: " in said(capsys, "log", "verify", "-c", "hooks.yaml", "--store", "audit.db")
+    assert ": consistent: " in said(capsys, "log", "verify", "--store", "audit.db")
+    (tmp_path / "other").write_text("another key of sixteen bytes")
+    assert "another key" in said(capsys, "log", "verify", "-c", "hooks.yaml", "--key", "other", status=1)
+
+
+def test_a_found_configuration_is_as_good_as_a_named_one(tmp_path, capsys, monkeypatch):
+    configured_store(tmp_path)
+    found = [Source(str(tmp_path / "hooks.yaml"), "code", None)]
+    monkeypatch.setattr("interpose.cli.audit_store.find_sources", lambda directory, dialect: found)
+
+    assert ": complete: " in said(capsys, "log", "verify")
+
+
+def test_a_process_that_writes_without_the_configured_key_and_anchor_is_found(tmp_path, capsys):
+    configured_store(tmp_path)
+    with AuditStore("audit.db") as recorder:
+        hooks = Hooks()
+        hooks.record(recorder)
+        hooks.fire_sync("Stop")
+
+    shown = said(capsys, "log", "verify", "-c", "hooks.yaml", status=1)
+
+    assert "process 5: this process wrote without a key" in shown
+    assert "the anchor does not know this process" in shown
+
+
+@pytest.mark.parametrize(("gone", "complaint"), [("key", "key cannot be read"), ("anchor", "anchor cannot be read")])
+def test_a_configured_key_or_anchor_that_is_gone_is_no_success(tmp_path, capsys, gone, complaint):
+    configured_store(tmp_path)
+    (tmp_path / gone).unlink()
+
+    assert main(["log", "verify", "-c", "hooks.yaml"]) == 1
+    captured = capsys.readouterr()
+    assert complaint in captured.out + captured.err
+
+
+def test_a_broken_configuration_does_not_take_the_key_away(tmp_path, capsys):
+    configured_store(tmp_path)
+    (tmp_path / "hooks.yaml").write_text(CONFIGURED.replace("key: key", "kye: key"))
+
+    assert main(["log", "verify", "-c", "hooks.yaml", "--store", "audit.db"]) == 1
+    assert "kye is not a key of audit" in capsys.readouterr().err
 
 
 def test_verify_has_two_statuses(store, capsys, tmp_path):
@@ -298,7 +416,7 @@ def test_no_cell_of_a_table_is_a_formula_or_an_escape(tmp_path, capsys):
 
 
 def test_an_export_that_breaks_off_leaves_nothing_behind(store, tmp_path, monkeypatch, capsys):
-    from interpose.audit.reader import StoredFiring
+    from interpose.audit.protocol import StoredFiring
 
     def broken(self):
         raise OSError(28, "No space left on device")

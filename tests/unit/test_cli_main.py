@@ -65,7 +65,7 @@ def test_the_help_of_fire_knows_the_options_that_a_firing_reads():
     options = [parameter.annotation.__metadata__[0] for parameter in parameters if parameter.name != "event"]
     told = [name for option in options for name in (option.default, *option.param_decls)]
 
-    assert sorted(told) == sorted([*OPTIONS, "--json"])
+    assert sorted(told) == sorted([*OPTIONS, "--json", "--require"])
 
 
 def test_a_firing_loads_nothing_of_help_colour_yaml_and_schema(config, tmp_path):

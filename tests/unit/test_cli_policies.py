@@ -266,6 +266,7 @@ def test_of_many_hooks_a_timeline_names_those_that_said_something(capsys: pytest
     assert "n7 (deny), n9, 18 more" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("person")
 def test_a_review_lists_policies_with_what_is_different_about_them(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,6 +302,7 @@ def test_policies_need_no_cases_of_the_person(project: Path, capsys: pytest.Capt
     assert json.loads(out)["coverage"]["never"] == []
 
 
+@pytest.mark.usefixtures("person")
 def test_a_person_switches_a_policy_off_and_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / ".interpose").mkdir()
     (project / ".interpose" / "hooks.yaml").write_text("policies: recommended\n")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from interpose import UnknownHook
+from interpose.cli import main
 from interpose.cli.switch import switch
 from interpose.config.load import Loaded
 from interpose.config.switches import Switches
@@ -74,3 +75,23 @@ def test_a_switch_whose_hook_is_gone_can_be_taken_back(project: str) -> None:
 def test_a_hook_without_a_name_cannot_be_switched(project: str) -> None:
     with pytest.raises(UnknownHook, match="the hook has no `name:`"):
         switch(project, "./guard.sh", False, loaded({"layer": "project", "name": None, "label": "./guard.sh"}))
+
+
+@pytest.mark.usefixtures("person")
+def test_disable_refuses_a_locked_hook_with_the_reason_also_for_a_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".interpose").mkdir()
+    (tmp_path / ".interpose" / "hooks.yaml").write_text("hooks: {Stop: [{name: it, command: 'true', locked: true}]}\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["trust", "--yes"]) == 0
+
+    status = main(["disable", "it"])
+
+    assert status == 1
+    assert (
+        "it belongs to the project layer and is locked there: it cannot be switched from here"
+        in capsys.readouterr().err
+    )
+    assert Switches().of(str(tmp_path)) == {}

@@ -1,10 +1,12 @@
 """An outcome as the reply of one hook: read again, it means the same."""
 
+import copy
 import json
+import pickle
 
 import pytest
 
-from interpose import Hooks, allow, ask, context, deny, inject, modify
+from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
 from interpose.dialects import dialect
 from interpose.dialects.reply import write_reply
 from interpose.events import TABLE
@@ -118,3 +120,33 @@ def test_what_stands_beside_a_result_is_context_there():
     said, _ = written("claude", "PostToolUse", inject("beside it"), **BASH, tool_response="x")
 
     assert said == {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "beside it"}}
+
+
+def test_an_outcome_writes_itself_as_a_reply() -> None:
+    hooks = Hooks()
+    silent = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    hooks.register("PreToolUse", lambda event: modify(tool_input={"command": "pwd"}) + ask("sure?"))
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+
+    assert (silent.reply(), silent.reply("claude")) == ({}, {})
+    assert outcome.reply() == {"decision": "ask", "reason": "sure?", "modify": {"tool_input": {"command": "pwd"}}}
+    for same in (outcome, pickle.loads(pickle.dumps(outcome)), copy.deepcopy(outcome)):
+        assert same.reply("claude") == {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "ask",
+                "permissionDecisionReason": "sure?",
+                "updatedInput": {"command": "pwd"},
+            }
+        }
+    with pytest.raises(UsageError, match="there is no dialect 'codax'"):
+        outcome.reply("codax")
+
+
+def test_what_a_dialect_cannot_say_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    hooks = Hooks()
+    hooks.register("pre:message", lambda event: modify(prompt="other"))
+
+    with caplog.at_level("WARNING", "interpose"):
+        assert hooks.fire_sync("pre:message", prompt="x").reply("claude") == {}
+    assert "the reply of pre:message has no field for the new prompt" in caplog.text

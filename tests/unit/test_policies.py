@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, ConfigError, Hooks, deny, modify
+from interpose.config.trust import trust
 from interpose.policies import POLICIES, RECOMMENDED, Call, Objection, Policy, PolicyHook, find_policy, reading
 from interpose.policies import parameters as read
 from interpose.policies.policy import Options
@@ -458,15 +459,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     (tmp_path / "project").mkdir()
     return tmp_path / "project"
-
-
-def trust(path: Path) -> None:
-    from interpose.config.load import Source, load_sources
-    from interpose.config.trust import TrustStore
-    from interpose.events import TABLE
-
-    [origin] = load_sources(TABLE, [Source(str(path), "project", None, True)]).origins
-    TrustStore().trust(origin)
 
 
 def test_a_file_that_is_only_found_arms_no_policy_until_it_is_trusted(project: Path) -> None:

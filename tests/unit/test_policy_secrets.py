@@ -14,8 +14,9 @@ from interpose import Hooks
 from interpose.errors import BadHook
 from interpose.matching.shell import read_line
 from interpose.policies.effects import effects_of_line
-from interpose.policies.effects.secret_names import is_secret_variable, secret_kind
+from interpose.policies.effects.secret_names import secret_kind
 from interpose.policies.placeholders import is_no_secret
+from interpose.redaction.names import is_secret_variable
 
 TOKEN = "ghp_" + "k3Jd8sQpW0zXv7RbT2mYcN5hLfA9uE1gKiOo"
 

@@ -578,6 +578,7 @@ def test_projects_have_their_own_pins(project: Path, monkeypatch: pytest.MonkeyP
     assert host.call("", tool_name="mcp__a__b", tool_input={}).decision == "ask"
 
 
+@pytest.mark.usefixtures("person")
 def test_changes_are_listed_and_accepted_on_the_command_line(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

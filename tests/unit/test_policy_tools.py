@@ -11,7 +11,7 @@ from interpose.policies.effects.tables.sizes import bytes_of
 from interpose.policies.effects.tools import Edit, edits_of_input, effects_of_input, files_of_patch
 from interpose.policies.file_table import FileTable
 
-CWD = "/work/app"
+CWD = "/srv/app"
 
 
 def kinds(tool: str, given: dict[str, Any]) -> list[tuple[str, str]]:
@@ -33,7 +33,7 @@ def kinds(tool: str, given: dict[str, Any]) -> list[tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_a_tool_reads_writes_or_deletes_by_its_name(tool: str, kind: str) -> None:
-    assert kinds(tool, {"path": "a.txt"}) == [(kind, "/work/app/a.txt")]
+    assert kinds(tool, {"path": "a.txt"}) == [(kind, "/srv/app/a.txt")]
 
 
 def test_a_move_takes_one_file_away_and_writes_another() -> None:

@@ -118,6 +118,7 @@ def test_a_replay_writes_to_no_store(recorded, capsys, project):
     assert not (project / "other.db").exists()
 
 
+@pytest.mark.usefixtures("person")
 def test_the_store_is_the_one_of_the_configuration_that_is_found(recorded, capsys, project):
     (project / ".interpose").mkdir()
     (project / ".interpose" / "hooks.yaml").write_text("audit: {path: ../audit.db}\nhooks: {}\n")
@@ -176,7 +177,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(recorded, capsys, projec
     out = replayed(capsys, "two", "--store", recorded, "--against", "new.yaml", "--dry", status=0)
     said = json.loads(replayed(capsys, "two", "--store", recorded, "-a", "new.yaml", "--dry", "--json", status=0))
 
-    assert out.endswith("4 events, 4 runs of 1 hooks; nothing was run\n")
+    assert out.endswith("4 events, 4 runs of 1 hook; nothing was run\n")
     assert [(one["hook"], one["runs"]) for one in said["hooks"]] == [("touches", 4)]
     assert not (project / "ran").exists()
 

@@ -223,7 +223,7 @@ ERRORS = [
     ("hook pre:message /deny $promt", "1:24: pre:message has no field promt (did you mean prompt?)"),
     (
         "hook pre:message /deny $tool",
-        f"1:24: pre:message has no field tool (it has {', '.join(TABLE['pre:message'].fields)})",
+        "1:24: pre:message has no field tool (did you mean tools?)",
     ),
     ("hook pre:message /deny $prompt.txt", "1:24: prompt is text and has no fields (write ${prompt}.txt for text after it)"),
     ("hook pre:tool /deny $tool.a.b", "1:21: tool is text and has no fields (write ${tool}.a.b for text after it)"),

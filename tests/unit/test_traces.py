@@ -14,10 +14,10 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as ge
 from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE
 
 from interpose import Hooks, UsageError
-from interpose.decide import Effect, HookRun
+from interpose.decide import HookRun
 from interpose.dialects import native
 from interpose.events import TABLE
-from interpose.model import HookError
+from interpose.model import Effect, HookError
 from interpose.routes import RouteInputs, Step
 from interpose.telemetry import start_tracing
 from interpose.telemetry.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
@@ -346,3 +346,64 @@ def test_a_firing_that_nobody_traces_does_not_load_it() -> None:
     )
 
     assert said == "[]\n"
+
+
+# Permissions.
+
+
+def test_a_decision_about_a_call_has_a_span_from_the_question_to_the_answer() -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    hooks = Hooks()
+    options: dict[str, Any] = {"rules": {"Bash(rm *)": "deny", "Bash": "ask"}, "session_id": "s1"}
+
+    def yes(question: Any) -> bool:
+        return True
+
+    with hooks.trace(tracer_provider=provider), hooks.session_sync(approver=yes, **options) as session:
+        made = [
+            session.tool("Bash", {"command": command}, str, tool_use_id=command).permission
+            for command in ("rm x", "ls")
+        ]
+        session.tool("Read", {"file_path": "x"}, str)
+
+    denied, allowed = [span for span in exporter.get_finished_spans() if span.name == "permission Bash"]
+    call = {
+        "gen_ai.tool.name": "Bash", "gen_ai.conversation.id": "s1", "gen_ai.agent.id": "main",
+    }  # fmt: skip
+    assert denied.attributes == {
+        **call, "interpose.permission.verdict": "denied", "interpose.permission.by": "rule",
+        "interpose.permission.rule": "Bash(rm *)", "gen_ai.tool.call.id": "rm x",
+        "interpose.reason": "denied by the rule Bash(rm *)",
+    }  # fmt: skip
+    assert allowed.attributes == {
+        **call, "interpose.permission.verdict": "allowed", "interpose.permission.by": "person",
+        "interpose.permission.rule": "Bash", "gen_ai.tool.call.id": "ls", "interpose.reason": "the rule Bash asks",
+    }  # fmt: skip
+    assert made[1] is not None
+    asked, answered = made[1].asked_at, made[1].answered_at
+    assert asked is not None
+    assert answered is not None
+    assert (allowed.start_time, allowed.end_time) == (int(asked * 1e9), int(answered * 1e9))
+
+
+def test_a_tracer_that_raises_does_not_change_the_decision() -> None:
+    class Broken:
+        def get_tracer(self, *_: Any, **__: Any) -> Any:
+            return self
+
+        def start_span(self, *_: Any, **__: Any) -> Any:
+            raise OSError("no spans today")
+
+    hooks, broken = Hooks(), Broken()
+    options: dict[str, Any] = {"rules": {"Bash": "ask"}, "approver": lambda question: True}
+
+    with hooks.trace(tracer_provider=broken) as tracing, hooks.session_sync(**options) as session:  # type: ignore[arg-type]
+        answer = session.tool("Bash", {"command": "ls"}, lambda given: "done")
+
+    assert answer.content == "done"
+    assert tracing.failed > 0

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from interpose.models import ModelError, Request, ToolCall, ToolResult, ToolResults, Turn, User
+from interpose import Answer
+from interpose.models import ModelError, Request, ToolCall, ToolResult, ToolResults, ToolSpec, Turn, User
 
 from .agent import Agent
 from .compaction import compact, is_full
@@ -56,21 +60,23 @@ async def _ask(agent: Agent) -> Turn | None:
 
 
 async def _ask_once(agent: Agent) -> Turn | None:
-    new = newest(agent.messages)
+    new, hooks = newest(agent.messages), agent.runtime.hooks
 
-    async def send(prompt: str, system: str) -> Turn:
+    async def send(prompt: str, system: str, tools: Sequence[ToolSpec] = agent.specs) -> Turn:
         if prompt != new:
             agent.rewrite(with_newest(agent.messages, prompt))
         agent.write_transcript()
         agent.runtime.view.busy(agent.name, "is thinking")
         return await agent.runtime.model.answer(
-            Request(system, tuple(agent.messages), agent.specs, agent.name), agent.on_text
+            Request(system, tuple(agent.messages), tools, agent.name), agent.on_text
         )
 
     try:
         answer = await agent.session.message(
             new, send, system=agent.system, model=agent.runtime.model.name, text=lambda turn: turn.text,
             usage=lambda turn: {"total_tokens": turn.tokens},
+            tools=agent.specs if hooks.wants("pre:message", agent_id=agent.session.agent_id) else None,
+            tool_calls=_calls_of if hooks.wants("post:message", agent_id=agent.session.agent_id) else None,
         )  # fmt: skip
     finally:
         agent.runtime.view.busy(agent.name, "")
@@ -94,6 +100,10 @@ async def _ask_once(agent: Agent) -> Turn | None:
     if turn.stop_reason == "max_tokens":
         await agent.notify("The model's answer was cut off at its limit.", "limit")
     return turn
+
+
+def _calls_of(turn: Turn) -> list[dict[str, object]]:
+    return [{"id": call.id, "name": call.name, "input": call.input} for call in turn.calls]
 
 
 async def _finish(agent: Agent, said: str) -> str:
@@ -169,6 +179,18 @@ async def _make_call(agent: Agent, call: ToolCall) -> tuple[ToolResult, tuple[st
     content = answer.content if isinstance(answer.content, str) else str(answer.content)
     await agent.show(
         "call", tool=call.name, input=answer.input, given=call.input, ok=answer.ok, content=content,
-        denied=answer.denied, reason=answer.reason,
+        denied=answer.denied, reason=answer.reason, decided=_decided(answer, agent.runtime.cwd),
     )  # fmt: skip
     return ToolResult(call.id, content, ok=answer.ok), answer.user_messages
+
+
+def _decided(answer: Answer, cwd: Path) -> str:
+    """Return who or what decided about a call that was not simply allowed, and where that is written."""
+    permission = answer.permission
+    if permission is None or permission.by in ("nobody", "default"):
+        return ""
+    place = permission.place.removeprefix(f"{cwd}{os.sep}") if permission.by in ("rule", "hook") else ""
+    name = {"rule": permission.rule, "hook": permission.hook, "mode": permission.mode}.get(permission.by, "")
+    if permission.by == "rule" and answer.denied:  # the reason names it
+        return place
+    return f"{permission.verdict} by the {permission.by}{f' {name}' if name else ''}{f' ({place})' if place else ''}"

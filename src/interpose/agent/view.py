@@ -1,7 +1,7 @@
 """What a person sees: the agent provides data, hooks may change it, a view draws it.
 
-Views: ``prompt`` (text), ``assistant`` (text), ``call`` (tool, input, given, ok, content, denied, reason), ``notice``
-(text), ``agent`` (name, state, task); those of a subagent also have ``agent``, its name.
+Views: ``prompt`` (text), ``assistant`` (text), ``call`` (tool, input, given, ok, content, denied, reason, decided),
+``notice`` (text), ``agent`` (name, state, task); those of a subagent also have ``agent``, its name.
 """
 
 from __future__ import annotations

@@ -137,6 +137,14 @@ Reply = Annotated[
     ),
 ]  # fmt: skip
 
+Require = Annotated[
+    bool,
+    typer.Option(
+        "--require", rich_help_panel="Acting as a hook",
+        help="Finding no trusted configuration is a mistake: with --reply it denies.",
+    ),
+]  # fmt: skip
+
 
 def fire_help(
     event: options.Event = None,
@@ -150,12 +158,13 @@ def fire_help(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
     reply: Reply = None,
+    require: Require = False,
 ) -> int:
     """Exit status: 0 go on, 2 denied, 3 a person must be asked, 1 a mistake in use or configuration.
 
     Example: interpose fire PreToolUse --tool Bash --tool-input '{"command": "rm -rf /"}'
 
-    As a hook of Claude Code: interpose fire --reply claude
+    As a hook of Claude Code: interpose fire --reply claude --require
     """
     raise AssertionError("`fire` parses its own command line")
 

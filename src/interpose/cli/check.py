@@ -17,7 +17,7 @@ from ..lint.files import FileReport, check_files
 from ..lint.rules import Finding
 from ..replies import clean
 from . import options
-from .loading import change_directory, current_directory
+from .loading import change_directory, current_directory, files_of
 from .render import count_armed, paint, short_path
 from .render.table import display_width
 
@@ -62,8 +62,7 @@ def _as_json(report: FileReport, *, ok: bool) -> dict[str, Any]:
 
     return {
         "ok": ok,
-        "files": [{"path": origin.source.path, "layer": origin.source.layer, "trusted": origin.trusted}
-                  for origin in report.origins],
+        "files": files_of(report.origins),
         "hooks": report.hooks,
         "policies": report.policies,
         "problems": shown(report.errors),

@@ -11,9 +11,11 @@ import typer
 
 from ..errors import InterposeError
 from ..hooks import Hooks
+from ..lint.declared_tools import describe_tool, tool_as_json
 from ..lint.diagnosis import HookReport, add_probe, inspect_hooks
 from ..lint.machine import MachineCheck, check_machine
 from ..lint.probe import MARK, SLOW, TIMEOUT, Probe, probe_fields, suspicious_fields
+from ..matching.declared_tools import DeclaredTool
 from ..model import Hook, Result
 from ..replay.environment import variable_set, with_variable
 from ..replies import clean
@@ -54,8 +56,9 @@ def run(
     checks = check_machine(run_isolated, hooks.origins if hooks else (), hooks.audit if hooks else None)
     reports = inspect_hooks(hooks, hooks.settings) if hooks is not None else []
     armed = [report for report in reports if report.hook.enabled]
+    tools = list(hooks.engine.tools or ()) if hooks is not None else []
     if not as_json:
-        _print_machine(checks)
+        _print_machine(checks, tools)
     ran = bool(armed) and not no_run and (yes or (not as_json and _agreed(len(armed))))
     if hooks is not None and ran:
         for report in armed:
@@ -66,7 +69,7 @@ def run(
         problems = [str(problem) for problem in problems_of(error)] if error else []
         print(json.dumps({
             "ok": not wrong, "ran": ran, "problems": problems, "machine": [check.to_dict() for check in checks],
-            "hooks": [report.to_dict() for report in reports],
+            "tools": [tool_as_json(tool) for tool in tools], "hooks": [report.to_dict() for report in reports],
         }))  # fmt: skip
         return int(wrong)
     if error is not None:
@@ -125,8 +128,9 @@ def _hooks(count: int) -> str:
     return f"{count} hook{'' if count == 1 else 's'}"
 
 
-def _print_machine(checks: list[MachineCheck]) -> None:
+def _print_machine(checks: list[MachineCheck], tools: list[DeclaredTool]) -> None:
     rows = [(f"{check.state:<7}", check.name, check.text) for check in checks]
+    rows += [(f"{'ok':<7}", f"tool: {flat(tool.pattern)}", describe_tool(tool)) for tool in tools]
     print_table((_STATE, Column(""), Column("")), rows, heading=False)
     print()
 

@@ -16,6 +16,7 @@ from ..event import Template
 from ..events import EventSpec
 from ..hooks import Hooks
 from ..lint.executables import isolation_of
+from ..matching.declared_tools import DeclaredCall, DeclaredTool
 from ..model import Health, Hook
 from ..policies import PolicyHook
 from ..records import replace
@@ -28,9 +29,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def order_of(hooks: Iterable[Hook], subject: str) -> dict[int, int]:
+def order_of(hooks: Iterable[Hook], subject: str, tool: DeclaredTool | None = None) -> dict[int, int]:
     """Return the place in which each hook runs, from 1, by its sequence number; parallel hooks share a place."""
-    groups = in_order(hooks, subject)
+    groups = in_order(hooks, subject, tool)
     return {hook.sequence: place for place, group in enumerate(groups, 1) for hook in group}
 
 
@@ -86,6 +87,8 @@ class Explanation:
 
     event: str
     subject: str
+    declared: str
+    """The name that the tool is declared as; empty if it is not."""
     agent: str | None
     total_deadline: float
     off: str
@@ -104,26 +107,41 @@ def explain(hooks: Hooks, row: EventSpec, fields: Mapping[str, Any]) -> Explanat
     everything = snapshot.hooks.get(row.name, ())
     holding = _holding(snapshot, row.name, scope)
     whole = Template(row, hooks.engine.session_id).complete(fields)
+    tool = hooks.engine.tools.find(subject) if hooks.engine.tools and row.subject == "tool_name" else None
+    call = DeclaredCall(tool, whole) if tool is not None else None
+    judged = whole if call is None else call.for_rules(call.fields)
     looked_at = [
-        (hook, _predicates(hook, row, subject, whole, _scope_says(hook, scope, snapshot, hook.sequence in holding)))
+        (hook, _predicates(hook, row, _names(subject, tool), judged,
+                           _scope_says(hook, scope, snapshot, hook.sequence in holding)))
         for hook in everything
-    ]
+    ]  # fmt: skip
     running = [hook for hook, predicates in looked_at if all(predicate.holds for predicate in predicates)]
-    order = order_of(running, subject)
+    order = order_of(running, subject, tool)
     # The total deadline counts all hooks whose matcher matches, also those whose `if` does not hold.
     called = snapshot.for_firing(row.name, scope)
     facts = [
-        replace_fact(_facts(hooks, hook, predicates, order.get(hook.sequence)), answer=_answer(hook, whole))
+        replace_fact(
+            _facts(hooks, hook, predicates, order.get(hook.sequence)),
+            answer=_answer(hook, whole if tool is not None and tool.keeps_host_names(hook) else judged),
+        )
         for hook, predicates in looked_at
     ]
     return Explanation(
         event=row.name,
         subject=subject,
+        declared=tool.name if tool is not None else "",
         agent=scope,
-        total_deadline=total_time((hook for group in in_order(called, subject) for hook in group), hooks.settings),
+        total_deadline=total_time(
+            (hook for group in in_order(called, subject, tool) for hook in group), hooks.settings
+        ),
         off=hooks.engine.off,
         hooks=tuple(sorted(facts, key=lambda fact: (fact.order is None, fact.order or 0, fact.priority))),
     )
+
+
+def _names(subject: str, tool: DeclaredTool | None) -> tuple[str, ...]:
+    """Return the names that matchers are compared with."""
+    return (subject,) if tool is None or tool.name == subject else (subject, tool.name)
 
 
 def _subject(row: EventSpec, fields: Mapping[str, Any]) -> str:
@@ -157,11 +175,11 @@ def _scope_says(hook: Hook, scope: str | None, snapshot: Snapshot, holds: bool) 
 
 
 def _predicates(
-    hook: Hook, row: EventSpec, subject: str, fields: Mapping[str, Any], scope: Predicate
+    hook: Hook, row: EventSpec, names: tuple[str, ...], fields: Mapping[str, Any], scope: Predicate
 ) -> tuple[Predicate, ...]:
     found = [Predicate("enabled", hook.enabled, "switched on" if hook.enabled else "switched off"), scope]
     if hook.matcher and row.subject:
-        found.append(_matcher(hook, row, subject))
+        found.append(_matcher(hook, row, names))
     if hook.condition:
         found.append(_condition(hook, fields))
     if hook.once:
@@ -170,11 +188,13 @@ def _predicates(
     return tuple(found)
 
 
-def _matcher(hook: Hook, row: EventSpec, subject: str) -> Predicate:
-    if not subject:
+def _matcher(hook: Hook, row: EventSpec, names: tuple[str, ...]) -> Predicate:
+    if names == ("",):
         return Predicate("matcher", True, f"{row.subject} is empty, which every matcher matches")
-    holds = hook.matches is None or hook.matches(subject)
-    return Predicate("matcher", holds, f"{hook.matcher} {'matches' if holds else 'does not match'} {subject}")
+    matched = [name for name in names if hook.matches is None or hook.matches(name)]
+    if matched:
+        return Predicate("matcher", True, f"{hook.matcher} matches {' and '.join(matched)}")
+    return Predicate("matcher", False, f"{hook.matcher} does not match {' or '.join(names)}")
 
 
 def _condition(hook: Hook, fields: Mapping[str, Any]) -> Predicate:

@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..replies import clean
 from . import options
 from .engine import Explanation, HookFacts, explain
-from .fire.event import EventOptions, read_event, unknown_fields
+from .fire.event import EventOptions, as_host_gave, read_event, unknown_fields
 from .loading import load_hooks
 from .render import paint, print_problem, short_path
 
@@ -47,6 +47,7 @@ def run(
     for problem in unknown_fields(event_options, row):
         print_problem(problem, "explain")
     hooks = load_hooks(event_options.config, event_options.dialect, event_options.cwd)
+    fields, _ = as_host_gave(hooks.engine.tools, fields)
     explanation = explain(hooks, row, fields)
     if as_json:
         print(json.dumps(explanation.to_dict(), default=repr))
@@ -81,6 +82,7 @@ def _explain_line(
 
 def _print_explanation(explanation: Explanation) -> None:
     subject = f" {paint(clean(explanation.subject), 'cyan')}" if explanation.subject else ""
+    subject += f", declared as {clean(explanation.declared)}" if explanation.declared else ""
     agent = f" for agent {clean(explanation.agent)}" if explanation.agent else ""
     running = sum(fact.would_run for fact in explanation.hooks)
     print(f"{paint(explanation.event, 'bold')}{subject}{agent}: {running} of {len(explanation.hooks)} hooks would run, "

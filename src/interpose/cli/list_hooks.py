@@ -9,14 +9,14 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..errors import InterposeError
+from ..errors import InterposeError, Problem
 from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..model import Hook
 from . import options
 from .audit_store import Store, open_reader
 from .engine import deadline, error_policy, is_guard, order_of
-from .loading import load_hooks
+from .loading import files_of, load_hooks
 from .render import cut, flat, print_error, print_problem, short_path, time_since
 from .render.table import Column, print_table
 
@@ -47,9 +47,7 @@ def run(
     fired = _fired(hooks, named)
     rows = [{**row, **_last(row, fired)} for row in rows_of(hooks)]
     if as_json:
-        files = [{"path": origin.source.path, "layer": origin.source.layer, "trusted": origin.trusted}
-                 for origin in hooks.origins]  # fmt: skip
-        print(json.dumps({"files": files, "hooks": rows}, default=repr))
+        print(json.dumps({"files": files_of(hooks.origins), "hooks": rows}, default=repr))
         return
     for warning in hooks.warnings:
         print_problem(warning, "list")
@@ -58,6 +56,10 @@ def run(
         print(f"no hooks{hint}", file=sys.stderr)
         return
     print_table(_COLUMNS, [_cells(row, time.time()) for row in rows], lead=3)
+    for origin in hooks.origins:
+        for entry in origin.live:
+            problem = Problem(f"{entry['hook']}: {entry['what']} is live ({entry['why']})", where=origin.source.path)
+            print_problem(problem, "list")
 
 
 def _fired(hooks: Hooks, store: str | None) -> Mapping[tuple[str, str], float] | None:

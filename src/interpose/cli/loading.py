@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..dialects import NAMES as DIALECTS
-from ..errors import ConfigError, Problem, UsageError
+from ..errors import UsageError
 from ..hooks import Hooks
-from .render import paint
+from .render import paint, print_problem
 
-__all__ = ["change_directory", "current_directory", "load_hooks", "load_hooks_of_event", "refuse_changed_files",
+if TYPE_CHECKING:
+    from ..config.load import Origin
+
+__all__ = ["change_directory", "current_directory", "files_of", "load_hooks", "load_hooks_of_event", "report_files",
            "trace_from_environment"]  # fmt: skip
 
 
-def load_hooks(config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True) -> Hooks:
-    """Load the named files, or those found from ``cwd`` upwards; ``lines`` records the line of each hook."""
+def load_hooks(
+    config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True, require: bool = False
+) -> Hooks:
+    """Load the named files, or those found from ``cwd`` upwards; ``lines`` records the line of each hook.
+
+    A found file that has changed is loaded as it was trusted. ``require`` raises ConfigError if nothing is trusted.
+    """
     if dialect not in (None, *DIALECTS):
         raise UsageError(f"--dialect: there is no dialect {dialect}", hint=" or ".join(DIALECTS))
     # Paths on the command line are relative to the directory of the caller, not to --cwd.
@@ -24,49 +33,63 @@ def load_hooks(config: list[str], dialect: str | None, cwd: str | None, *, lines
     change_directory(cwd)
     if named:
         return Hooks.load(*named, dialect=dialect, lines=lines)
-    return Hooks.discover(current_directory(), dialect=dialect, lines=lines)
+    return Hooks.discover(current_directory(), dialect=dialect, lines=lines, changed="keep", required=require)
 
 
-def load_hooks_of_event(dialect: str | None, event_cwd: object) -> Hooks:
-    """Load the files that are found for an event, and refuse changed ones.
+def load_hooks_of_event(dialect: str | None, event: Mapping[str, Any], *, require: bool) -> Hooks:
+    """Load the files that are found for an event. A changed file is loaded as it was trusted.
 
-    The project of the host (``CLAUDE_PROJECT_DIR``) comes first, then the event's directory, then the current one: an
-    agent can change to a directory in which nothing is found.
+    The project of the session comes first, which its first event has set; then that of the host
+    (``CLAUDE_PROJECT_DIR``), then the event's directory, then the current one: an agent can change to a directory in
+    which nothing is found. ``require`` raises ConfigError if nothing is trusted.
     """
-    from ..config.load import find_sources
+    from ..config.session_projects import keep_project, project_of_session
     from ..handlers.projects import VARIABLE, can_be_directory
 
     if dialect not in (None, *DIALECTS):
         raise UsageError(f"--dialect: there is no dialect {dialect}", hint=" or ".join(DIALECTS))
-    looked: list[str] = []
-    for directory in (os.environ.get(VARIABLE, ""), event_cwd, None):
-        if directory is None or (can_be_directory(directory) and os.path.isabs(str(directory))):
-            looked.append(str(directory or current_directory()))
-            if any(source.layer != "user" for source in find_sources(looked[-1], dialect)):
-                break
-    hooks = Hooks.discover(looked[-1], dialect=dialect, lines=False)
-    for directory in looked:
-        refuse_changed_files(hooks, dialect, directory)
-    return hooks
+    session = event.get("session_id")
+    project = project_of_session(session)
+    if not project:
+        given = [os.environ.get(VARIABLE, ""), event.get("cwd")]
+        places = [str(place) for place in given if can_be_directory(place) and os.path.isabs(str(place))]
+        project, is_trusted = _first_project([*places, current_directory()], dialect)
+        if is_trusted:
+            # A link could lead elsewhere later, unless it leads out of the project already.
+            project, _ = _first_project([os.path.realpath(project), project], dialect)
+            keep_project(session, project)
+    return Hooks.discover(project, dialect=dialect, lines=False, changed="keep", required=require)
 
 
-def refuse_changed_files(hooks: Hooks, dialect: str | None, cwd: str | None = None) -> None:
-    """Raise ConfigError if a trusted file has changed or is gone.
+def _first_project(directories: list[str], dialect: str | None) -> tuple[str, bool]:
+    """Return the first directory with a trusted file of a project, else the first with any, else the last one."""
+    from ..config.find import find_sources, is_trusted
 
-    Otherwise an agent could disable its guards by changing or removing the configuration.
-    """
-    from ..config.trust import TrustStore
+    any_found = ""
+    for directory in dict.fromkeys(directories):
+        found = [source for source in find_sources(directory, dialect) if source.layer != "user"]
+        if any(is_trusted(source) for source in found):
+            return directory, True
+        any_found = any_found or (directory if found else "")
+    return any_found or directories[-1], False
 
-    store = TrustStore()
-    found = [origin.real_path for origin in hooks.origins]
-    changed = {origin.source.path for origin in hooks.origins if not origin.trusted and store.knows(origin.real_path)}
-    problems = [problem for problem in hooks.warnings if problem.where in changed]
-    problems += [
-        Problem("was trusted, and is gone", where=path, hint=f"put it back, or: interpose trust --forget {path}")
-        for path in store.gone(cwd or current_directory(), found, ".claude" if dialect == "claude" else ".interpose")
-    ]
-    if problems:
-        raise ConfigError(problems)
+
+def report_files(hooks: Hooks, command: str) -> None:
+    """Print which files that were found are not armed, and which are armed as they were trusted."""
+    doubtful = {origin.source.path for origin in hooks.origins if not origin.trusted or origin.changes}
+    for problem in hooks.warnings:
+        if problem.where in doubtful:
+            print_problem(problem, command)
+
+
+def files_of(origins: Iterable[Origin]) -> list[dict[str, Any]]:
+    """Return the files that hooks come from as JSON."""
+    return [
+        {"path": origin.source.path, "layer": origin.source.layer, "trusted": origin.trusted,
+         "snapshot": origin.snapshot or None, "live": [dict(entry) for entry in origin.live],
+         "changes": [{"path": path, "change": how} for path, how in origin.changes]}
+        for origin in origins
+    ]  # fmt: skip
 
 
 def change_directory(cwd: str | None) -> None:

@@ -23,7 +23,7 @@ from . import options
 from .audit_store import Store, open_reader
 from .engine import explain
 from .loading import change_directory, load_hooks
-from .render import cut, flat, paint, print_problem, short_path
+from .render import cut, flat, paint, plural, print_problem, short_path
 from .render.outcome import change_lines
 from .render.streams import silence_log, stdout_to_stderr
 from .render.table import Column, print_table
@@ -145,8 +145,9 @@ def _print_dry(hooks: Hooks, recording: Recording, *, as_json: bool) -> None:
             in counted.most_common()]  # fmt: skip
     if rows:
         print_table(_DRY_COLUMNS, rows)
-    text = f"{len(recording.events)} events, {sum(counted.values())} runs of {len(counted)} hooks; nothing was run"
-    print(text + (f"; {unknown} events are unknown" if unknown else ""))
+    runs = f"{plural(sum(counted.values()), 'run')} of {plural(len(counted), 'hook')}"
+    text = f"{plural(len(recording.events), 'event')}, {runs}; nothing was run"
+    print(text + (f"; {plural(unknown, 'event')} {'is' if unknown == 1 else 'are'} unknown" if unknown else ""))
 
 
 class Review:
@@ -174,7 +175,7 @@ def summary_of(done: Replay) -> str:
     """Return the result of a replay in one sentence."""
     count = len(done.results)
     what = "session" if done.recording.kind == "store" else done.recording.kind
-    said = f"{count} event{'' if count == 1 else 's'} of {what} {done.recording.name}: "
+    said = f"{plural(count, 'event')} of {what} {done.recording.name}: "
     if done.different or not all(one.compared for one in done.results):
         said += f"{done.different or 'none'} would be decided differently"
     else:
@@ -200,6 +201,8 @@ def _lines(result: Replayed) -> Iterator[str]:
     yield from (f"  {line}" for line in _given(then))
     if set(result.differences) - set(row_of(now).modifies):
         yield paint(f"- was: {_was(then)}", "red")
+        for permission in then.permissions:
+            yield f"       {_permission(permission)}"
         yield paint(f"+ now: {_now(now)}", "green")
     for name, old, new in result.changes():
         yield from change_lines(clean(name), old, new)
@@ -233,6 +236,14 @@ def _was(then: Recorded) -> str:
     if then.derived:
         return flat(f"{then.derived}{f': {then.reason}' if then.reason else ''}")
     return _decided(then.decision, then.granted, then.keep_going, then.continues, then.reason, then.deciders)
+
+
+def _permission(found: Mapping[str, Any]) -> str:
+    """Return what was decided about the call beside the hooks; a replay fires hooks alone, and decides it not again."""
+    rule, place, reason = (str(found.get(name) or "") for name in ("rule", "place", "reason"))
+    by = f"{found.get('by', '')} {found.get('hook') or found.get('mode') or ''}".strip()
+    why = "; ".join(part for part in (f"{rule} ({place})" if rule and place else rule, reason) if part)
+    return flat(f"and the call was {found.get('verdict', '')} by {by}{f': {why}' if why else ''}")
 
 
 def _now(now: Outcome) -> str:

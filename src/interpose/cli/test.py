@@ -127,7 +127,7 @@ def _require_trust(origins: Iterable[Origin]) -> None:
         Problem("not trusted, so its hooks cannot be tested", where=origin.source.path,
                 hint=f"review it, then: interpose trust {origin.source.path}")
         for origin in origins
-        if not origin.trusted
+        if not origin.trusted or origin.changes
     ]  # fmt: skip
     if problems:
         raise ConfigError(problems)

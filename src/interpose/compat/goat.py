@@ -204,7 +204,7 @@ def process_pre_tool_use_results(results: Iterable[Any]) -> str:
         effect = weigh(row, reply)
         if effect.decision == "allow" and not effect.granted:
             continue  # not an explicit permission
-        if effect.decision is not None:
+        if effect.decision != "none":
             return effect.decision
     return "ask"
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..errors import UsageError
+from ..faults import log
 from ..model import Outcome, row_of
 
-__all__ = ["WrittenReply", "changed_fields", "write_reply"]
+__all__ = ["WrittenReply", "changed_fields", "reply_body", "write_reply"]
 
 
 class WrittenReply(NamedTuple):
@@ -28,6 +30,16 @@ def write_reply(dialect: str, outcome: Outcome, before: Mapping[str, Any]) -> Wr
     else:
         from .native.reply import write_reply as write
     return write(outcome, before)
+
+
+def reply_body(dialect: str, outcome: Outcome, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Write an outcome as a reply in a dialect; log what the dialect has no field for."""
+    if dialect not in ("native", "claude"):
+        raise UsageError(f"there is no dialect {dialect!r}", hint="native or claude")
+    body, unsaid = write_reply(dialect, outcome, before)
+    for part in unsaid:
+        log("warning", "the reply of %s has no field for %s", outcome.event, part)
+    return body
 
 
 def changed_fields(outcome: Outcome, before: Mapping[str, Any]) -> dict[str, Any]:

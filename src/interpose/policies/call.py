@@ -29,7 +29,7 @@ from .effects.service_tools import effects_of_service
 from .effects.tool_lines import directory_of_input, is_shell_tool, lines_of_input
 from .git_aliases import lines_of_aliases
 
-__all__ = ["SETTERS", "Call", "PlaceKind"]
+__all__ = ["SETTERS", "Call", "PlaceKind", "host_name_of"]
 
 _LONGEST = 4_096
 
@@ -42,6 +42,12 @@ _ELSEWHERE = ("docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", 
 """Programs that run a command in a container or on another machine."""
 
 
+def host_name_of(fields: Mapping[str, Any]) -> str:
+    """Return the host's own name of a tool, which says what server it belongs to; rules may know it by another."""
+    name = fields.get("host_tool_name") or fields.get("tool_name")
+    return name if isinstance(name, str) else ""
+
+
 class Call:
     """A call of a tool: its name, its input, its directory, and what it does as far as that can be read."""
 
@@ -49,6 +55,7 @@ class Call:
         name, given, cwd = fields.get("tool_name"), fields.get("tool_input"), fields.get("cwd")
         self.fields = fields
         self.tool = name if isinstance(name, str) else ""
+        self.own_name = host_name_of(fields)
         self.input: Mapping[str, Any] = given if isinstance(given, Mapping) else {"command": given} if given else {}
         self._started_in = os.path.abspath(cwd) if isinstance(cwd, str) and cwd and "\0" not in cwd else os.getcwd()
         self.home = os.path.expanduser("~")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ..redaction.names import is_secret_variable
 from .call import Call
 from .effects import Effect, say
-from .effects.secret_names import is_secret_variable
 from .parameters import action, names
 from .policy import Objection, Options, Policy
 

@@ -80,8 +80,8 @@ def _cleaned(event: Any, field: str, called: str, options: Options) -> Reply | N
 
 def _is_web(event: Any) -> bool:
     """Return whether a result comes from the web."""
-    tool = str(event.get("tool_name") or "").lower()
-    if any(word in tool for word in _WEB_TOOLS):
+    names = f"{event.get('tool_name') or ''} {event.get('host_tool_name') or ''}".lower()
+    if any(word in names for word in _WEB_TOOLS):
         return True
     call = Call(event)
     return any(command.name in _FETCHERS for line in call.lines for command in line.commands)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..replies import Reply, ask, context, deny
 from ..state.locked import locked_json
-from .call import Call
+from .call import Call, host_name_of
 from .mcp_pins import accept_tool, definition_of, difference, is_same, server_definition, server_difference
 from .mcp_text import look_alike, skeleton, suspicions
 from .parameters import action, names
@@ -36,16 +36,16 @@ def _before_call(event: Any, options: Options) -> Reply | None:
     if not server:
         return None
     call = Call(event, project_of(event, options))
-    objections = [*_unlisted(call.tool, server, tool, options), *_imitations(call.tool, tool, options)]
+    objections = [*_unlisted(call.own_name, server, tool, options), *_imitations(call.own_name, tool, options)]
     with _pins(call.project, sound=True) as state:
         found = list(_compared(call, server, tool, options, state))
         if any(one.action != "allow" for one in found):
             asked = state.setdefault("asked", {})
-            asked[str(event.get("tool_use_id") or "")] = call.tool
+            asked[str(event.get("tool_use_id") or "")] = call.own_name
             while len(asked) > _MOST_IDS:
                 del asked[next(iter(asked))]
         else:
-            accept_tool(state, call.tool, server)
+            accept_tool(state, call.own_name, server)
     for answer in (deny, ask):
         if reasons := [one.reason for one in (*objections, *found) if one.action == answer.__name__]:
             return answer(f"{_KIND}: {'; '.join(reasons)}")
@@ -54,9 +54,9 @@ def _before_call(event: Any, options: Options) -> Reply | None:
 
 def _names(event: Mapping[str, Any]) -> tuple[str, str]:
     """Return the server and the tool of a call; empty if it is no tool of a server."""
-    name, given = event.get("tool_name"), event.get("mcp_server")
+    name, given = host_name_of(event), event.get("mcp_server")
     known = given.get("name") if isinstance(given, Mapping) else None
-    if not isinstance(name, str) or not (name.startswith(_PREFIX) or isinstance(known, str)):
+    if not (name.startswith(_PREFIX) or (name and isinstance(known, str))):
         return "", ""
     if not name.startswith(_PREFIX):
         return str(known), name
@@ -86,7 +86,7 @@ def _imitations(name: str, tool: str, options: Options) -> Iterator[Objection]:
 
 def _compared(call: Call, server: str, tool: str, options: Options, state: dict[str, Any]) -> Iterator[Objection]:
     """Yield what is new about a tool, compared with what was seen in this project before."""
-    name, tools, servers = call.tool, state.setdefault("tools", {}), state.setdefault("servers", {})
+    name, tools, servers = call.own_name, state.setdefault("tools", {}), state.setdefault("servers", {})
     for other in servers:
         if other != server and skeleton(other) == skeleton(server) and server not in servers:
             yield Objection(options["shadow"], f"the name of the server {server} looks like that of {other}")
@@ -115,7 +115,7 @@ def _after_call(event: Any, options: Options) -> None:
         return
     with _pins(project_of(event, options)) as state:
         name = state.get("asked", {}).pop(str(event.get("tool_use_id") or ""), None)
-        if name is not None and name == event.get("tool_name"):
+        if name is not None and name == host_name_of(event):
             accept_tool(state, name, server)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..audit.secret_patterns import is_secret_name, looks_random
-from .effects.secret_names import is_secret_variable
+from ..redaction.names import is_secret_name, is_secret_variable
+from ..redaction.values import is_words, looks_random
 
 __all__ = ["is_no_secret"]
 
@@ -19,8 +19,6 @@ _PLACEHOLDER = re.compile(
 _CODE = re.compile(r"[$<>{}()\[\]`|*\s]|::|->|%[a-z(]")
 _PATH = re.compile(r"(?:[./~]|[A-Za-z]:\\)[\w./\\~-]*|[\w.-]+(?:/[\w.-]+)+|https?:.*")
 _DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
-_CHUNK = re.compile(r"[A-Za-z]*[0-9]{0,4}|[0-9]{1,8}")
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{16}")
 _BY_NAME = frozenset({"assignment", "flag", "authorization", "url", "named", "repeated", "environment"})
@@ -53,7 +51,7 @@ def is_no_secret(kind: str, before: str, value: str) -> bool:
     if len(set(body[-24:])) <= 3 or _PLACEHOLDER.search(text):
         return True
     if kind not in _BY_NAME:
-        return kind == "service" and _is_words(text)
+        return kind == "service" and is_words(text)
     if (
         text.lower() in _COMMON
         or _PASSWORD.fullmatch(text.lower().translate(_AS_LETTERS))
@@ -63,8 +61,8 @@ def is_no_secret(kind: str, before: str, value: str) -> bool:
         return True
     if kind == "url":
         user = before.rpartition("://")[2].rstrip(":")
-        return text.startswith(("%", ":")) or text == user or (not re.search("[0-9]", text) and _is_words(text))
-    return (kind == "assignment" and _is_assigned_code(before, text)) or _is_words(text) or not looks_random("", text)
+        return text.startswith(("%", ":")) or text == user or (not re.search("[0-9]", text) and is_words(text))
+    return (kind == "assignment" and _is_assigned_code(before, text)) or is_words(text) or not looks_random("", text)
 
 
 def _is_key(value: str) -> bool:
@@ -86,19 +84,3 @@ def _is_assigned_code(before: str, value: str) -> bool:
         return True
     is_quoted = before.rstrip("\\").endswith(('"', "'"))
     return not is_quoted and ("_" in value or "." in value) and _DOTTED_NAME.fullmatch(value) is not None
-
-
-def _is_words(value: str) -> bool:
-    """Return whether a text consists of words and numbers: ``oauth-2025-04``, ``Ed25519PublicKey``."""
-    chunks = [chunk for chunk in re.split(r"[^A-Za-z0-9]+", value) if chunk]
-    if all(_CHUNK.fullmatch(chunk) for chunk in chunks) and _has_vowels(value):
-        return True
-    pieces = _PIECE.findall(value)
-    return bool(pieces) and sum(map(len, pieces)) / len(pieces) >= 3.5 and _has_vowels(value) and "_" not in value
-
-
-def _has_vowels(value: str) -> bool:
-    """Return whether the longer parts of a text can be spoken; those in capitals need not."""
-    return all(
-        len(piece) < 4 or piece.isupper() or re.search(r"(?i)[aeiouy]", piece) for piece in _PIECE.findall(value)
-    )

@@ -9,11 +9,12 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from ..audit.redact import Redactor
 from ..matching.shell.words import is_known
+from ..redaction import Redactor
+from ..redaction.names import is_secret_variable
 from ..replies import Reply, context, deny, modify
 from .call import Call
-from .effects.secret_names import is_secret_variable, secret_kind
+from .effects.secret_names import secret_kind
 from .parameters import Parameter, action, names, one_of, patterns
 from .placeholders import is_no_secret
 from .policy import Action, Objection, Options, Policy
@@ -124,7 +125,7 @@ def _texts(call: Call, where: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _requests(call: Call) -> bool:
-    return call.tool.startswith("mcp__") or any(True for _ in call.of("request"))
+    return call.own_name.startswith("mcp__") or any(True for _ in call.of("request"))
 
 
 def _holds_secrets(call: Call) -> bool:

@@ -92,8 +92,8 @@ _LONGEST = 4_096
 
 def _by_tool(call: Call, options: Options) -> Iterator[Objection]:
     """Object to a tool of a service that is given a secret file to send, under whichever key."""
-    words = {word.lower() for word in _WORD.findall(call.tool)}
-    if call.lines or not call.tool.startswith("mcp_") or _SENDING.isdisjoint(words):
+    words = {word.lower() for word in _WORD.findall(call.own_name)}
+    if call.lines or not call.own_name.startswith("mcp_") or _SENDING.isdisjoint(words):
         return
     try:
         for _, value, _ in limited_values(call.input):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["cache_directory", "state_path", "user_directory", "write_privately"]
+__all__ = ["cache_directory", "make_private", "state_path", "user_directory", "write_privately"]
 
 _NO_HOME = os.path.join(os.devnull, "no-home")
 """A directory that never exists, for a user without a home."""
@@ -30,6 +30,17 @@ def user_directory(variable: str, *below_home: str) -> str:
         if os.path.isabs(base):
             return base
     return _NO_HOME
+
+
+def make_private(directory: str) -> None:
+    """Create a directory, and those above it that are missing; only the user can open them."""
+    if not os.path.isdir(directory):
+        make_private(os.path.dirname(directory))
+        try:
+            os.mkdir(directory, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(directory):
+                raise
 
 
 def write_privately(path: str, data: bytes) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 from ..decide import HookRun
 from ..events import EventSpec
 from ..model import Outcome
+from ..permission_record import Permission
 from ..replies import clean
 from ..routes import Step
 
-__all__ = ["Words", "of_firing", "of_hook", "of_outcome", "of_run"]
+__all__ = ["Words", "of_firing", "of_hook", "of_outcome", "of_permission", "of_run"]
 
 Attributes = dict[str, str | int | float | bool]
 
@@ -31,6 +32,7 @@ _GEN_AI = (
     ("gen_ai.agent.name", "agent_type"),
     ("gen_ai.agent.name", "agent"),
     ("gen_ai.tool.name", "tool_name"),
+    ("interpose.tool.host_name", "host_tool_name"),
     ("gen_ai.tool.call.id", "tool_use_id"),
     ("gen_ai.request.model", "model"),
 )
@@ -129,4 +131,22 @@ def of_run(ran: HookRun, words: Words) -> Attributes:
         said["interpose.reason"] = words.text(effect.reason)
     if ran.error is not None:
         said["error.type"] = ran.error.code
+    return said
+
+
+def of_permission(permission: Permission, words: Words) -> Attributes:
+    """Return what was decided about a call, and by whom or what."""
+    said: Attributes = {
+        "interpose.permission.verdict": permission.verdict,
+        "interpose.permission.by": permission.by,
+        "gen_ai.tool.name": words.name(permission.tool_name),
+        "gen_ai.tool.call.id": words.text(permission.tool_use_id),
+        "gen_ai.conversation.id": words.name(permission.session_id),
+        "gen_ai.agent.id": words.name(permission.agent_id),
+    }
+    for name in ("rule", "place", "hook", "mode", "remembered"):
+        if text := getattr(permission, name):
+            said[f"interpose.permission.{name}"] = words.name(text)
+    if permission.reason:
+        said["interpose.reason"] = words.text(permission.reason)
     return said

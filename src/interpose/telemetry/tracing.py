@@ -18,6 +18,7 @@ from ..engine import Engine
 from ..faults import log, type_name
 from ..handlers import trace_context
 from ..model import Outcome
+from ..permission_record import Permission
 from ..replies import Ended
 from ..routes import Step
 from ..run import Run
@@ -189,6 +190,19 @@ class Tracing:
         except Exception as error:
             self._complain(error)
 
+    def permission_decided(self, permission: Permission) -> None:
+        """Make the span of a decision about a call; it lasts from the question to the answer, if there was one."""
+        try:
+            context = get_current()
+            if self._outer is not None and not get_current_span(context).get_span_context().is_valid:
+                context = self._outer
+            said = attributes.of_permission(permission, self._words)
+            began, ended = _nanoseconds(permission.asked_at), _nanoseconds(permission.answered_at)
+            name = f"permission {self._words.name(permission.tool_name)}"
+            self._tracer.start_span(name, context, attributes=said, start_time=began).end(ended or began)
+        except Exception as error:
+            self._complain(error)
+
     def count_failure(self, event: str, hook: str, code: str) -> None:
         """Count a failure that has no span: of a hook that was not waited for, or of the recorder."""
         try:
@@ -208,3 +222,7 @@ class Tracing:
         self.failed += 1
         if self.failed == 1:
             log("warning", "tracing raised %s; firings go on without what it was told", type_name(error))
+
+
+def _nanoseconds(at: float | None) -> int | None:
+    return None if at is None else int(at * 1_000_000_000)

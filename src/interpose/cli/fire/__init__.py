@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...dialects import NAMES as DIALECTS
-from ...errors import ConfigError, InterposeError, UsageError, nearest
+from ...errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ...hooks import Hooks
 from ...model import Outcome
+from ...person.agents import register_callers
 from .. import is_hook
-from ..loading import load_hooks, load_hooks_of_event, refuse_changed_files, trace_from_environment
+from ..loading import load_hooks, load_hooks_of_event, report_files, trace_from_environment
 from ..render import flat, print_error, print_problem
 from ..render.streams import discard_stdout, report_lost_output, stdout_error, stdout_to_stderr
-from .event import EventOptions, read_event, unknown_fields
+from .event import EventOptions, as_host_gave, read_event, unknown_fields
 
 __all__ = ["EXIT_STATUS", "OPTIONS", "run"]
 
@@ -44,12 +45,17 @@ def run(arguments: Sequence[str]) -> int:
     """Fire one event and return the exit status; print errors in use and configuration."""
     try:
         options, as_json, reply = _parse(arguments)
+        if reply is not None:
+            register_callers()  # what the agent starts is known from now on not to be a person's
         row, fields = read_event(options)
         for problem in unknown_fields(options, row):
             print_problem(problem, "fire")
-        before = dict(fields)
         hooks = _load(options, fields, as_hook=reply is not None)
-        _report_untrusted(hooks, strict=reply is not None)
+        fields, declared = as_host_gave(hooks.engine.tools, fields)
+        before = dict(fields)
+        if reply is not None:
+            _refuse_untrusted(hooks)
+        report_files(hooks, "fire")
         end_tracing = trace_from_environment(hooks, closing=0.5)
         with stdout_to_stderr():  # output of a hook would spoil the reply, and a spoilt reply decides nothing
             outcome = hooks.fire_sync(row.name, **fields)
@@ -59,29 +65,25 @@ def run(arguments: Sequence[str]) -> int:
         return 2 if is_hook(arguments) else 1
     if reply is not None:
         return _reply(outcome, before, reply)
-    return _report(outcome, before, as_json=as_json)
+    return _report(outcome, before, declared, as_json=as_json)
 
 
 def _load(options: EventOptions, fields: Mapping[str, Any], *, as_hook: bool) -> Hooks:
     if as_hook and not options.config and options.cwd is None:
-        return load_hooks_of_event(options.dialect, fields.get("cwd"))
-    hooks = load_hooks(options.config, options.dialect, options.cwd, lines=False)
-    if as_hook and not options.config:
-        refuse_changed_files(hooks, options.dialect)
-    return hooks
+        return load_hooks_of_event(options.dialect, fields, require=options.require)
+    return load_hooks(options.config, options.dialect, options.cwd, lines=False, require=options.require)
 
 
-def _report_untrusted(hooks: Hooks, *, strict: bool) -> None:
-    """Print which files were found and not armed. For a hook that is an error, and denies.
+def _refuse_untrusted(hooks: Hooks) -> None:
+    """Raise ConfigError if files were found and none is trusted; say so if nothing was found.
 
-    Otherwise an agent could disable its guards by changing the configuration, which ends its trust.
+    Otherwise an agent could disable its guards by changing to a directory without any.
     """
-    untrusted = {origin.source.path for origin in hooks.origins if not origin.trusted}
-    problems = [problem for problem in hooks.warnings if problem.where in untrusted]
-    if strict and problems:
-        raise ConfigError(problems)
-    for problem in problems:
-        print_problem(problem, "fire")
+    if any(origin.trusted for origin in hooks.origins):
+        return
+    if hooks.origins:
+        raise ConfigError(hooks.warnings)
+    print_problem(Problem("no configuration was found: nothing is checked", hint="--require refuses this"), "fire")
 
 
 def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
@@ -93,6 +95,8 @@ def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
         name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
         if name == "--json" and not equals:
             as_json = True
+        elif name == "--require" and not equals:
+            options.require = True
         elif name in OPTIONS:
             if not equals:
                 if not rest:
@@ -106,7 +110,7 @@ def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
             else:
                 setattr(options, attribute, value)
         elif word.startswith("-") and word != "-":
-            hint = nearest(name, [*OPTIONS, "--json"]) or "`interpose fire --help` lists them"
+            hint = nearest(name, [*OPTIONS, "--json", "--require"]) or "`interpose fire --help` lists them"
             raise UsageError(f"{name} is not an option", hint=hint)
         elif options.event is not None:
             raise UsageError(f"{word}: one event at a time", hint=f"{options.event} was named already")
@@ -121,7 +125,7 @@ def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
     return options, as_json, reply
 
 
-def _report(outcome: Outcome, before: Mapping[str, Any], *, as_json: bool) -> int:
+def _report(outcome: Outcome, before: Mapping[str, Any], declared: str, *, as_json: bool) -> int:
     """Print the outcome for a program or for a person; a denied or asked event keeps its status if that fails."""
     status = EXIT_STATUS[outcome.decision]
     error = stdout_error()
@@ -133,7 +137,7 @@ def _report(outcome: Outcome, before: Mapping[str, Any], *, as_json: bool) -> in
         else:
             from ..render.outcome import print_outcome
 
-            print_outcome(outcome, before)
+            print_outcome(outcome, before, declared)
         print(end="", flush=True)
     except OSError as failure:
         error = failure

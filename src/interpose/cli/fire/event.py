@@ -12,9 +12,10 @@ from typing import Any
 
 from ...errors import BadEvent, Problem, UnknownEvent, nearest
 from ...events import BASE_FIELDS, TABLE, EventSpec, Table
+from ...matching.declared_tools import DeclaredTools
 from ...strict_json import BadJson, decode
 
-__all__ = ["EventOptions", "read_event", "unknown_fields"]
+__all__ = ["EventOptions", "as_host_gave", "read_event", "unknown_fields"]
 
 # Fields that the engine adds for each command; it adds them again when a recorded event is fired.
 _ADDED = ("hook_type", "timestamp", "protocol", "tool_output", "async_phase", "match")
@@ -34,6 +35,7 @@ class EventOptions:
         config: list[str] | None = None,
         dialect: str | None = None,
         cwd: str | None = None,
+        require: bool = False,
     ) -> None:
         self.event = event
         self.input = input
@@ -44,6 +46,7 @@ class EventOptions:
         self.config = config or []
         self.dialect = dialect
         self.cwd = cwd
+        self.require = require
 
 
 def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, dict[str, Any]]:
@@ -77,6 +80,16 @@ def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, 
     if options.cwd is not None:
         fields.setdefault("cwd", os.path.abspath(options.cwd))
     return row, fields
+
+
+def as_host_gave(tools: DeclaredTools | None, fields: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the fields of an event under the host's names, which a recorded event lacks, and the declared name."""
+    if tools is None:
+        return fields, ""
+    fields = tools.undeclared(fields)
+    name = fields.get("tool_name")
+    tool = tools.find(name) if isinstance(name, str) else None
+    return fields, tool.name if tool is not None else ""
 
 
 def unknown_fields(options: EventOptions, row: EventSpec) -> list[Problem]:

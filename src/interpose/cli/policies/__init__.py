@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ...audit.reader import HookStats
+from ...audit.protocol import HookStats, Selection
 from ...errors import InterposeError, UsageError, nearest
 from ...hooks import Hooks
 from ...policies import POLICIES, RECOMMENDED
@@ -144,7 +144,7 @@ def _recorded(
             stats = reader.hook_stats(since)
             if not try_:
                 return stats, None, None
-            calls = reader.firings(event="PreToolUse", since=since, limit=_MOST_CALLS)
+            calls = reader.firings(Selection(events=("PreToolUse",), since=since), limit=_MOST_CALLS)
             return stats, *would_stop(hooks, calls)
     except InterposeError as error:
         if store is not None or try_:

@@ -10,6 +10,7 @@ import typer
 
 from ...errors import UsageError, nearest
 from ...handlers.projects import project_directory
+from ...person import require_person
 from ...policies.mcp_pins import accept_tools, pending_changes
 from ...replies import clean
 from ...state.locked import StateUnavailable
@@ -28,7 +29,8 @@ All = Annotated[bool, typer.Option("--all", help="Accept all that have changed."
 
 def accept(names: Names = None, all_: All = False, cwd: options.Cwd = None, as_json: options.AsJson = False) -> int:
     """Accept MCP tools and servers of this project as they are now, which the policy mcp-tools asks about or denies
-    because they have changed since they were first seen. Without a name, list them with what is different.
+    because they have changed since they were first seen. Without a name, list them with what is different. Accepting
+    takes a person at a terminal.
 
     Example: interpose policies accept mcp__mail__send
     """
@@ -41,6 +43,8 @@ def accept(names: Names = None, all_: All = False, cwd: options.Cwd = None, as_j
         if name not in waiting:
             raise UsageError(f"{name} has not changed in {project}",
                              hint=nearest(name, waiting) or "`interpose policies accept` lists what has")  # fmt: skip
+    if names or all_:
+        require_person("accepting changed tools")
     accepted = accept_tools(project, tuple(names or ())) if names or all_ else []
     if as_json:
         print(json.dumps({"project": project, "changed": waiting, "accepted": accepted}))

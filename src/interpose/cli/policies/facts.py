@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...audit.reader import HookStats, StoredFiring
+from ...audit.protocol import HookStats, StoredFiring
 from ...hooks import Hooks
 from ...model import Hook
 from ...policies import GROUPS, POLICIES, RECOMMENDED, Policy, PolicyHook, find_policy, read_policies

@@ -10,8 +10,8 @@ from ...errors import ConfigError, InterposeError, Problem
 from ...replies import clean
 
 __all__ = [
-    "clock_time", "count_armed", "cut", "escape", "flat", "format_duration", "is_coloured", "paint", "print_error",
-    "print_problem", "problems_of", "short_path", "time_since",
+    "clock_time", "count_armed", "cut", "escape", "flat", "format_duration", "is_coloured", "on_one_line", "paint",
+    "plural", "print_error", "print_problem", "problems_of", "short_path", "time_since",
 ]  # fmt: skip
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36", "bold": "1", "dim": "2"}
@@ -44,6 +44,16 @@ def escape(text: str) -> str:
         return text
     letters = text.replace("\r\n", "\n")
     return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in letters)
+
+
+def on_one_line(text: str) -> str:
+    """Return text on one line, with every control character and line end as an escape."""
+    return escape(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 record``, ``2 records``; ``many`` is an irregular plural."""
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def cut(text: str, most: int) -> str:

@@ -30,14 +30,14 @@ _MANY = 12
 """With more hooks than that, those that had nothing to say are counted and not listed."""
 
 
-def print_outcome(outcome: Outcome, before: Mapping[str, Any]) -> None:
-    """Print an outcome."""
-    for line in _lines(outcome, before):
+def print_outcome(outcome: Outcome, before: Mapping[str, Any], declared: str = "") -> None:
+    """Print an outcome; ``declared`` is the name that rules know the tool by, if it has another."""
+    for line in _lines(outcome, before, declared):
         print(line)
 
 
-def _lines(outcome: Outcome, before: Mapping[str, Any]) -> Iterator[str]:
-    yield _headline(outcome)
+def _lines(outcome: Outcome, before: Mapping[str, Any], declared: str) -> Iterator[str]:
+    yield _headline(outcome) + (f", declared as {clean(declared)}" if declared else "")
     if outcome.reason:
         yield from labelled_lines("", outcome.reason)
     if not outcome.continue_:

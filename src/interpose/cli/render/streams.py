@@ -25,10 +25,23 @@ def is_interactive() -> bool:
 
 
 def confirm(question: str) -> bool:
-    """Ask a question on standard error and return whether the answer is yes."""
-    # Not on standard output, which may be redirected to a file.
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    """Ask a question on standard error and return whether the answer, typed at the terminal after it, is yes.
+
+    Standard input may be another terminal, or typed ahead.
+    """
+    import termios
+
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # this process has none
+        return False
+    try:
+        termios.tcflush(terminal, termios.TCIFLUSH)
+        # Not on standard output, which may be redirected to a file.
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return os.read(terminal, 1024).decode("utf-8", "replace").strip().lower() in ("y", "yes")
+    finally:
+        os.close(terminal)
 
 
 class WatchedOutput(io.TextIOWrapper):

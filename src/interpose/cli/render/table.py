@@ -16,7 +16,7 @@ from . import paint
 __all__ = ["Column", "Table", "display_width", "fit_text", "pad_text", "print_table", "terminal_width", "wrap_text"]
 
 _GAP = "  "
-_LEAST = 10
+_LEAST = 16
 """The smallest width of a column that fills the rest of the line."""
 
 EventSpec = Sequence[str]

@@ -14,7 +14,7 @@ import typer
 from ...errors import Problem, UsageError
 from ...lint.rules import suggest_rule
 from ...session.permission import merge_rules
-from ..loading import current_directory, load_hooks, refuse_changed_files
+from ..loading import current_directory, load_hooks
 from ..options import AsJson, Config, Cwd, Dialect
 from ..render import paint
 from ..render.streams import silence_log
@@ -86,8 +86,6 @@ def run(
     Files are written to a shadow git first: `interpose undo` restores them. Transcripts are in .interpose/sessions.
     """  # fmt: skip
     hooks = load_hooks(config or [], dialect, cwd)
-    if not config:
-        refuse_changed_files(hooks, dialect)
     silence_log()
     doubts = (*_unknown_tools("--allow", allow), *_unknown_tools("--deny", deny), *_unset_variables(pass_env))
     for warning in (*hooks.warnings, *doubts):

@@ -16,6 +16,7 @@ from ...errors import InterposeError, UsageError
 from ...hooks import Hooks
 from ...ids import new_id
 from ...model import Outcome
+from ...person import why_no_person
 from .. import INTERRUPTED
 from ..loading import trace_from_environment
 from ..render import cut, flat, print_error
@@ -101,7 +102,11 @@ class TerminalSession:
         person = Person(self._view)
         options = {**self._options}
         if sys.stdin.isatty():
-            options.setdefault("approver", person.may)
+            if doubt := why_no_person(typing_at=sys.stdin.fileno()):
+                text = f"calls that need a yes are denied, since a yes takes a person: {doubt}"
+                self._view.draw("notice", {"text": text})
+            else:
+                options.setdefault("approver", person.may)
         _make_private(self._runtime.directory)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._model.close)

@@ -45,6 +45,8 @@ def _call(data: Mapping[str, Any], agent: str) -> Iterator[str]:
     if data.get("denied"):
         reason = clean(str(data.get("reason", ""))).removeprefix("denied ")
         yield from _block(f"      {paint('denied:', 'red')} ", "      ", reason)
+        if decided := clean(str(data.get("decided", ""))):
+            yield paint(f"      {flat(decided)}", "dim")
         return
     lines = clean(str(data.get("content", ""))).splitlines()
     for line in lines[:_MOST_LINES]:

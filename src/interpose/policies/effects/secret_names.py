@@ -10,7 +10,7 @@ from typing import Literal
 
 from ...matching.shell.words import MANY, ONE
 
-__all__ = ["SecretKind", "is_beside_keys", "is_secret_variable", "secret_kind"]
+__all__ = ["SecretKind", "is_beside_keys", "secret_kind"]
 
 SecretKind = Literal["env", "keys", "stores", "settings"]
 """``env``: env files and files of a project that often hold secrets. ``stores``: credentials of a person or a machine.
@@ -219,27 +219,3 @@ def _meant(base: str) -> list[str]:
         shape = re.compile(".*".join(re.escape(part) for part in _MARKS.split(base)))
         found += [name for name in _SAMPLES if shape.fullmatch(name)]
     return found
-
-
-# Variables.
-
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_SECRET_PARTS = frozenset({
-    "KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PWD", "CREDENTIAL", "CREDENTIALS",
-    "CREDS", "AUTH", "PRIVATE", "SECRETS", "PAT",
-})  # fmt: skip
-_PLAIN_NAMES = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY"})
-_ABOUT = frozenset({
-    "ID", "IDS", "FILE", "FILES", "PATH", "DIR", "NAME", "NAMES", "URL", "URI", "TYPE", "LENGTH", "LEN", "COUNT",
-    "SIZE", "SOCK", "METHOD", "MODE", "HOST", "PORT", "USER", "EXPIRY", "EXPIRES", "TTL", "PUBLIC", "PUB", "VERSION",
-    "SET", "FINGERPRINT", "ARN", "LIMIT", "MAX", "MIN", "SERVER", "DOMAIN", "ENABLED", "REGION", "ENDPOINT", "SOCKET",
-    "PREFIX",
-})  # fmt: skip
-
-
-def is_secret_variable(name: str, parts: frozenset[str] = _SECRET_PARTS) -> bool:
-    """Return whether a variable holds a secret by a whole part of its name: ``API_KEY``; not ``KEYBOARD``."""
-    if name in _PLAIN_NAMES:
-        return False
-    words = [word.upper() for word in _PARTS.findall(name[:200])]
-    return not parts.isdisjoint(words) and words[-1] not in _ABOUT and "PUBLIC" not in words

@@ -10,11 +10,12 @@ from ...matching.programs import SHELLS
 from ...matching.shell import Command, Line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
+from ...redaction.names import is_secret_variable
 from .effect import Effect
 from .flow import Brought, Origin, Origins, Step, follow
 from .output import PRINTERS
 from .rows import Found, apply_rows
-from .secret_names import is_secret_variable, secret_kind
+from .secret_names import secret_kind
 from .senders import Sent, sent_by
 from .tables import find_programs
 from .tables.readers import PROGRAMS as READERS
