@@ -609,7 +609,7 @@ def test_no_descriptor_to_be_had_fails_and_leaves_none_open(host: Host, number: 
             codes.append(outcome.results[0].error and outcome.results[0].error.code)
 
     assert codes == ["spawn_resource"] or (number >= 5 and codes == [None])
-    assert len(os.listdir("/proc/self/fd")) == len(before)
+    assert len(os.listdir("/proc/self/fd")) <= len(before)  # fewer, if a descriptor of an earlier test was collected
     assert host.fire(hooks).denied
     assert host.fire(hooks).results[0].status == "ok"
 
@@ -829,8 +829,9 @@ def test_more_commands_than_may_run_at_once_wait_for_their_turn(host: Host) -> N
 def test_a_command_whose_turn_does_not_come_in_time_fails() -> None:
     """Fault 243: a guard denies then, it is not skipped; and the next ones have their turn again."""
     hooks = Hooks()
-    register(hooks, "sleep 30", name="hangs", timeout=SHORT * 2, matcher="Hang")
+    register(hooks, "sleep 60", name="hangs", timeout=60, matcher="Hang")
     register(hooks, "true", name="guard", timeout=SHORT, on_error="abort", matcher="Bash")
+    register(hooks, "exit 2", name="next", timeout=30, matcher="Next")
 
     async def host() -> None:
         hanging = [asyncio.create_task(hooks.fire("PreToolUse", tool_name="Hang")) for _ in range(16)]
@@ -838,10 +839,12 @@ def test_a_command_whose_turn_does_not_come_in_time_fails() -> None:
         outcome = await hooks.fire("PreToolUse", tool_name="Bash")
         assert outcome.denied
         assert outcome.results[0].status == "timeout"
-        await asyncio.gather(*hanging)
-        assert (await hooks.fire("PreToolUse", tool_name="Bash")).allowed
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+        assert (await hooks.fire("PreToolUse", tool_name="Next")).denied
 
-    with within(2 * SHORT + 2 * BUSY):
+    with within(SHORT + 4 * BUSY):
         asyncio.run(host())
 
 

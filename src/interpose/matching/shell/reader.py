@@ -60,7 +60,7 @@ _BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
 _NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
 _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 _DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]((?:[^${}`'\"\\*?\[]|\"[\w./:@%+-]*\"|'[\w./:@%+-]*')+)", re.ASCII)
-_REST = re.compile(r"[^\s;&|<>()]+")
+_AFTER_BRACKET = re.compile(r"[\s;&|<>()\]$`\"'\\]")  # ends a word, or may make a pattern of an open bracket
 _LONGEST_DELIMITER = 1_000
 _SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
 _SLICE = re.compile(r":(?![-=?+]) *[^}]*")
@@ -227,6 +227,7 @@ class _Reader:
         self.arithmetic = 0
         self.substituted: list[tuple[int, int]] = []
         self.waiting: list[_HereDocument] = []
+        self.after_bracket = (0, -1)  # a place, and the first mark after it that decides what an open bracket is
 
     # Lists of commands.
 
@@ -666,8 +667,11 @@ class _Reader:
         if at == began and text[at + 1 : at + 2] == "[" and text[at + 2 : at + 3] in ("", " ", "\t", "\n"):
             self.at += 1
             return "[["
-        rest = _REST.match(text, self.at)
-        return "[" if rest is None or not re.search(r"[]$`\"'\\]", rest.group()) else None
+        if not self.after_bracket[0] <= self.at <= self.after_bracket[1]:  # looked for once, not once per bracket
+            found = _AFTER_BRACKET.search(text, self.at)
+            self.after_bracket = self.at, found.start() if found else len(text)
+        mark = text[self.after_bracket[1] : self.after_bracket[1] + 1]
+        return None if mark and mark in "]$`\"'\\" else "["
 
     def _read_substitution(self, mark: str) -> Expansion:
         first = len(self.parsed.commands)
