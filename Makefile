@@ -36,6 +36,7 @@ test: $(VENV)/.dev
 # pytest exits with 5 when there is nothing to run, which is no failure here.
 test-more: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m more $(ARGS) || test $$? -eq 5
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(ARGS) tests/properties
 
 test-adapters: $(VENV)/.dev
 	@$(BIN)/python -m tools.adapters $(ARGS)

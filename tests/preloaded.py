@@ -97,8 +97,22 @@ def load() -> None:
     import interpose
 
     assert all([asyncio, sqlite3, jsonschema, re2, rich.console, rich.table, typer, yaml])
-    for module in pkgutil.iter_modules([str(Path(part) / "cli") for part in interpose.__path__], "interpose.cli."):
-        importlib.import_module(module.name)
+    for package in ("cli", "config", "lint", "policies", "redaction", "audit", "replay", "agent"):
+        folders = [str(Path(part) / package) for part in interpose.__path__]
+        for module in pkgutil.walk_packages(folders, f"interpose.{package}."):
+            if ".demo." not in module.name:
+                importlib.import_module(module.name)
+    judge_a_line()
+
+
+def judge_a_line() -> None:
+    """Judge one call with every policy, which compiles the expressions that policies need."""
+    from interpose import Hooks
+
+    hooks = Hooks()
+    hooks.use("recommended")
+    hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "git push origin main"})
+    hooks.close()
 
 
 def answer(asking: socket.socket) -> None:

@@ -1,14 +1,20 @@
-"""The same examples at every run: what a test finds once it finds always."""
+"""The same examples at every run: what a test finds once it finds always.
+
+``make test`` tries 40 of each property; `make test-more` asks for the profile with more.
+"""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "interpose",
-    deadline=None,
-    derandomize=True,
-    database=None,
-    max_examples=100,
-    print_blob=False,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("interpose")
+for name, examples in (("quick", 40), ("thorough", 300)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        max_examples=examples,
+        print_blob=False,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

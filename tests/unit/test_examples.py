@@ -81,6 +81,7 @@ def module_of(example: str, name: str) -> Any:
 # All of them.
 
 
+@pytest.mark.more  # all of them together, and the folder of each, are tested below
 @pytest.mark.parametrize("word", CHOICES)
 def test_an_example_brought_in_is_in_order_and_does_what_its_cases_say(project: Path, word: str) -> None:
     interpose(project, "init", "--with", word)

@@ -267,6 +267,15 @@ def test_what_goes_by_a_telling_name_is_redacted_as_a_whole():
     assert {name: made[name] for name in rest} == {name: given[name] for name in rest}
 
 
+@pytest.mark.parametrize(
+    "text", ["hunter2 [redacted:", "[redacted:hunter2:00000000]", "[redacted:named:0000000a]hunter2"]
+)
+def test_a_secret_does_not_stay_because_it_looks_redacted(text):
+    made = redactor().value({"password": text})
+
+    assert "hunter2" not in str(made)
+
+
 def test_what_is_a_secret_in_one_place_of_a_value_goes_everywhere_in_it():
     made = redactor().value(
         {"password": "correct horse", "said": ["no: correct horse"], "line": "--token abcdefgh12", "x": "abcdefgh12"}

@@ -75,6 +75,10 @@ class Finder:
         known = "|".join(re.escape(kind) for kind in sorted(kinds))
         return re.compile(rb"\[redacted:(?:%b):[0-9a-f]{8}\]" % known.encode())
 
+    def is_mark(self, text: str) -> bool:
+        """Say whether a text is one mark and nothing else."""
+        return self._marks.fullmatch(text.encode("utf-8", "surrogatepass")) is not None
+
     @cached_property
     def _tokens(self) -> tuple[Any, list[str]]:
         """The pattern of all tokens and secrets of the environment, and the kinds of its groups."""

@@ -194,7 +194,9 @@ class Redactor:
             return {self._text(str(key), found): self._whole(item, found, depth + 1) for key, item in value.items()}
         if isinstance(value, (list, tuple)) and depth <= _DEEPEST:
             return [self._whole(item, found, depth + 1) for item in value]
-        if value is None or isinstance(value, bool) or value == "" or (isinstance(value, str) and is_redacted(value)):
+        if value is None or isinstance(value, bool) or value == "":
+            return value
+        if isinstance(value, str) and self._find.is_mark(value):
             return value
         if self._ignore is not None and self._ignore("named", "", str(value)):
             return self._text(value, found) if isinstance(value, str) else value
