@@ -184,8 +184,10 @@ sys.exit(subprocess.run(sys.argv[1:]).returncode)
 
 
 @pytest.fixture
-def window(project: Path) -> Terminal:
+def window(project: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A shell in a terminal whose other end is this test."""
+    monkeypatch.setenv("HOME", str(project.parent))  # other tests may have called hooks, which this home does not know
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     processes = read_processes()
     if processes is not None and (agent := agent_above(processes)):
         pytest.skip(f"these tests run below an agent: {agent}")
