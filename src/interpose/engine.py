@@ -17,16 +17,16 @@ from .errors import BadEvent, UnknownEvent
 from .event import Template
 from .events import TABLE, EventSpec, Table
 from .executors.base import Executor
-from .faults import describe, log, type_name
 from .handlers import Handler
 from .handlers.command import CommandHandler
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
 from .model import NOTHING_SAID, Outcome, Settings, make_outcome, with_fields
 from .registry import Registry
-from .replies import Failure
+from .replies import Failure, describe
 from .routes import Route, RouteInputs, make_route
 from .run import Listener, Run
+from .runtime.faults import log, type_name
 
 __all__ = ["DEEPEST", "Engine", "Recorder"]
 

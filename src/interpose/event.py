@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from .events import EventSpec
-from .forks import after_fork
+from .runtime.forks import after_fork
 
 __all__ = ["Event", "Template", "Uncopyable", "copied_if_possible", "event_of", "own_copy",
            "plain_copy"]  # fmt: skip

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from .config.armed import Armed
 from .config.declare import HookOptions, declare, warn_of_doubt
 from .config.mapping import DiscoverOptions, LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
-from .driver import drive
 from .engine import Engine, Recorder
 from .errors import BadHook, Problem
 from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
 from .model import Hook, Outcome, Settings, make_outcome
+from .runtime.coroutines import drive
 
 if TYPE_CHECKING:
     from .audit.store import AuditStore

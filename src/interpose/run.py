@@ -17,13 +17,13 @@ from .decide import HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .dialects.reply import reply_body
 from .event import Event, own_copy
 from .executors.base import MOST_KEPT, Chain, Executor, kept
-from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
 from .matching.declared_tools import DeclaredCall
 from .model import Hook, Outcome, Result, Status, make_outcome
 from .records import replace
-from .replies import Ended, Failure, Reply, is_plain
+from .replies import Ended, Failure, Reply, describe, is_plain
 from .routes import Place, Route, Step
+from .runtime.faults import is_awaitable, log, type_name
 
 __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "RunListener"]
 

@@ -9,9 +9,9 @@ from collections.abc import Awaitable
 from contextvars import copy_context
 from time import monotonic
 
-from ..driver import drive
 from ..replies import Failure, HookFailed
 from ..routes import Place
+from ..runtime.coroutines import drive
 from .base import Chain, Work
 from .threads import ThreadChain
 

@@ -10,10 +10,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from ..driver import drive
-from ..faults import is_awaitable, log, type_name
-from ..forks import after_fork
 from ..replies import HookFailed
+from ..runtime.coroutines import drive
+from ..runtime.faults import is_awaitable, log, type_name
+from ..runtime.forks import after_fork
 from .base import Chain, Work, kept
 
 __all__ = ["ThreadChain", "Workers", "workers"]
