@@ -14,6 +14,7 @@ from .event import Uncopyable
 from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
 from .runtime.faults import LONGEST, is_one_of, said, trace_of, type_name
+from .runtime.workers import NoThread
 
 __all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "ask", "clean", "context", "deny",
            "describe", "inject", "is_plain", "modify"]  # fmt: skip
@@ -80,6 +81,8 @@ def describe(error: BaseException) -> Failure:
     try:
         if type(error) is HookFailed:
             return error.failure
+        if type(error) is NoThread:
+            return Failure("spawn_resource", str(error))
         if is_one_of(error, MemoryError):
             return Failure("hook_crash", "MemoryError: out of memory")
         if type(error) is Uncopyable:

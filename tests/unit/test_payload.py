@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from interpose import Event, Hooks
-from interpose.event import Template, copied, event_type, plain_copy
+from interpose.event import copied, event_type, plain_copy
 from interpose.events import TABLE, EventSpec
+from interpose.model import Template
 
 
 def event(name: str = "PreToolUse", **fields: Any) -> Event:

@@ -14,8 +14,7 @@ from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
-from ..model import Outcome
-from ..permission_record import Permission
+from ..model import Outcome, Permission
 from ..redaction import Redactor
 from ..runtime.forks import after_fork
 from .chain import load_key

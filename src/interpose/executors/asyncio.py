@@ -1,32 +1,24 @@
-"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines.
-
-For hosts without a loop there is one in a daemon thread.
-"""
+"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from asyncio import CancelledError, get_running_loop
-from collections.abc import Awaitable, Callable, Coroutine
-from concurrent import futures
-from contextvars import Context, copy_context
+from collections.abc import Awaitable
 from math import inf
 from time import monotonic
 from typing import Any
 
 from ..errors import UsageError
-from ..replies import HookFailed
 from ..routes import Place, Step
-from ..runtime.coroutines import begin, go_on
-from ..runtime.eager_tasks import begin_task, hide
-from ..runtime.faults import is_one_of, log, type_name
+from ..runtime.eager_tasks import begin, begin_task, go_on, hide
+from ..runtime.faults import is_one_of
 from ..runtime.forks import after_fork
 from ..runtime.signals import raised_by_signal
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain
 
-__all__ = ["MOMENT", "BackgroundLoop", "CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
+__all__ = ["MOMENT", "LoopExecutor", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 
@@ -86,7 +78,7 @@ def _in_task(work: Work) -> Awaitable[None] | None:
     except RuntimeError:
         loop = _running_loop()  # raises what helps
     chain = LoopChain()
-    task = begin_task(work.advance(chain, "task", True), loop=loop)
+    task = begin_task(work.advance(chain, "task", True), loop)
     return None if work.silent or task is None else _attend(work, chain, task)
 
 
@@ -126,8 +118,7 @@ class _Watch:
 class LoopExecutor:
     """Runs steps on the event loop that is running."""
 
-    def __init__(self) -> None:
-        self.has_loop = True
+    has_loop = True
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         if place == "task":
@@ -255,68 +246,3 @@ def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
                 _watches.pop(other, None)
         watch = _watches[loop] = _Watch()
     return watch
-
-
-class BackgroundLoop:
-    """One event loop in a daemon thread, for hosts that have none; started when it is first needed."""
-
-    def __init__(self) -> None:
-        self.reset()
-        after_fork(self.reset)
-
-    def reset(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    def run(self, flow: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
-        if threading.current_thread() is self._thread:
-            # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
-            with futures.ThreadPoolExecutor(1) as pool:
-                return pool.submit(copy_context().run, asyncio.run, flow).result()
-        try:
-            loop = self._running_loop()
-        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
-            flow.close()
-            raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
-        future = asyncio.run_coroutine_threadsafe(flow, loop)
-        try:
-            while not future.done():
-                futures.wait([future], _LONGEST_TICK)  # a signal that strikes another thread does not end a wait
-        except BaseException:
-            future.cancel()
-            futures.wait([future], GRACE * 2)
-            raise
-        try:
-            return future.result()
-        except futures.CancelledError:
-            raise CancelledError from None
-
-    def start(self, job: Callable[[], None], context: Context) -> None:
-        self._running_loop().call_soon_threadsafe(job, context=context)
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self._thread is None or not self._thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    loop.close()
-                    raise
-                self._loop, self._thread = loop, thread
-            return self._loop
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop for ever: a hook that stops it, or leaves a task that exits, does not end it."""
-    while True:
-        try:
-            loop.run_forever()
-        except BaseException as error:
-            log("error", "a task on the loop of hooks raised %s", type_name(error))
-
-
-background_loop = BackgroundLoop()

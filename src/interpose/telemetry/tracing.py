@@ -16,8 +16,7 @@ from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_
 from ..decide import HookRun
 from ..engine import Engine
 from ..handlers import trace_context
-from ..model import Outcome
-from ..permission_record import Permission
+from ..model import Outcome, Permission
 from ..replies import Ended
 from ..routes import Step
 from ..run import Run
