@@ -133,8 +133,7 @@ class Hooks:
         files = find(options.pop("dialect", None), commands, options.pop("lines", True))
         loaded, settings = files.read(events), cast("SettingOptions", options)
         hooks = cls(events=events, **{**loaded.settings, **settings})
-        hooks._armed.commands, hooks._armed.records = commands, audit
-        hooks._armed.take_files(files, loaded, settings)
+        hooks._armed.take_files(files, loaded, settings, commands=commands, records=audit)
         if watch:
             files.watch(hooks.reload)
         return hooks
@@ -234,8 +233,6 @@ class Hooks:
         ``parent`` is the agent that spawned it: its locked hooks hold too. ``like`` is the agent that it is one of, as
         a configuration names it: all hooks of that one hold too.
         """
-        if not isinstance(scope, str) or not scope:
-            raise BadHook("a scope is named by text", hint="usually the agent's id")
         found = read_scope(self.engine.table, scope, hooks, parent, like)
         return self.engine.registry.add(found.hooks, found.scopes)
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cast
 
-from .event import ATOMS, FILLED_WHEN_READ, Event, copied_if_possible, event_type
+from .event import FILLED_WHEN_READ, Event, event_type
 from .events import EventSpec
 from .records import Record, made_by
+from .runtime.copies import ATOMS, copied_if_possible
 from .runtime.forks import after_fork
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from .event import Uncopyable
 from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
+from .runtime.copies import Uncopyable
 from .runtime.faults import LONGEST, is_one_of, said, trace_of, type_name
 from .runtime.workers import NoThread
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from .decide import HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .dialects.reply import reply_body
-from .event import Event, own_copy
+from .event import Event
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .handlers import depth, progress
 from .matching.declared_tools import DeclaredCall
@@ -23,6 +23,7 @@ from .model import Hook, Outcome, Result, Source, Status, make_outcome
 from .records import replace
 from .replies import Ended, Failure, Reply, describe, is_plain
 from .routes import Place, Route, Step
+from .runtime.copies import own_copy
 from .runtime.faults import is_awaitable, log, type_name
 
 __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "RunListener"]
