@@ -14,7 +14,7 @@ from .errors import BadEvent, BadHook, ConfigError, InterposeError, TooManyHooks
 from .event import Event
 from .events import EventSpec
 from .hooks import Hooks
-from .model import Hook, HookError, Ignored, Injection, Outcome, Result
+from .model import Hook, HookError, Ignored, Injection, Outcome, Permission, Result
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
@@ -23,7 +23,6 @@ if _typing.TYPE_CHECKING:
     from .errors import CallChanged
     from .handlers.processes import ProcessTree, tool_environment
     from .matching.shell import shell_commands
-    from .permission_record import Permission
     from .scripts import Commands
     from .session.answers import Answer, Question
     from .session.approval import later
@@ -51,7 +50,7 @@ _LOADED_WHEN_READ = {
     "Answer": "session", "AuditStore": "audit.store", "BegunAgent": "session", "BegunMessage": "session",
     "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session", "BlockingTool": "session",
     "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
-    "Permission": "permission_record", "ProcessTree": "handlers.processes", "Question": "session",
+    "ProcessTree": "handlers.processes", "Question": "session",
     "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "Sessions": "session.sessions",
     "SyncSession": "session", "TracingOptions": "telemetry", "json_view": "session.json_view", "later": "session",
     "shell_commands": "matching.shell", "tool_environment": "handlers.processes",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .event import copied_if_possible, plain_copy
 from .events import EventSpec
 from .model import Effect, Hook, HookError, Ignored, Injection, Result, Status, strictest
 from .records import Record, made_by, replace
 from .replies import Failure, Reply, clean, is_plain
+from .runtime.copies import copied_if_possible, plain_copy
 
 __all__ = ["HookRun", "merge", "on_failure", "only_stricter", "own_reply", "weigh"]
 

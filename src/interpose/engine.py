@@ -14,19 +14,18 @@ from typing import Any, Protocol
 from .decide import HookRun
 from .dialects import native
 from .errors import BadEvent, UnknownEvent
-from .event import Template
 from .events import TABLE, EventSpec, Table
 from .executors.base import Executor
-from .faults import describe, log, type_name
 from .handlers import Handler
 from .handlers.command import CommandHandler
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
-from .model import NOTHING_SAID, Outcome, Settings, make_outcome, with_fields
+from .model import NOTHING_SAID, Outcome, Settings, Template, make_outcome, with_fields
 from .registry import Registry
-from .replies import Failure
+from .replies import Failure, describe
 from .routes import Route, RouteInputs, make_route
 from .run import Listener, Run
+from .runtime.faults import log, type_name
 
 __all__ = ["DEEPEST", "Engine", "Recorder"]
 
@@ -166,7 +165,6 @@ class Engine:
     def forget_routes(self) -> None:
         """Forget every route: what they were made from has changed."""
         self._routes: dict[tuple[str, str, str | None], Route] = {}
-        self._templates: dict[str, Template] = {}
         # By event: the field that its matchers look at, and by its value the route; None if no hook is on it.
         self.quick: dict[str, tuple[str, Template, dict[str, Route | None]]] = {}
 
@@ -201,16 +199,13 @@ class Engine:
         routes, key = self._routes, (row.name, subject, scope)
         route = routes.get(key)
         if route is None:
-            template = self._templates.get(row.name)
-            if template is None:
-                template = self._templates[row.name] = Template(row, self.session_id)
             hooks = self.registry.snapshot.for_firing(row.name, scope)
             inputs = RouteInputs(
                 settings=self.settings, handlers=self.handlers, read=native.read,
                 enforced=self.settings.enforce and not self.off, finish_background=self._finish_background,
                 tool=self.tools.find(subject) if self.tools and row.subject == "tool_name" else None,
             )  # fmt: skip
-            route = make_route(template, hooks, subject, inputs)
+            route = make_route(Template(row, self.session_id), hooks, subject, inputs)
             if len(routes) >= _MOST_ROUTES:
                 routes.clear()
             routes[key] = route

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from .config.armed import Armed
 from .config.declare import HookOptions, declare, warn_of_doubt
 from .config.mapping import DiscoverOptions, LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
-from .driver import drive
 from .engine import Engine, Recorder
 from .errors import BadHook, Problem
 from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
 from .model import Hook, Outcome, Settings, make_outcome
+from .runtime.coroutines import drive
 
 if TYPE_CHECKING:
     from .audit.store import AuditStore
@@ -133,8 +133,7 @@ class Hooks:
         files = find(options.pop("dialect", None), commands, options.pop("lines", True))
         loaded, settings = files.read(events), cast("SettingOptions", options)
         hooks = cls(events=events, **{**loaded.settings, **settings})
-        hooks._armed.commands, hooks._armed.records = commands, audit
-        hooks._armed.take_files(files, loaded, settings)
+        hooks._armed.take_files(files, loaded, settings, commands=commands, records=audit)
         if watch:
             files.watch(hooks.reload)
         return hooks
@@ -234,8 +233,6 @@ class Hooks:
         ``parent`` is the agent that spawned it: its locked hooks hold too. ``like`` is the agent that it is one of, as
         a configuration names it: all hooks of that one hold too.
         """
-        if not isinstance(scope, str) or not scope:
-            raise BadHook("a scope is named by text", hint="usually the agent's id")
         found = read_scope(self.engine.table, scope, hooks, parent, like)
         return self.engine.registry.add(found.hooks, found.scopes)
 

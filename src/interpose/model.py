@@ -6,18 +6,23 @@ copies when they are read.
 
 from __future__ import annotations
 
+import itertools
+import os
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cast
 
-from .event import Event, Template, copied_if_possible
+from .event import FILLED_WHEN_READ, Event, event_type
 from .events import EventSpec
 from .records import Record, made_by
+from .runtime.copies import ATOMS, copied_if_possible
+from .runtime.forks import after_fork
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
-           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "VerdictPart", "facts_of",
-           "field_of", "hooks_ran", "make_outcome", "row_of", "strictest", "with_fields"]  # fmt: skip
+           "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
+           "VerdictPart", "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest",
+           "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -180,6 +185,33 @@ class Result(Record, kw_only=False):
         return {**shown, "evidence": dict(self.evidence)} if self.evidence else shown
 
 
+class Permission(Record):
+    """What was decided about a tool call that was not simply allowed, and by whom or what.
+
+    ``tool_use_id`` is also in the events that were fired for the call.
+    """
+
+    verdict: Literal["allowed", "denied", "asked"]
+    """``asked`` means that the question has no answer yet."""
+    by: Literal["person", "rule", "mode", "hook", "default", "nobody"]
+    """``nobody``: the question could not be put to a person."""
+    rule: str = ""
+    """The text of the rule, and in ``place`` where it is written."""
+    place: str = ""
+    hook: str = ""
+    mode: str = ""
+    reason: str = ""
+    asked_at: float | None = None
+    """Seconds since 1970, by the wall clock; None if there was no question."""
+    answered_at: float | None = None
+    remembered: str = ""
+    """For how long the answer holds, such as ``session``; empty for this call alone."""
+    tool_name: str = ""
+    tool_use_id: str = ""
+    session_id: str = ""
+    agent_id: str = ""
+
+
 class Effect(Record, frozen=False):
     """What was said: by one reply, at its row; or by all of a firing, merged. The default says nothing."""
 
@@ -204,22 +236,96 @@ class Effect(Record, frozen=False):
 NOTHING_SAID = Effect()
 
 
-class Source(Protocol):
-    """The firing that an outcome comes from."""
+class Template:
+    """A row as one engine fires it: fills in what the host did not give."""
 
-    given: Any  # the fields before the first change; None if no hook changed any
-    depth: int  # how many firings it ran inside of, itself included
-    background: bool  # whether it ran a hook in the background, which decides nothing
+    __slots__ = ("_base", "_changeable", "_name", "_rest", "event_type", "row")
 
-    @property
-    def writer(self) -> Callable[..., dict[str, Any]] | None:
-        """Writes an outcome as a reply, by its dialect and the fields that the event was fired with."""
+    def __init__(self, row: EventSpec, session_id: str) -> None:
+        defaults = {**row.defaults(), "session_id": session_id, "hook_event_name": row.name}
+        self.row = row
+        self.event_type = event_type(row)
+        self._name = row.name
+        self._rest = [name for name in FILLED_WHEN_READ if defaults.pop(name, None) is not None]
+        self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
+        self._base = {**defaults}  # without gaps, which would make every copy slower
+
+    def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], str, tuple[str, ...]]:
+        """Return the input without what is filled in when it is read; and the fields that a hook gets a copy of.
+
+        First the one whose value is a mapping with nothing changeable in it, as in most firings, then the others.
+        """
+        fields, flat = self._base | given, ""
+        deep: tuple[str, ...] = ()
+        fields["hook_event_name"] = self._name  # whatever was given
+        for name, kind in self._changeable:
+            if name not in given:
+                fields[name] = kind()
+                given = fields  # a hook must not get this one either
+        for name in given:
+            value = given[name]
+            if type(value) is str:
+                continue
+            if type(value) is dict and not flat:
+                for key in value:
+                    if type(value[key]) not in ATOMS:
+                        deep = (*deep, name)
+                        break
+                else:
+                    flat = name
+            elif type(value) not in ATOMS:
+                deep = (*deep, name)
+        return fields, flat, deep
+
+    def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:
+        """Return the always-present fields that an input still lacks."""
+        return {name: _found_out(name) for name in self._rest if not fields.get(name)}
+
+    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the input with all fields."""
+        fields = self.begin(dict(given))[0]
+        return {**fields, **self.rest(fields)}
+
+
+_numbers = itertools.count(1)
+_process = f"{os.getpid():x}"
+
+
+def _found_out(name: str) -> str:
+    if name == "tool_use_id":
+        return f"toolu_{_process}_{next(_numbers)}"
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
+
+
+@after_fork
+def _rename_process() -> None:
+    global _process  # noqa: PLW0603 - the one thing here that tells two processes apart
+    _process = f"{os.getpid():x}"
+
+
+class Source:
+    """The firing that an outcome comes from. This class is for an outcome without one: its entries are results."""
+
+    __slots__ = ("__dict__",)
+    background = False  # whether it ran a hook in the background, which decides nothing
+    depth = 1  # how many firings it ran inside of, itself included
+    given: Any = None  # the fields before the first change; None if no hook changed any
+    writer: Callable[..., dict[str, Any]] | None = None
+    """Writes an outcome as a reply, by its dialect and the fields that the event was fired with."""
 
     def rest(self) -> dict[str, str]:
         """Return the fields that the host did not give and that cost something to find out: the same ones each time."""
+        return {}
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
         """Return what the firing wrote down about its hooks as a host reads it."""
+        return tuple(map(deepcopy, entries))
+
+
+_NO_FIRING: tuple[Source, Sequence[Any], Effect] = (Source(), (), NOTHING_SAID)
 
 
 class VerdictPart(Generic[_T]):
@@ -232,7 +338,7 @@ class VerdictPart(Generic[_T]):
         self._name = name
 
     def __get__(self, outcome: Outcome | None, owner: type) -> _T:
-        value: Any = self if outcome is None else getattr(outcome._verdict, self._name)
+        value: Any = self if outcome is None else getattr(outcome._said[2], self._name)
         if type(value) is dict:
             value = {key: copied_if_possible(item) for key, item in value.items()}
         return cast("_T", list(value) if type(value) is list else value)
@@ -252,7 +358,7 @@ class Outcome:
     _template: Template
     _fields: dict[str, Any]
     _whole: dict[str, Any]  # the completed fields; set when they are first read
-    _said: tuple[Source, Sequence[Any], Effect] | None  # the firing, what became of its hooks, the verdict, if any ran
+    _said: tuple[Source, Sequence[Any], Effect]  # the firing, what became of its hooks, the verdict; set if any ran
 
     decision = VerdictPart[Decision]("``deny``, ``ask``, ``allow``, or ``none`` if no hook decided.")
     reason = VerdictPart[str]("Why: the reasons of the hooks that decided.")
@@ -286,38 +392,32 @@ class Outcome:
     @property
     def input(self) -> dict[str, Any]:
         """The final fields of the event."""
-        return {name: copied_if_possible(value) for name, value in self._complete().items()}
+        return {name: copied_if_possible(value) for name, value in self._whole.items()}
 
     @property
     def shadow(self) -> Outcome | None:
         """What would hold if every hook were enforced; None if all are."""
-        shadow = self._verdict.shadow
-        if self._said is None or shadow is None:
-            return None
-        return make_outcome(self._template, self._fields, (*self._said[:2], shadow))
+        source, entries, verdict = self._said
+        shadow = verdict.shadow
+        return None if shadow is None else make_outcome(self._template, self._fields, (source, entries, shadow))
 
     @property
     def results(self) -> tuple[Result, ...]:
         """Every hook's fate, in the order they ran."""
-        return () if self._said is None else self._said[0].results(self._said[1])
-
-    @property
-    def _verdict(self) -> Effect:
-        return NOTHING_SAID if self._said is None else self._said[2]
-
-    def _complete(self) -> dict[str, Any]:
-        """Return all fields, completed once: a field that is found out when it is read stays the same."""
-        try:
-            return self._whole
-        except AttributeError:
-            fields, said = self._fields, self._said
-            self._whole = self._template.complete(fields) if said is None else {**fields, **said[0].rest()}
-            return self._whole
+        source, entries, _ = self._said
+        return source.results(entries)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_said":
+            return _NO_FIRING
+        if name == "_whole":  # kept: a field that is found out when it is read stays the same
+            source = self._said[0]
+            no_firing = source is _NO_FIRING[0]
+            self._whole = self._template.complete(self._fields) if no_firing else {**self._fields, **source.rest()}
+            return self._whole
         if name.startswith("_"):
             raise AttributeError(name)
-        fields, row = self._complete(), self._template.row
+        fields, row = self._whole, self._template.row
         field = row.words.get(name, name)
         if field in fields:
             return copied_if_possible(fields[field])
@@ -332,23 +432,23 @@ class Outcome:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outcome):
             return NotImplemented
-        same_input = self.event == other.event and self._complete() == other._complete()
-        return same_input and self._verdict == other._verdict and self.results == other.results
+        same_input = self.event == other.event and self._whole == other._whole
+        return same_input and self._said[2] == other._said[2] and self.results == other.results
 
     def __hash__(self) -> int:
         return hash((self.event, self.decision, self.reason))
 
     def __reduce__(self) -> Any:
-        source = _Copied() if self._said is None else self._said[0]
+        source, _, verdict = self._said
         whence = copied_if_possible(source.given), source.writer
-        return _remake, (self._template.row, self.input, self._verdict, self.results, *whence)
+        return _remake, (self._template.row, self.input, verdict, self.results, *whence)
 
     def reply(self, dialect: str = "native") -> dict[str, Any]:
         """Return it as the reply of one hook in a dialect, ``native`` or ``claude``: what ``fire --reply`` prints.
 
         What the dialect has no field for is logged.
         """
-        source = _Copied() if self._said is None else self._said[0]
+        source = self._said[0]
         return source.writer(dialect, self, source.given or self._fields) if source.writer else {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -374,30 +474,17 @@ def make_outcome(
     outcome = Outcome()
     outcome._template = template
     outcome._fields = fields
-    outcome._said = said
+    if said is not None:
+        outcome._said = said
     return outcome
-
-
-class _Copied:
-    """Stands for the firing of an outcome that was copied or unpickled: its entries are results."""
-
-    depth, background = 1, False
-
-    def __init__(self, given: Any = None, writer: Callable[..., dict[str, Any]] | None = None) -> None:
-        self.given = given
-        self.writer = writer
-
-    def rest(self) -> dict[str, str]:
-        return {}
-
-    def results(self, entries: Sequence[Result]) -> tuple[Result, ...]:
-        return tuple(map(deepcopy, entries))
 
 
 def _remake(
     row: EventSpec, fields: dict[str, Any], verdict: Effect, results: tuple[Result, ...], given: Any, writer: Any
 ) -> Outcome:
-    return make_outcome(Template(row, ""), fields, (_Copied(given, writer), results, verdict))
+    source = Source()
+    source.given, source.writer = given, writer
+    return make_outcome(Template(row, ""), fields, (source, results, verdict))
 
 
 # Functions and no attributes of an outcome: those are the fields of its event.
@@ -409,19 +496,19 @@ def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any]
     The row, the fields, an entry per run of a hook, the verdict; the fields before the first change; the depth of the
     firing, and whether it ran in the background.
     """
-    row, fields, said = outcome._template.row, outcome._complete(), outcome._said
-    source, entries, verdict = said or (_Copied(), (), NOTHING_SAID)
+    source, entries, verdict = outcome._said
+    row, fields = outcome._template.row, outcome._whole
     return row, fields, entries, verdict, source.given, source.depth, source.background
 
 
 def hooks_ran(outcome: Outcome) -> bool:
     """Say whether the firing had any hooks."""
-    return outcome._said is not None and bool(outcome._said[1])
+    return bool(outcome._said[1])
 
 
 def field_of(outcome: Outcome, name: str) -> Any:
     """Return a final field of the event itself, not a copy: the host's own object if no hook changed it."""
-    return outcome._complete()[name]
+    return outcome._whole[name]
 
 
 def with_fields(outcome: Outcome, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Outcome:

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .errors import BadHook, TooManyHooks, UnknownHook, nearest
-from .forks import after_fork
 from .model import Hook
 from .records import Record, made_by, replace
+from .runtime.forks import after_fork
 
 __all__ = ["LAYERS", "Registry", "Scope", "Snapshot"]
 

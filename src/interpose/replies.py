@@ -12,9 +12,12 @@ from typing import Any, Literal
 
 from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
+from .runtime.copies import Uncopyable
+from .runtime.faults import LONGEST, is_one_of, said, trace_of, type_name
+from .runtime.workers import NoThread
 
 __all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "ask", "clean", "context", "deny",
-           "inject", "is_plain", "modify"]  # fmt: skip
+           "describe", "inject", "is_plain", "modify"]  # fmt: skip
 
 STRATEGIES = ("tool_result", "user_message", "system_context")
 """The channels of an injection."""
@@ -71,6 +74,26 @@ class HookFailed(Exception):
     def __init__(self, code: str, text: str, *, trace: str = "", evidence: Mapping[str, Any] | None = None) -> None:
         super().__init__(text)
         self.failure = Failure(code, text, trace=trace, evidence=evidence or {})
+
+
+def describe(error: BaseException) -> Failure:
+    """Return the failure that an exception of a hook stands for."""
+    try:
+        if type(error) is HookFailed:
+            return error.failure
+        if type(error) is NoThread:
+            return Failure("spawn_resource", str(error))
+        if is_one_of(error, MemoryError):
+            return Failure("hook_crash", "MemoryError: out of memory")
+        if type(error) is Uncopyable:
+            return Failure("payload", f"the input cannot be copied: {error}")
+        text = f"raised {said(error)}"
+        if is_one_of(error, BaseExceptionGroup):
+            members = BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:10]
+            text = f"{text}: {'; '.join(said(member, 200) for member in members)}"
+        return Failure("hook_crash", text[:LONGEST], trace=trace_of(error))
+    except BaseException:  # an exception that fights being looked at
+        return Failure("hook_crash", f"raised {type_name(error)}")
 
 
 class Ended(Record):

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Literal
 
-from .event import Template
 from .matching.declared_tools import DeclaredTool
-from .model import Hook, Result, Settings
+from .model import Hook, Result, Settings, Template
 from .records import Record, replace
 from .replies import Failure, Reply
 

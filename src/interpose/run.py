@@ -15,15 +15,16 @@ from typing import Any, Protocol
 
 from .decide import HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .dialects.reply import reply_body
-from .event import Event, own_copy
+from .event import Event
 from .executors.base import MOST_KEPT, Chain, Executor, kept
-from .faults import describe, is_awaitable, log, type_name
 from .handlers import depth, progress
 from .matching.declared_tools import DeclaredCall
-from .model import Hook, Outcome, Result, Status, make_outcome
+from .model import Hook, Outcome, Result, Source, Status, make_outcome
 from .records import replace
-from .replies import Ended, Failure, Reply, is_plain
+from .replies import Ended, Failure, Reply, describe, is_plain
 from .routes import Place, Route, Step
+from .runtime.copies import own_copy
+from .runtime.faults import is_awaitable, log, type_name
 
 __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "RunListener"]
 
@@ -58,17 +59,15 @@ class RunListener(Protocol):
     def run_ends(self, outcome: Outcome | None) -> None: ...  # None: the host was interrupted, hooks may still run
 
 
-class Run:
+class Run(Source):
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("__dict__", "_behind", "_careful", "_deep", "_flat", "_spoken", "_step_began", "began", "depth",
+    __slots__ = ("_behind", "_careful", "_deep", "_flat", "_spoken", "_step_began", "began", "depth",
                  "executor", "fields", "now", "over", "ran", "route", "silent", "steps")  # fmt: skip
 
     # What few runs change: a default of the class costs the others nothing.
-    background = False  # whether no host waits for it
     call: DeclaredCall | None = None  # of a declared tool: ``fields`` has the declared names
     writer = staticmethod(reply_body)
-    given: dict[str, Any] | None = None  # the input before the first change
     round = 1  # 2 while the guards look again at an input that changed after their turn
     _allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
     _listeners: tuple[RunListener, ...] = ()

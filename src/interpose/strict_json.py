@@ -11,6 +11,8 @@ import math
 import re
 from typing import Any, NoReturn
 
+from .runtime.faults import said
+
 __all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode"]
 
 DEEPEST = 100  # how many levels an event or an answer may be nested
@@ -40,7 +42,7 @@ def encode(value: Any) -> bytes:
     except RecursionError:
         raise Unencodable(f"the input is nested deeper than {DEEPEST} levels") from None
     except Exception as error:  # not JSON, or an object that fights being looked at
-        raise Unencodable(f"the input cannot be written as JSON: {type(error).__name__}: {_said(error)}") from None
+        raise Unencodable(f"the input cannot be written as JSON: {said(error, 200)}") from None
     if len(text) > LONGEST:
         raise Unencodable(f"the input has {len(text)} bytes, more than {LONGEST}", "payload_too_big")
     if _is_too_deep(text):
@@ -59,13 +61,6 @@ def _is_too_deep(text: str) -> bool:
     for _ in range(DEEPEST):
         brackets = brackets.replace(b"()", b"")  # the innermost level goes
     return bool(brackets)
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return str.__str__(str(error))[:200]
-    except BaseException:  # an error whose own text breaks
-        return ""
 
 
 def decode(data: bytes) -> Any:
@@ -88,7 +83,7 @@ def decode(data: bytes) -> Any:
     except RecursionError:
         raise BadJson("it is nested too deep") from None
     except ValueError as error:  # an integer of thousands of digits
-        raise BadJson(_said(error)) from None
+        raise BadJson(str(error)[:200]) from None
 
 
 def _why(error: json.JSONDecodeError) -> str:

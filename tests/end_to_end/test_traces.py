@@ -28,8 +28,8 @@ from tests.end_to_end.otlp_receiver import ERROR, UNSET, Receiver
 from tests.faults.hosts import eventually
 
 from interpose import EventSpec, Hooks, Outcome, context, deny, modify
-from interpose.driver import drive
 from interpose.executors.blocking import blocking_executor
+from interpose.runtime.coroutines import drive
 from interpose.telemetry.tracing import Tracing
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}

@@ -19,7 +19,7 @@ from tests.faults.hosts import CALL, eventually, until
 
 from interpose import AuditStore, Hooks, Outcome, context, deny, modify
 from interpose.audit.reader import open_store
-from interpose.executors.threads import workers
+from interpose.runtime.workers import workers
 
 Hook = Callable[[Any], Coroutine[Any, Any, Any]]
 

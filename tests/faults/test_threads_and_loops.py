@@ -14,7 +14,7 @@ import pytest
 from tests.faults.hosts import BUSY, CALL, WAYS, Way, eventually, program, run, unharmed, within
 
 from interpose import Hooks, Outcome, context, deny, modify
-from interpose.executors.threads import workers
+from interpose.runtime.workers import workers
 
 every_way = pytest.mark.parametrize("way", WAYS, ids=str)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.properties.strategies import json_objects, scalars, words
 
 from interpose import Hooks, modify
-from interpose.event import copied
+from interpose.runtime.copies import copied
 
 hashable = st.integers() | words | st.tuples(st.integers(), words)
 values = st.recursive(

@@ -9,8 +9,9 @@ from tests.properties.strategies import ALPHABET, things
 
 from interpose import ConfigError
 from interpose.errors import Problem
-from interpose.event import Event, Template, event_of
+from interpose.event import Event, event_of
 from interpose.events import TABLE
+from interpose.model import Template
 from interpose.replies import HookFailed, clean
 from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, fill, parse
 from interpose.scripts.lines import joined

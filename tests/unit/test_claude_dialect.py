@@ -10,10 +10,10 @@ from interpose import Reply, deny
 from interpose.decide import on_failure, weigh
 from interpose.dialects import claude
 from interpose.dialects.claude import LONGEST_TEXT, answers, variables, write
-from interpose.event import Event, Template
+from interpose.event import Event
 from interpose.event import event_of as make_event
 from interpose.events import TABLE, EventSpec
-from interpose.model import Effect, Hook
+from interpose.model import Effect, Hook, Template
 from interpose.replies import Ended, Failure
 
 PRE = "PreToolUse"

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from interpose.faults import describe, log, raised_by_signal
-from interpose.replies import HookFailed
+from interpose.replies import HookFailed, describe
+from interpose.runtime.faults import log
+from interpose.runtime.signals import raised_by_signal
 
 
 def caught(action: Callable[[], Any]) -> BaseException:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from interpose import Event, Hooks
-from interpose.event import Template, copied, event_type, plain_copy
+from interpose.event import event_type
 from interpose.events import TABLE, EventSpec
+from interpose.model import Template
+from interpose.runtime.copies import copied, plain_copy
 
 
 def event(name: str = "PreToolUse", **fields: Any) -> Event:

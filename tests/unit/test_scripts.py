@@ -13,9 +13,9 @@ import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
 from interpose.config.script_hooks import PRIORITY
-from interpose.event import Event, Template, event_of
+from interpose.event import Event, event_of
 from interpose.events import TABLE, EventSpec
-from interpose.model import Hook
+from interpose.model import Hook, Template
 from interpose.records import replace
 from interpose.replies import HookFailed
 from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, doubts, fill, parse

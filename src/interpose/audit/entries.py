@@ -12,9 +12,8 @@ from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
 from ..decide import HookRun
-from ..faults import raised_by_signal
-from ..model import NOTHING_SAID, Decision, Effect, Outcome, facts_of
-from ..permission_record import Permission
+from ..model import NOTHING_SAID, Decision, Effect, Outcome, Permission, facts_of
+from ..runtime.signals import raised_by_signal
 from .columns import (
     DECISIONS,
     FIRING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..faults import type_name
+from ..runtime.faults import type_name
 
 __all__ = ["plain", "shortened"]
 

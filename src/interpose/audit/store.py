@@ -14,10 +14,9 @@ from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
-from ..forks import after_fork
-from ..model import Outcome
-from ..permission_record import Permission
+from ..model import Outcome, Permission
 from ..redaction import Redactor
+from ..runtime.forks import after_fork
 from .chain import load_key
 from .completion import Completion, StoreDown
 from .entries import Entry, encode, entry_of, permission_entry

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from time import monotonic, time_ns
 from typing import Any
 
-from ..faults import log
 from ..records import Record
+from ..runtime.faults import log
 from .columns import GAP
 from .completion import Completion, StoreDown
 from .entries import Entry, encode

@@ -12,12 +12,11 @@ from dataclasses import replace as replace_fact
 from typing import Any
 
 from ..errors import BadEvent
-from ..event import Template
 from ..events import EventSpec
 from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..matching.declared_tools import DeclaredCall, DeclaredTool
-from ..model import Health, Hook
+from ..model import Health, Hook, Template
 from ..policies import PolicyHook
 from ..records import replace
 from ..registry import Snapshot

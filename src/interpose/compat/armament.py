@@ -14,10 +14,10 @@ from typing import Any
 from ..errors import BadHook, UnknownEvent, UnknownHook, nearest
 from ..event import Event
 from ..events import TABLE, EventSpec
-from ..faults import describe, log
 from ..hooks import Hooks
 from ..model import Hook, Outcome
-from ..replies import Reply
+from ..replies import Reply, describe
+from ..runtime.faults import log
 from ._adapter import AdaptedHook, Arguments, adapted
 
 __all__ = ["POINTS", "HookContext", "HookSystem", "HookSystemResult", "Registration"]

@@ -37,9 +37,8 @@ class Armed:
         self.store: AuditStore | None = None
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
-        self.commands: Commands | None = None
-        self.records = True
-        """False if nothing is recorded, whatever a configuration says."""
+        self._commands: Commands | None = None
+        self._records = True
         self._show = show
         self._audit: Mapping[str, Any] | None = None
         self._given: SettingOptions = {}
@@ -57,9 +56,14 @@ class Armed:
         self._declare([found.tools])
         self._record_to(self._store_of(found.audit), found.audit)
 
-    def take_files(self, files: ConfigFiles, loaded: Loaded, given: SettingOptions) -> None:
-        """Arm what was read from files; ``given`` are settings of the host, which win."""
-        self._files, self._given = files, given
+    def take_files(
+        self, files: ConfigFiles, loaded: Loaded, given: SettingOptions, *, commands: Commands | None, records: bool
+    ) -> None:
+        """Arm what was read from files; ``given`` are settings of the host, which win.
+
+        Without ``records`` nothing is recorded, whatever a configuration says.
+        """
+        self._files, self._given, self._commands, self._records = files, given, commands, records
         self._take_over(loaded)
 
     def _take_over(self, loaded: Loaded) -> None:
@@ -120,7 +124,7 @@ class Armed:
 
     def _store_of(self, audit: Mapping[str, Any] | None) -> AuditStore | None:
         """Return the store that a configuration asks for: the one that is open, if it asks for nothing new."""
-        if audit is None or not self.records:
+        if audit is None or not self._records:
             return None
         if audit == self._audit:
             return self.store
@@ -143,7 +147,7 @@ class Armed:
         from ..scripts import Commands, ScriptHandler, ScriptHost
 
         host = ScriptHost(permissions=permissions, fire=self.engine.fire_event, show=self._show)
-        handler = ScriptHandler(self.commands or Commands(), host)
+        handler = ScriptHandler(self._commands or Commands(), host)
         self.engine.handlers = {**self.engine.handlers, "script": handler}
 
     def reload(self) -> bool:

@@ -489,6 +489,8 @@ def read_mapping(
 
 def read_scope(table: Table, scope: str, given: Any, parent: str | None, like: str | None = None) -> Configuration:
     """Read the hooks of one scope: event to a list of callables, hooks and groups."""
+    if not isinstance(scope, str) or not scope:
+        raise BadHook("a scope is named by text", hint="usually the agent's id")
     reader = _ConfigurationReader(table, "code", "", "")
     reader.hooks_section(given, scope, scope=scope)
     for name, found in reader.found.scopes.items():

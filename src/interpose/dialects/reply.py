@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
-from ..faults import log
 from ..model import Outcome, row_of
+from ..runtime.faults import log
 
 __all__ = ["WrittenReply", "changed_fields", "reply_body", "write_reply"]
 

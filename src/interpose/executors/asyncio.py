@@ -1,133 +1,29 @@
-"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines.
-
-For hosts without a loop there is one in a daemon thread.
-"""
+"""The executor of an event loop: a task of the run's own, threads beside the loop, one watch on all deadlines."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
-import threading
-import weakref
-from asyncio import CancelledError, Task, get_running_loop
-from collections.abc import Awaitable, Callable, Coroutine, Generator
-from concurrent import futures
-from contextvars import Context, copy_context
+from asyncio import CancelledError, get_running_loop
+from collections.abc import Awaitable
 from math import inf
-from sys import getrefcount
 from time import monotonic
-from types import coroutine
 from typing import Any
-from weakref import getweakrefcount
 
 from ..errors import UsageError
-from ..faults import is_one_of, log, raised_by_signal, type_name
-from ..forks import after_fork
-from ..replies import HookFailed
 from ..routes import Place, Step
+from ..runtime.eager_tasks import begin, begin_task, go_on, hide
+from ..runtime.faults import is_one_of
+from ..runtime.forks import after_fork
+from ..runtime.signals import raised_by_signal
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain
 
-__all__ = ["MOMENT", "BackgroundLoop", "CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
+__all__ = ["MOMENT", "LoopExecutor", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
-_Flow = Coroutine[Any, Any, None]
 
 MOMENT = 0.0002
 """Seconds for which the loop stands still at most to wait for a thread: to be woken through the loop costs more."""
-
-# Coroutines that begin at once, in the caller's turn of the event loop.
-
-_ENDED = object()
-
-
-def _begin(flow: _Flow) -> tuple[Context, _Flow, Any] | None:
-    """Begin a coroutine here, in a copy of the context; return what ``_go_on`` takes, or None if it has ended."""
-    context = copy_context()
-    waits_for = context.run(next, flow.__await__(), _ENDED)  # ends without an exception, unlike send()
-    return None if waits_for is _ENDED else (context, flow, waits_for)
-
-
-@coroutine
-def _go_on(context: Context, flow: _Flow, waits_for: Any) -> Generator[Any, Any, None]:
-    """Go on with a coroutine that has begun in a context of its own."""
-    while True:
-        try:
-            try:
-                sent = yield waits_for
-            except BaseException as error:
-                waits_for = context.run(flow.throw, error)
-            else:
-                waits_for = context.run(flow.send, sent)
-        except StopIteration:
-            return
-
-
-class _StandingBy:
-    """A task of Python 3.11 that waits for a coroutine to begin under its name; later versions have eager tasks.
-
-    Making a task and waiting for its first turn costs more than most hooks, and running the coroutine in the caller's
-    task is unsound: ``asyncio.timeout()`` in a hook would later cancel the host. If the coroutine has to wait, the task
-    goes on with it; if not, it stands by for the next one, unless a hook has kept it: its references are counted.
-    """
-
-    __slots__ = ("_called", "_references", "_rest", "ready", "task")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.ready = False  # whether it can be cancelled without being lost: its own first turn has come
-        self._called = loop.create_future()
-        self._rest: tuple[Context, _Flow, Any] | None = None
-        self.task = loop.create_task(self._stand_by(), name="interpose")
-        _hide(self.task)  # until a coroutine needs it: a host that waits for all tasks must not wait for this one
-
-    async def _stand_by(self) -> None:
-        self.ready = True
-        try:
-            await self._called
-        except CancelledError as error:
-            if self._rest is None:
-                raise
-            context, flow, _ = self._rest
-            try:
-                self._rest = context, flow, context.run(flow.throw, error)
-            except StopIteration:
-                return
-        if self._rest is not None:
-            await _go_on(*self._rest)
-
-    def begin(self, flow: _Flow, loop: asyncio.AbstractEventLoop) -> bool:
-        """Run a coroutine under this task's name until it waits; say whether it does: then it is this task's."""
-        self._references = self._count_references()  # before this frame has a reference of its own
-        task, host = self.task, asyncio.current_task(loop)
-        if host is not None:
-            asyncio._leave_task(loop, host)
-        asyncio._enter_task(loop, task)
-        try:
-            self._rest = _begin(flow)
-        finally:
-            asyncio._leave_task(loop, task)
-            if host is not None:
-                asyncio._enter_task(loop, host)
-        if self._rest is None:
-            return False
-        asyncio._register_task(task)
-        task._log_destroy_pending = True  # type: ignore[attr-defined]
-        self.dismiss()
-        return True
-
-    def _count_references(self) -> tuple[object, ...]:
-        task = self.task
-        return getrefcount(task), getweakrefcount(task), task._callbacks
-
-    def is_untouched(self) -> bool:
-        """Say whether the coroutine has neither kept this task nor changed it, so that it can serve the next one."""
-        untouched = self._count_references() == self._references and self.task.get_name() == "interpose"
-        return untouched and not self._called.done()
-
-    def dismiss(self) -> None:
-        """Let the task go on: with its coroutine, or to its end."""
-        if not self._called.done():  # it is, if the hook has cancelled its own task
-            self._called.set_result(None)
 
 
 class LoopChain(Chain):
@@ -176,41 +72,20 @@ class LoopChain(Chain):
         return self.gives_up
 
 
-if sys.version_info >= (3, 12):
-
-    def _in_task(work: Work) -> Awaitable[None] | None:
-        try:
-            loop = get_running_loop()
-        except RuntimeError:
-            loop = _running_loop()  # raises what helps
-        chain = LoopChain()
-        task = Task(work.advance(chain, "task", True), loop=loop, name="interpose", eager_start=True)
-        return None if work.silent else _attend(work, chain, task)
-
-else:
-
-    def _in_task(work: Work) -> Awaitable[None] | None:
-        loop, chain = _running_loop(), LoopChain()
-        flow, waiting = work.advance(chain, "task", True), _watch_of(loop).standing_by
-        if not (waiting and waiting[-1].ready):
-            if not waiting:
-                waiting.append(_StandingBy(loop))
-            return _attend(work, chain, loop.create_task(flow))
-        stand_in = waiting.pop()
-        if stand_in.begin(flow, loop):
-            return _attend(work, chain, stand_in.task)
-        if stand_in.is_untouched():
-            waiting.append(stand_in)
-        else:
-            stand_in.dismiss()
-        return None
+def _in_task(work: Work) -> Awaitable[None] | None:
+    try:
+        loop = get_running_loop()
+    except RuntimeError:
+        loop = _running_loop()  # raises what helps
+    chain = LoopChain()
+    task = begin_task(work.advance(chain, "task", True), loop)
+    return None if work.silent or task is None else _attend(work, chain, task)
 
 
 class _Watch:
     """What one event loop has of ours: tasks, and chains that wait, with one timer, which is cheaper than one each."""
 
     def __init__(self) -> None:
-        self.standing_by: list[_StandingBy] = []
         self.detached: set[asyncio.Task[None]] = set()
         self._chains: set[LoopChain | ThreadChain] = set()
         self._ticking = False
@@ -243,16 +118,15 @@ class _Watch:
 class LoopExecutor:
     """Runs steps on the event loop that is running."""
 
-    def __init__(self) -> None:
-        self.has_loop = True
+    has_loop = True
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         if place == "task":
             return _in_task(work)
         if place == "inline":
             chain = LoopChain()
-            rest = _begin(work.advance(chain, "inline", True))
-            return None if rest is None else _attend_inline(work, chain, _go_on(*rest))
+            rest = begin(work.advance(chain, "inline", True))
+            return None if rest is None else _attend_inline(work, chain, go_on(*rest))
         return _in_thread(work) if place == "thread" else self._side_by_side(work)
 
     async def _side_by_side(self, work: Work) -> None:
@@ -333,12 +207,6 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
 
 
-def _hide(task: asyncio.Task[Any]) -> None:
-    """Keep a task from ``asyncio.run()`` and others that end or wait for all tasks, and from complaints about it."""
-    asyncio._unregister_task(task)
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
-
-
 def _keep(task: asyncio.Task[Any]) -> None:
     """Leave a task to a hook that does not end: the run, and the end of the loop, do not wait for it."""
 
@@ -349,7 +217,7 @@ def _keep(task: asyncio.Task[Any]) -> None:
 
     kept.add(task, task.get_loop())
     task.add_done_callback(ended_after_all)
-    _hide(task)
+    hide(task)
 
 
 async def _end(*tasks: asyncio.Task[Any]) -> None:
@@ -366,84 +234,15 @@ async def _end(*tasks: asyncio.Task[Any]) -> None:
                 task.exception()
 
 
-_watches: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], _Watch]] = {}
-"""By the identity of the loop, as long as the loop lives: a watch does not keep its loop."""
+_watches: dict[asyncio.AbstractEventLoop, _Watch] = {}
 after_fork(_watches.clear)
 
 
 def _watch_of(loop: asyncio.AbstractEventLoop) -> _Watch:
-    key = id(loop)
-    if key in _watches:
-        return _watches[key][1]
-    for other, (reference, _) in tuple(_watches.items()):
-        known = reference()
-        if known is None or known.is_closed():  # tasks that stand by would keep a closed loop for ever
-            _watches.pop(other, None)
-    watch = _Watch()
-    _watches[key] = weakref.ref(loop, lambda _: _watches.pop(key, None)), watch
+    watch = _watches.get(loop)
+    if watch is None:
+        for other in tuple(_watches):
+            if other.is_closed():
+                _watches.pop(other, None)
+        watch = _watches[loop] = _Watch()
     return watch
-
-
-class BackgroundLoop:
-    """One event loop in a daemon thread, for hosts that have none; started when it is first needed."""
-
-    def __init__(self) -> None:
-        self.reset()
-        after_fork(self.reset)
-
-    def reset(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    def run(self, flow: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
-        if threading.current_thread() is self._thread:
-            # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
-            with futures.ThreadPoolExecutor(1) as pool:
-                return pool.submit(copy_context().run, asyncio.run, flow).result()
-        try:
-            loop = self._running_loop()
-        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
-            flow.close()
-            raise HookFailed("spawn_resource", f"no event loop can be started: {error}") from None
-        future = asyncio.run_coroutine_threadsafe(flow, loop)
-        try:
-            while not future.done():
-                futures.wait([future], _LONGEST_TICK)  # a signal that strikes another thread does not end a wait
-        except BaseException:
-            future.cancel()
-            futures.wait([future], GRACE * 2)
-            raise
-        try:
-            return future.result()
-        except futures.CancelledError:
-            raise CancelledError from None
-
-    def start(self, job: Callable[[], None], context: Context) -> None:
-        self._running_loop().call_soon_threadsafe(job, context=context)
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self._thread is None or not self._thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    loop.close()
-                    raise
-                self._loop, self._thread = loop, thread
-            return self._loop
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop for ever: a hook that stops it, or leaves a task that exits, does not end it."""
-    while True:
-        try:
-            loop.run_forever()
-        except BaseException as error:
-            log("error", "a task on the loop of hooks raised %s", type_name(error))
-
-
-background_loop = BackgroundLoop()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, Protocol
 
-from ..faults import raised_by_signal
-from ..forks import after_fork
 from ..replies import Failure
 from ..routes import Place, Step
+from ..runtime.forks import after_fork
+from ..runtime.signals import raised_by_signal
 
 __all__ = ["GRACE", "MOST_KEPT", "Chain", "Executor", "Kept", "Work", "kept"]
 

@@ -9,9 +9,10 @@ from collections.abc import Awaitable
 from contextvars import copy_context
 from time import monotonic
 
-from ..driver import drive
-from ..replies import Failure, HookFailed
+from ..replies import Failure, describe
 from ..routes import Place
+from ..runtime.coroutines import drive
+from ..runtime.workers import NoThread
 from .base import Chain, Work
 from .threads import ThreadChain
 
@@ -23,8 +24,7 @@ _TICK = 0.02
 class BlockingExecutor:
     """Runs steps while the caller's thread waits."""
 
-    def __init__(self) -> None:
-        self.has_loop = False
+    has_loop = False
 
     def enter(self, work: Work, place: Place) -> None:
         if place == "inline":
@@ -40,12 +40,14 @@ class BlockingExecutor:
         if block is not None:
             block()
             return
-        from .asyncio import background_loop, loop_executor
+        from ..runtime.background_loop import background_loop
+        from .asyncio import loop_executor
 
         background_loop.run(loop_executor.wait(awaitable))
 
     def detach(self, work: Work) -> None:
-        from .asyncio import background_loop, loop_executor
+        from ..runtime.background_loop import background_loop
+        from .asyncio import loop_executor
 
         background_loop.start(lambda: loop_executor.detach(work), copy_context())
 
@@ -64,7 +66,10 @@ def _in_thread(work: Work) -> None:
 
 
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, background_loop, loop_executor
+    from asyncio import CancelledError
+
+    from ..runtime.background_loop import background_loop
+    from .asyncio import loop_executor
 
     async def enter() -> None:
         place = work.next_place(loop_executor.has_loop)
@@ -74,8 +79,8 @@ def _on_background_loop(work: Work) -> None:
 
     try:
         background_loop.run(enter())
-    except HookFailed as error:
-        work.fail(error.failure)
+    except NoThread as error:
+        work.fail(describe(error))
     except CancelledError:
         # Not by this host, which has no task: a hook has cancelled everything on the loop.
         work.over = False

@@ -1,25 +1,19 @@
-"""Daemon threads for sync hooks: reused, and left to a hook that hangs."""
+"""Chains of sync hooks in daemon threads."""
 
 from __future__ import annotations
 
-import threading
 from _thread import allocate_lock
-from collections.abc import Callable
 from contextvars import Context, copy_context
 from functools import partial
-from queue import SimpleQueue
 from typing import Any
 
-from ..driver import drive
-from ..faults import is_awaitable, log, type_name
-from ..forks import after_fork
-from ..replies import HookFailed
+from ..replies import describe
+from ..runtime.coroutines import drive
+from ..runtime.faults import is_awaitable, log, type_name
+from ..runtime.workers import NoThread, workers
 from .base import Chain, Work, kept
 
-__all__ = ["ThreadChain", "Workers", "workers"]
-
-_MOST_IDLE = 8
-_Job = tuple[Callable[[], None], Callable[[], None]]
+__all__ = ["ThreadChain"]
 
 
 class ThreadChain(Chain):
@@ -39,8 +33,8 @@ class ThreadChain(Chain):
         """Begin in a thread. If there is none, fail the step, and say so."""
         try:
             workers.run(partial(self._run, copy_context()), self.tell)
-        except HookFailed as error:
-            self.work.fail(error.failure)
+        except NoThread as error:
+            self.work.fail(describe(error))
             return False
         return True
 
@@ -106,38 +100,3 @@ class ThreadChain(Chain):
 
     def passes_on(self, error: BaseException) -> bool:
         return False  # signals strike the main thread only, and the host cannot be cancelled here
-
-
-class Workers:
-    """A pool of daemon threads; at most a few wait idle. A hung job keeps its thread."""
-
-    def __init__(self) -> None:
-        self._idle: list[SimpleQueue[_Job]] = []
-        after_fork(self._idle.clear)  # the parent's threads are not in the child
-
-    def run(self, job: Callable[[], None], done: Callable[[], None]) -> None:
-        """Run a job in a thread of its own and then call ``done`` there; neither may raise."""
-        try:
-            jobs = self._idle.pop()
-        except IndexError:
-            jobs = SimpleQueue()
-            thread = threading.Thread(target=self._work, args=[jobs], name="interpose-hook", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
-                raise HookFailed("spawn_resource", f"no thread can be started: {error}") from None
-        jobs.put((job, done))
-
-    def _work(self, jobs: SimpleQueue[_Job]) -> None:
-        stay = True
-        while stay:
-            job, done = jobs.get()
-            job()
-            stay = len(self._idle) < _MOST_IDLE
-            if stay:
-                self._idle.append(jobs)  # before the host is told: its next job finds this thread free
-            done()
-            del job, done
-
-
-workers = Workers()

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ..forks import after_fork
+from ..runtime.forks import after_fork
 
 __all__ = ["MOST_RUNNING", "SlotRequest", "Slots", "slots"]
 

@@ -46,7 +46,8 @@ class Worker:
     """Calls one callable. The package is imported after sys.path is set."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
-        from interpose import event, faults, replies, strict_json
+        from interpose import event, replies, strict_json
+        from interpose.runtime import faults
 
         self._setup = setup
         self._faults, self._event, self._replies, self._json = faults, event, replies, strict_json
@@ -121,7 +122,7 @@ class Worker:
             for part in setup["name"].split("."):
                 found = getattr(found, part)
         except BaseException as error:
-            why = f"cannot import {setup['name']}: {self._faults.describe(error).text}"
+            why = f"cannot import {setup['name']}: {self._replies.describe(error).text}"
             raise self._replies.HookFailed("import_failed", why) from error
         try:
             return unified(found, setup["name"])
@@ -129,7 +130,7 @@ class Worker:
             raise self._replies.HookFailed("bad_handler", str(error)) from None
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
-        failure = self._faults.describe(error)
+        failure = self._replies.describe(error)
         return {"failed": [failure.code, failure.text, failure.trace]}
 
 

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..driver import drive
 from ..event import Event
-from ..faults import said
 from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
+from ..runtime.coroutines import drive
+from ..runtime.faults import said
 from ..strict_json import Unencodable, encode
 from . import depth, hold_to_trust, progress
 from ._environment import environment, withheld

@@ -16,13 +16,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ..driver import drive
 from ..errors import BadHook
 from ..event import Event
-from ..faults import type_name
-from ..forks import after_fork
 from ..model import Hook, Injection
 from ..replies import Failure, HookFailed, Reply
+from ..runtime.coroutines import drive
+from ..runtime.faults import type_name
+from ..runtime.forks import after_fork
 from ..strict_json import LONGEST, BadJson, decode
 from . import hold_to_trust
 from ._command_run import GRACE, ProcessHandle

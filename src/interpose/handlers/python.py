@@ -10,10 +10,10 @@ from typing import Any
 
 from ..errors import BadHook
 from ..event import Event
-from ..faults import said
 from ..model import Seal
 from ..records import Record
 from ..replies import HookFailed
+from ..runtime.faults import said
 from . import hold_to_trust
 
 __all__ = ["LazyFunction", "ModulePlace", "is_async", "label_of", "source_of", "unified"]

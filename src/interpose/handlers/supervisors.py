@@ -30,7 +30,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..forks import after_fork
+from ..runtime.forks import after_fork
 
 __all__ = ["Frame", "SupervisorConnection", "SupervisorPool", "framed", "pool", "why_unavailable"]
 

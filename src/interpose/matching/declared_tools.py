@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from ..event import own_copy
 from ..model import Hook
 from ..records import Record, made_by, replace
+from ..runtime.copies import own_copy
 
 __all__ = ["KINDS", "DeclaredCall", "DeclaredTool", "DeclaredTools", "contains", "overlap", "same_value"]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ..errors import BadHook, nearest
 from ..event import Event
-from ..faults import is_awaitable
 from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
+from ..runtime.faults import is_awaitable
 from .lines import Template, literal
 
 __all__ = ["Commands", "Mistake", "ScriptCommand", "ScriptHost"]

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from ..event import Event
-from ..faults import is_awaitable
 from ..model import Hook
 from ..replies import HookFailed
+from ..runtime.faults import is_awaitable
 from .commands import Commands, ScriptHost
 from .lines import Line, fill
 

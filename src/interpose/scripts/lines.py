@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..event import Event
-from ..faults import type_name
 from ..records import Record
 from ..replies import HookFailed
+from ..runtime.faults import type_name
 
 __all__ = ["Line", "Reference", "Template", "fill", "joined", "literal"]
 

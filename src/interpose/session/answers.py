@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..model import Outcome
-from ..permission_record import Permission
+from ..model import Outcome, Permission
 from ..records import Record
 
 __all__ = ["Answer", "Question"]

@@ -11,11 +11,10 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import UsageError
-from ..event import copied
 from ..matching.declared_tools import same_value
-from ..model import Outcome, field_of, hooks_ran
-from ..permission_record import Permission
+from ..model import Outcome, Permission, field_of, hooks_ran
 from ..records import replace
+from ..runtime.copies import copied
 from .answers import Answer, Question
 from .approval import later, read_approval
 from .backends import AsyncFunction

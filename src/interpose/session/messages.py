@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import UsageError
-from ..faults import log
 from ..model import Outcome, field_of, hooks_ran
+from ..runtime.faults import log
 from .answers import Answer
 from .results import error_text
 

@@ -14,9 +14,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CallChanged, UsageError
-from ..event import Template
 from ..matching.declared_tools import same_value
-from ..model import Hook, make_outcome
+from ..model import Hook, Template, make_outcome
 from ..records import Record
 from .calls import BegunTool, hook_that_decided
 from .permission import Verdict

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakSet
 
 from ..errors import UsageError
-from ..faults import log, type_name
 from ..ids import new_id
 from ..matching.declared_tools import DeclaredTool
-from ..model import Hook, Outcome, field_of, hooks_ran
-from ..permission_record import Permission
+from ..model import Hook, Outcome, Permission, field_of, hooks_ran
 from ..person.agents import register_this_process
+from ..runtime.faults import log, type_name
 from .answers import Answer
 from .asked_calls import AskedCalls
 from .backends import AsyncBackend, AsyncFunction, Backend, HookEngine

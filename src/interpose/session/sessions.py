@@ -10,9 +10,9 @@ from concurrent.futures import Future
 from time import monotonic
 from typing import Any, Self
 
-from ..driver import drive
 from ..errors import UsageError
-from ..faults import log, type_name
+from ..runtime.coroutines import drive
+from ..runtime.faults import log, type_name
 from .session import Session
 from .sync_session import SyncSession
 

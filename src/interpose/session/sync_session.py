@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
-from ..driver import drive
+from ..runtime.coroutines import drive
 from .backends import HookEngine, SyncBackend
 from .calls import BegunTool
 from .messages import BegunMessage

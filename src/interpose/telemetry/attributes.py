@@ -10,8 +10,7 @@ from typing import Any
 
 from ..decide import HookRun
 from ..events import EventSpec
-from ..model import Outcome
-from ..permission_record import Permission
+from ..model import Outcome, Permission
 from ..replies import clean
 from ..routes import Step
 

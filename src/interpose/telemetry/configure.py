@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import UsageError
-from ..faults import log
+from ..runtime.faults import log
 from . import needs_the_extra
 
 if TYPE_CHECKING:

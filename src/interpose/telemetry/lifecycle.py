@@ -13,12 +13,12 @@ from typing import Any, Self
 
 from ..decide import HookRun
 from ..engine import Engine
-from ..forks import after_fork
 from ..ids import new_id
 from ..model import Outcome
 from ..replies import Ended
 from ..routes import Step
 from ..run import Run
+from ..runtime.forks import after_fork
 
 __all__ = ["Observer", "Observers", "Subscription"]
 

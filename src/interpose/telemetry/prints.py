@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from ..faults import log
 from ..handlers import depth
+from ..runtime.faults import log
 
 __all__ = ["redirect_prints"]
 

@@ -15,13 +15,12 @@ from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_
 
 from ..decide import HookRun
 from ..engine import Engine
-from ..faults import log, type_name
 from ..handlers import trace_context
-from ..model import Outcome
-from ..permission_record import Permission
+from ..model import Outcome, Permission
 from ..replies import Ended
 from ..routes import Step
 from ..run import Run
+from ..runtime.faults import log, type_name
 from . import attributes
 from .metrics import Metrics
 from .propagation import current_variables

@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..errors import BadEvent, UnknownEvent
-from ..event import Event, Template, event_of
+from ..event import Event, event_of
 from ..events import TABLE, Table
 from ..hooks import Hooks
 from ..ids import new_id
-from ..model import Hook, Outcome
+from ..model import Hook, Outcome, Template
 from ..telemetry.lifecycle import Subscription
 
 __all__ = ["OutcomeCapture", "engine_of", "event", "fire"]

@@ -1,0 +1,85 @@
+"""One event loop in a daemon thread, for hosts that have none."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from asyncio import CancelledError
+from collections.abc import Callable, Coroutine
+from concurrent import futures
+from contextvars import Context, copy_context
+from typing import Any
+
+from .faults import log, type_name
+from .forks import after_fork
+from .workers import NoThread
+
+__all__ = ["BackgroundLoop", "background_loop"]
+
+_TICK = 0.05
+_CANCELLING = 0.2  # seconds that a coroutine has to end after the host was interrupted
+
+
+class BackgroundLoop:
+    """One event loop in a daemon thread, for hosts that have none; started when it is first needed."""
+
+    def __init__(self) -> None:
+        self.reset()
+        after_fork(self.reset)
+
+    def reset(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, flow: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine on the loop, in a copy of the caller's context, and wait for it."""
+        if threading.current_thread() is self._thread:
+            # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
+            with futures.ThreadPoolExecutor(1) as pool:
+                return pool.submit(copy_context().run, asyncio.run, flow).result()
+        try:
+            loop = self._running_loop()
+        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
+            flow.close()
+            raise NoThread(f"no event loop can be started: {error}") from None
+        future = asyncio.run_coroutine_threadsafe(flow, loop)
+        try:
+            while not future.done():
+                futures.wait([future], _TICK)  # a signal that strikes another thread does not end a wait
+        except BaseException:
+            future.cancel()
+            futures.wait([future], _CANCELLING)
+            raise
+        try:
+            return future.result()
+        except futures.CancelledError:
+            raise CancelledError from None
+
+    def start(self, job: Callable[[], None], context: Context) -> None:
+        self._running_loop().call_soon_threadsafe(job, context=context)
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    loop.close()
+                    raise
+                self._loop, self._thread = loop, thread
+            return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop for ever: a hook that stops it, or leaves a task that exits, does not end it."""
+    while True:
+        try:
+            loop.run_forever()
+        except BaseException as error:
+            log("error", "a task on the loop of hooks raised %s", type_name(error))
+
+
+background_loop = BackgroundLoop()
