@@ -66,6 +66,15 @@ LIVE_IN_A_GUARD: dict[str, tuple[str, str]] = {
     "npm": ("npm run -s check", "package.json"),
     "a trusted script in a text": ("trap '.interpose/check.sh' EXIT", ".interpose/check.sh"),
     "the interpreter of a script": (".interpose/odd.sh", "tools/interpreter"),
+    "the path of Perl": ("perl -Itools -MCheck -e 1", "tools"),
+    "the path of Ruby": ("ruby -I . -rcheck -e 1", ""),
+    "the directory of the process": ("sh /proc/self/cwd/tools/check.sh", "/proc/self/cwd/tools/check.sh"),
+    "a script that is read by a dot": (". /proc/self/cwd/tools/check.sh", "/proc/self/cwd/tools/check.sh"),
+    "a file that may come to be there": ("[ -f .skip ] && exit 0; exit 2", ".skip"),
+    "a file that may go": ('test -d "$PWD/tools" || exit 0; exit 2', "tools"),
+    "a file that may be newer": ("[[ .skip -nt /etc/hostname ]] && exit 0; exit 2", ".skip"),
+    "a status that may come to be there": ("exit $(cat .status || echo 2)", ".status"),
+    "input that may come to be there": ("read -r status < .status; exit ${status:-2}", ".status"),
     "code and a script": ("python3 .interpose/guard.py && python3 -c 'import json'", "python -c with a script"),
 }  # fmt: skip
 
@@ -104,6 +113,8 @@ def test_a_guard_looks_for_nothing_in_the_project(project: Project, variable: st
         "./tools/\\\ncheck.sh",
         "[[ -x tools/check.sh ]] && ./tools/check.sh",
         "cd tools && ./check.sh",
+        "if [ -x tools/check.sh ]; then ./tools/check.sh; fi",
+        "[ -f /nowhere ] || . ./tools/check.sh",
         'echo "see tools and docs" >&2; ./tools/check.sh',
         "grep -q tools; ./tools/check.sh >> log.txt",
     ],
@@ -115,7 +126,9 @@ def test_an_ordinary_line_of_a_guard_runs_what_was_trusted(project: Project, lin
     project.trust()
 
     project.write("tools/check.sh", "#!/bin/sh\nexit 0\n")
+    assert project.fire().reason.endswith("trusted")
 
+    (project.folder / "tools/check.sh").unlink()
     assert project.fire().reason.endswith("trusted")
 
 
