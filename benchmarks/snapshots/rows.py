@@ -6,7 +6,6 @@ Runs in the environment that `benchmarks.snapshots` makes.
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,7 +77,7 @@ def cases(directory: Path, written: Path | None) -> Row:
         found = compared(claude_projects(directory), sys.executable, _told)
         print(f"\n{report(found)}")
         if written:
-            lines = [json.dumps({**asdict(script), "verdict": script.verdict}) for script in found.scripts]
+            lines = [json.dumps({**vars(script), "verdict": script.verdict}) for script in found.scripts]
             written.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return problem(found.scripts)
 

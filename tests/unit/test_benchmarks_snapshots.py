@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from benchmarks.snapshots import comparing
-from benchmarks.snapshots.comparing import MISSING, NEVER, SLOW, VARIES, Script, compared, problem, report
+from benchmarks.snapshots.comparing import MISSING, NEVER, ONCE, SLOW, VARIES, Script, compared, problem, report
 from benchmarks.snapshots.events import events_of
 from benchmarks.snapshots.projects import Copies, claude_projects, native_projects
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ENDED = {"status": 0, "stdout": "", "stderr": "", "failure": ""}
 
 
@@ -83,6 +84,30 @@ def test_a_script_that_differs_once_is_different_and_one_that_never_ran_is_left_
     assert Script("r", "a", left_out=Counter([SLOW, VARIES])).verdict == SLOW
 
 
+@pytest.mark.parametrize(
+    ("there", "same", "different", "once"),
+    [
+        (["in place"], 1, 0, 0),
+        (["other"], 0, 1, 0),
+        (["other", "other"], 0, 1, 0),
+        (["other", "third"], 0, 1, 0),
+        (["other", "in place"], 0, 0, 1),
+    ],
+)
+def test_what_differs_once_from_a_snapshot_and_not_again_is_no_difference(there, same, different, once):
+    runs = [
+        {"armed": {"k": "line"}, "ended": {"k": {**ENDED, "stdout": said}}, "said": {"context": said}}
+        for said in ("in place", "in place", *there)
+    ]
+    scripts: dict[str, Script] = {}
+
+    comparing._compare(next(native_projects(EXAMPLES)), scripts, runs, str, "Stop")
+
+    assert (scripts["line"].same, len(scripts["line"].different), scripts["line"].left_out[ONCE]) == (
+        same, different, once,
+    )  # fmt: skip
+
+
 def test_too_few_scripts_say_nothing_and_a_share_below_the_limit_is_a_problem():
     many = [Script(f"r{number % 20}", str(number), same=1) for number in range(200)]
 
@@ -125,8 +150,7 @@ def test_hooks_of_a_project_are_compared_in_place_and_from_its_snapshot(tmp_path
 
 
 def test_an_example_is_the_folder_of_hooks_of_a_project(tmp_path: Path):
-    examples = Path(__file__).parents[2] / "examples"
-    project = next(one for one in native_projects(examples) if one.name.endswith("redact-results/hooks.node.yaml"))
+    project = next(one for one in native_projects(EXAMPLES) if one.name.endswith("redact-results/hooks.node.yaml"))
 
     copies = Copies(project, tmp_path, sys.executable)
 

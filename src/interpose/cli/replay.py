@@ -18,7 +18,6 @@ from ..model import Outcome, row_of
 from ..replay import Recording, prepared, read_file, read_session, replay
 from ..replay.recording import Recorded
 from ..replay.runner import Replay, Replayed, deciders_of
-from ..replies import clean
 from . import options
 from .audit_store import Store, open_reader
 from .engine import explain
@@ -205,7 +204,7 @@ def _lines(result: Replayed) -> Iterator[str]:
             yield f"       {_permission(permission)}"
         yield paint(f"+ now: {_now(now)}", "green")
     for name, old, new in result.changes():
-        yield from change_lines(clean(name), old, new)
+        yield from change_lines(flat(name), old, new)
     for text in result.broken:
         yield f"{paint('! failed now:', 'yellow')} {flat(text)}"
     if now.shadow is not None:

@@ -25,6 +25,11 @@ _HARMLESS = {"echo", "printf", ":", "true", "false", "exit", "return", "read", "
 _JQ_MODULE = re.compile(r"\b(?:import|include)\b")
 _FILTERS = {"grep", "egrep", "fgrep", "jq"}
 """Programs whose first argument is no file."""
+_READERS = {"cat", "tac", "head", "tail", "ls", "stat", "wc", "cmp", "diff", "readlink"}
+"""Programs whose arguments are all files."""
+_FILE_COMPARED = {"-nt", "-ot", "-ef"}
+_FILE_TESTS = {f"-{letter}" for letter in "bcdefghkLNOGprsSuwx"} | _FILE_COMPARED
+_KEYWORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "fi", "done"}
 _LATER = {"eval", "trap"}
 """Programs whose words are lines for the shell."""
 _FIND_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
@@ -75,6 +80,12 @@ class Place(Protocol):
 
     def name(self, path: str) -> str | None:
         """Return the path in the place of a file that is named and not run; None if it stays as it is."""
+
+    def asks(self, path: str) -> str | None:
+        """Return the path in the place of one whose existence or content decides; None if it stays as it is."""
+
+    def searches(self, name: str, value: str) -> None:
+        """Note directories where an interpreter looks for modules, and the option that names them."""
 
     def unknown(self, text: str) -> None:
         """Note what is run and cannot be known before."""
@@ -205,7 +216,8 @@ class _Line:
         elif found[0].endswith(("<<", "<<-")):
             self._documents.append(word.text)
         elif found[0].endswith("<") and word.known:
-            self._replace(word, self.place.name(self._path(word.text) or ""))
+            path = self._path(word.text) or ""
+            self._replace(word, self.place.name(path) or self.place.asks(path))
 
     def _skip_documents(self) -> None:
         for end in self._documents:
@@ -215,20 +227,7 @@ class _Line:
 
     def _command(self, mark: str) -> None:
         words, self._words = self._words, []
-        while words and words[0].text in (
-            "if",
-            "then",
-            "else",
-            "elif",
-            "do",
-            "while",
-            "until",
-            "!",
-            "{",
-            "}",
-            "fi",
-            "done",
-        ):
+        while words and words[0].text in _KEYWORDS:
             words = words[1:]
         if not words:
             return
@@ -242,8 +241,11 @@ class _Line:
         if words[0].text in ("for", "select", "function"):
             return
         if words[0].text in ("[[", "[", "test"):
-            for word in words:
+            for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
                 self._ignore(word)
+                asked = (before and before.text in _FILE_TESTS) or (after and after.text in _FILE_COMPARED)
+                if asked and word.known and (path := self._path(word.text)):
+                    self._replace(word, self.place.asks(path))
             return
         if words[0].text == "popd":
             self.base = None
@@ -397,7 +399,8 @@ class _Command:
         if at is None:
             return
         rest = list(self.words[at + 1 :])
-        name = _VERSION.sub("", os.path.basename(self.words[at].text))
+        program = os.path.basename(self.words[at].text)
+        name = _VERSION.sub("", program) or program  # a dot is a program too
         if name in _HARMLESS and not any(_JQ_MODULE.search(word.text) for word in rest):
             for word in rest:
                 self.ignore(word)
@@ -422,6 +425,10 @@ class _Command:
             for start, word in enumerate(rest):
                 if word.text in _FIND_RUNS:
                     self._again(rest[start + 1 :])
+        elif name in _READERS:
+            for word in rest:
+                if word.known and not word.text.startswith("-") and not word.text.isdigit():
+                    self.place.asks(self._resolve(word.text) or "")
         elif name in _FILTERS and not any(re.match(r"-\w*[ef]|--(?:file|regexp)", word.text) for word in rest):
             pattern = next((word for word in rest if not word.text.startswith("-")), None)
             return [word for word in rest if word is not pattern]
@@ -481,6 +488,8 @@ class _Command:
                 return rest[at + 2 :]
             if option:
                 self._option(word, self.place.run)
+                if name in ("perl", "ruby") and word.text.startswith("-I"):
+                    self.place.searches("-I", word.text[2:] or "".join(one.text for one in rest[at + 1 : at + 2]))
                 continue
             if word.text in _SUBCOMMANDS:
                 continue

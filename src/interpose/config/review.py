@@ -41,6 +41,8 @@ _SEARCHED = re.compile(
     r"=(\S+)"
 )
 """Variables by which programs find others, and modules."""
+_OF_A_PROCESS = re.compile(r"/(?:proc/[^/]+/(?:task/[^/]+/)?(?:cwd|root|fd)|dev/fd)(?:/|$)")
+"""Paths that lead elsewhere in each process."""
 _SCRIPT = re.compile(r".*\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua)")
 
 
@@ -181,6 +183,9 @@ class _Placing:
     def run(self, path: str) -> str | None:
         """Return the place of a file that is run; add the file first."""
         contents = self._made.contents
+        if _OF_A_PROCESS.match(path):
+            self.unknown(path)
+            return None
         if contents.covers(path):
             self._look_at_interpreter(path)
             self._add_named_beside(path)
@@ -232,6 +237,19 @@ class _Placing:
             self._not_kept(path, "a folder")
         return None
 
+    def asks(self, path: str) -> str | None:
+        """Return the place of a path whose existence or content decides; refuse a guard for which an agent can set it.
+
+        What other hooks look at stays what it is now.
+        """
+        if not self._guard:
+            return None
+        if self._made.contents.covers(path):
+            return self._placed(path)
+        if self._is_inside(path):
+            self._not_kept(path, "the line looks at it, and it can come, go and change")
+        return None
+
     def mentions(self, text: str, bases: Sequence[str]) -> None:
         """Refuse a guard whose line names, wherever it does, what is in the project and would not come from here."""
         for name, value in _SEARCHED.findall(text):
@@ -248,9 +266,12 @@ class _Placing:
 
     def look_at_variable(self, name: str, value: str) -> None:
         """Refuse a guard that looks for programs or modules in the project."""
-        if not self._guard or not value or not _SEARCHED.fullmatch(f"{name}={value}"):
-            return
-        for part in value.replace("'", "").replace('"', "").split(os.pathsep):
+        if _SEARCHED.fullmatch(f"{name}={value}"):
+            self.searches(name, value)
+
+    def searches(self, name: str, value: str) -> None:
+        """Refuse a guard for which an interpreter looks for modules in the project."""
+        for part in value.replace("'", "").replace('"', "").split(os.pathsep) if self._guard and value else ():
             if part.startswith("$") or self._made.contents.covers(os.path.join(self.project, part)):
                 continue
             path = os.path.normpath(os.path.join(self.project, os.path.expanduser(part)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Sequence
 from time import monotonic
 
@@ -27,6 +28,8 @@ _RETENTION_SECONDS = 60.0
 _PRUNING_SECONDS = 0.2
 """How long new records wait at most while old ones are deleted."""
 
+_MOST_ATTEMPTS = 16
+
 
 class Committer:
     """Writes entries. An exception means that none of them was written and the store is down."""
@@ -38,7 +41,8 @@ class Committer:
         anchor = options.anchor
         self._anchor = AnchorFile(anchor, options.path, options.key) if anchor is not None else None
         self._redactor: Redactor | None = None
-        self._attempted: tuple[tuple[int, int, bytes], Sequence[Entry]] | None = None
+        self._attempted: deque[tuple[tuple[int, int, bytes], Sequence[Entry]]] = deque(maxlen=_MOST_ATTEMPTS)
+        """The batches whose commit seemed to fail, since the last one that succeeded."""
         self._moved = self._why_moved = ""
         self._pruned = float("-inf")
         self._pruning_problem = ""
@@ -73,18 +77,22 @@ class Committer:
         try:
             base.append(process, entries)
         except BaseException:
-            self._attempted = process.position(), entries
+            if process.position() != before:
+                self._attempted.append((process.position(), entries))
             process.rewind(before)
             raise
+        self._attempted.clear()
 
     def _without_committed(self, base: Database, process: WritingProcess, entries: Sequence[Entry]) -> Sequence[Entry]:
         """Return the entries without those of a batch that was committed although the commit seemed to fail."""
-        attempted, self._attempted = self._attempted, None
-        if attempted is None or not base.has(*attempted[0][1:]):
-            return entries
-        process.rewind(attempted[0])
-        committed = {id(entry) for entry in attempted[1]}
-        return [entry for entry in entries if id(entry) not in committed]
+        # The log of SQLite may keep a commit that it did not finish, and take it up when the file is opened again.
+        for position, attempted in reversed(self._attempted):
+            if base.has(*position[1:]):
+                self._attempted.clear()
+                process.rewind(position)
+                committed = {id(entry) for entry in attempted}
+                return [entry for entry in entries if id(entry) not in committed]
+        return entries
 
     def _moved_note(self) -> list[Entry]:
         return [Entry(encode({"moved": self._moved, "why": self._why_moved}), kind=MOVED)] if self._moved else []
@@ -116,19 +124,14 @@ class Committer:
             return Database(options.path, durable=self.durable, key=options.key)
 
     def _continued(self, base: Database) -> WritingProcess:
-        """Return this process in the store, as a new one if the store is new or lost records of it."""
+        """Return this process, or a new one if it wrote to another store before; the anchor knows it already."""
         process = self._process
-        if process is None or (not process.id and process.store != base.store):
+        if process is None:
             return self._new_process(base.store)
-        if not process.id:
-            return process  # the anchor knows it already
-        attempted = self._attempted[0] if self._attempted is not None else process.position()
-        if base.store == process.store and (
-            base.has(process.record, process.hash) or base.has(*attempted[1:]) or base.has_deleted(process.record)
-        ):
+        if process.store == base.store:
             return process
-        self._attempted = None
-        return self._new_process(base.store, process.uuid)
+        self._attempted.clear()
+        return self._new_process(base.store, process.uuid if process.id else "")
 
     def _new_process(self, store: str, before: str = "") -> WritingProcess:
         about = describe(store, key_name(self._options.key), self._anchor is not None, before)
@@ -215,9 +218,11 @@ class Committer:
 
     def finish(self) -> None:
         """Write the end record of this process, anchor it, and close the file."""
-        base, process = self._base, self._process
-        if base is None or process is None:
+        if self._base is None or self._process is None:
             return
+        if self._process.id and not self._base.is_in_place() and files.is_ours(self._options.path):
+            self._open()  # a copy of the store took its place
+        base, process = self._base, self._process
         try:
             if process.id and base.is_in_place():
                 base.append(process, [Entry(encode({"first": process.id}), kind=END)])

@@ -1,7 +1,8 @@
 """The SQLite database of a store for its writer: opening it, and inserting records in batches.
 
 All processes append to one chain. SQLite lets one of them write at a time: a transaction reads the head, goes on from
-there, and writes the new head with its seal.
+there, and writes the new head with its seal. A process knows the last record that it committed. If that is gone, or
+there are later ones in its name, it first writes a record that says so, and verification reports it.
 
 A batch is a few statements of many rows each. SQLite releases the GIL while it runs a statement; with one statement per
 row the writer would compete for the GIL for every row.
@@ -17,7 +18,7 @@ from time import time
 from typing import Any
 
 from ..chain import begin, genesis, link, seal_head
-from ..columns import PERMISSION, UNSEALED
+from ..columns import ALTERED, PERMISSION, UNSEALED
 from ..completion import StoreDown
 from ..entries import Entry, encode
 from ..known_stores import note_store
@@ -156,6 +157,8 @@ class Database:
     def insert(self, base: sqlite3.Connection, process: WritingProcess, entries: Sequence[Entry]) -> None:
         """Add records of a process to the chain, within a transaction."""
         last, digest, sealed = self._head(base)
+        if altered := self._altered(base, process, last):
+            entries = [Entry(encode({"why": altered}), kind=ALTERED), *entries]
         if not sealed:
             # Going on in silence would put this key's seal on records that were written without it.
             entries = [Entry(encode({"upto": last}), kind=UNSEALED), *entries]
@@ -185,11 +188,21 @@ class Database:
 
     def _head(self, base: sqlite3.Connection) -> tuple[int, bytes, bool]:
         """Return the id and the hash of the last record, and whether they are sealed as this process seals them."""
-        row = base.execute("SELECT record, hash, mac, (SELECT max(id) FROM records) FROM head").fetchone()
-        record, digest, mac, highest = row or (0, genesis(self.store), None, None)
-        sealed = self._key is None or mac == seal_head(self._key, self.store, record, digest)
+        record, digest, mac, highest = base.execute(_HEAD).fetchone()
+        sealed = digest is not None and (self._key is None or mac == seal_head(self._key, self.store, record, digest))
         # Where the head was changed, records go on behind those that are there, and verification finds the break.
-        return max(record, highest or 0), digest, sealed
+        return max(record or 0, highest or 0), digest or genesis(self.store), sealed
+
+    @staticmethod
+    def _altered(base: sqlite3.Connection, process: WritingProcess, last: int) -> str:
+        """Return what was done to the records of this process behind its back; empty if nothing was."""
+        if not process.id:
+            return ""
+        digest, forged, first = base.execute(_OWN, (process.record, process.record, process.id)).fetchone()
+        # Retention deletes from the beginning, within this transaction maybe all. A forged deletion breaks the chain.
+        if digest != process.hash and (digest is not None or process.record >= (first or last + 1)):
+            return f"record {process.record} of this process was removed or replaced"
+        return f"record {forged} has the name of this process, which did not write it" if forged is not None else ""
 
     @staticmethod
     def _is_known(base: sqlite3.Connection, process: WritingProcess) -> bool:
@@ -210,11 +223,6 @@ class Database:
         """Say whether the store has a record with this hash."""
         row = self._base.execute("SELECT hash FROM records WHERE id = ?", (record,)).fetchone()
         return row is not None and bytes(row[0]) == digest
-
-    def has_deleted(self, record: int) -> bool:
-        """Say whether a record is older than the first one in the store."""
-        first: int | None = self._base.execute("SELECT min(id) FROM records").fetchone()[0]
-        return first is not None and record < first
 
     def add_configuration(self, digest: str, body: str) -> None:
         """Insert the description of a configuration, once."""
@@ -251,6 +259,15 @@ def _row_id(base: sqlite3.Connection, key: tuple[str, ...], table: str, columns:
 
 
 _MAX_CACHED = 50_000
+
+_HEAD = "SELECT record, hash, mac, (SELECT max(id) FROM records) FROM (SELECT 1) LEFT JOIN head"
+"""One row, also if the head was deleted."""
+
+_OWN = (
+    "SELECT (SELECT hash FROM records WHERE id = ?), (SELECT min(id) FROM records WHERE id > ? AND process = ?), "
+    "(SELECT min(id) FROM records)"
+)
+"""The hash of the last record of a process, the first later one in its name, and the first one in the store."""
 
 
 def _inserts(table: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:

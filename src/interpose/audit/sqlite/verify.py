@@ -18,7 +18,7 @@ from urllib.parse import quote
 from .. import process_info
 from ..anchors import AnchorLine, read_anchors
 from ..chain import begin, genesis, key_name, link, seal_head
-from ..columns import END, FIRING, KINDS, PERMISSION, UNSEALED, columns_of, permission_columns, storable
+from ..columns import ALTERED, END, FIRING, KINDS, PERMISSION, UNSEALED, columns_of, permission_columns, storable
 from ..known_stores import known_stores
 from ..private_files import places_of
 from ..protocol import Flaw, NotAStore, StoreUnreadable, Verification
@@ -294,6 +294,8 @@ class _Verifier:
             self.flaw("follows the end of its process", **where)
         elif kind == UNSEALED:
             self.flaw("when it was written, the records before it were not sealed with the key", **where)
+        elif kind == ALTERED:
+            self.flaw(f"the store was altered before it was written: {_why(body)}", **where)
         writer.last, writer.time, writer.ended = number, time / 1e9, kind == END
 
     # The anchor.
@@ -458,6 +460,11 @@ def _agrees(
         configurations.add(found["config"])
     made = [(event, name, what, us, session) for name, what, us in wanted]
     return columns == (event, session, subject, decision, took, call) and runs == made
+
+
+def _why(body: str) -> str:
+    found = json.loads(body)
+    return str(found.get("why", "")) if isinstance(found, dict) else ""
 
 
 def _any_text(data: bytes) -> str:

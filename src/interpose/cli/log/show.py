@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 from ...audit.protocol import StoredFiring, StoredPermission
-from ...replies import clean
 from ..render import clock_time, flat, format_duration, on_one_line, paint, short_path
 from ..render.outcome import STATUS_COLOURS, change_lines, labelled_lines
 from ..render.table import Column, Table, display_width, pad_text, terminal_width
@@ -129,7 +128,7 @@ def _hook_names(firing: StoredFiring) -> str:
 def permission_lines(permission: StoredPermission) -> Iterator[str]:
     """Return everything about a permission as lines."""
     said = permission.text("verdict") or permission.decision
-    tool = f" {paint(clean(permission.tool), 'cyan')}" if permission.tool else ""
+    tool = f" {paint(flat(permission.tool), 'cyan')}" if permission.tool else ""
     yield f"{paint(flat(said).upper(), _COLOURS.get(permission.decision, 'dim'), 'bold')}  permission{tool}"
     yield from labelled_lines("id: ", f"{permission.id} (process {permission.process})")
     yield from labelled_lines("time: ", clock_time(permission.time, full=True))
@@ -151,8 +150,8 @@ def firing_lines(
 ) -> Iterator[str]:
     """Return everything about a firing as lines: decision, permission, input, hooks and configuration."""
     said = _verdict(firing)
-    subject = f" {paint(clean(firing.subject), 'cyan')}" if firing.subject else ""
-    yield f"{paint(said.upper(), _COLOURS.get(said.strip('()'), 'dim'), 'bold')}  {clean(firing.event)}{subject}"
+    subject = f" {paint(flat(firing.subject), 'cyan')}" if firing.subject else ""
+    yield f"{paint(said.upper(), _COLOURS.get(said.strip('()'), 'dim'), 'bold')}  {flat(firing.event)}{subject}"
     if firing.reason:
         yield from labelled_lines("", firing.reason)
     yield from _facts(firing)
@@ -182,9 +181,9 @@ def _input(firing: StoredFiring) -> Iterator[str]:
     yield paint("  input", "bold")
     for name, value in firing.input.items():
         if name not in ("session_id", "hook_event_name", *changed) and value not in ("", None):
-            yield from (f"  {line}" for line in labelled_lines(f"{clean(name)}: ", _text(value)))
+            yield from (f"  {line}" for line in labelled_lines(f"{flat(name)}: ", _text(value)))
     for name in changed:
-        yield from (f"  {line}" for line in change_lines(clean(name), given.get(name), firing.input[name]))
+        yield from (f"  {line}" for line in change_lines(flat(name), given.get(name), firing.input[name]))
 
 
 def _said(body: Mapping[str, Any]) -> Iterator[str]:
@@ -192,14 +191,14 @@ def _said(body: Mapping[str, Any]) -> Iterator[str]:
         for text in body.get(label) or ():
             yield from labelled_lines(f"{label.removesuffix('s')}: ", str(text))
     for item in _mappings(body.get("inject")):
-        yield from labelled_lines(f"inject ({clean(str(item.get('strategy', '')))}): ", str(item.get("content", "")))
+        yield from labelled_lines(f"inject ({flat(str(item.get('strategy', '')))}): ", str(item.get("content", "")))
     if isinstance(shadow := body.get("shadow"), Mapping):
         yield from labelled_lines("not enforced: ", f"{shadow.get('decision', '')} {shadow.get('reason', '')}".strip())
     for item in _mappings(body.get("ignored")):
-        yield from labelled_lines(f"without effect, {clean(str(item.get('hook', '')))}: ", str(item.get("wish", "")))
+        yield from labelled_lines(f"without effect, {flat(str(item.get('hook', '')))}: ", str(item.get("wish", "")))
     for name, value in body.items():
         if name not in _SHOWN_ELSEWHERE:
-            yield from labelled_lines(f"{clean(name)}: ", _text(value))
+            yield from labelled_lines(f"{flat(name)}: ", _text(value))
 
 
 def _hooks(firing: StoredFiring) -> Iterator[str]:
@@ -219,7 +218,7 @@ def _hooks(firing: StoredFiring) -> Iterator[str]:
             told = f"{error.get('code', '')}: {error.get('text', '')}"
             yield from (f"    {line}" for line in labelled_lines("error: ", told))
         for what, value in (run.get("evidence") or {}).items():
-            yield from (f"    {line}" for line in labelled_lines(f"{clean(str(what))}: ", _text(value)))
+            yield from (f"    {line}" for line in labelled_lines(f"{flat(str(what))}: ", _text(value)))
 
 
 def _configuration(digest: str, found: Mapping[str, Any] | None) -> Iterator[str]:

@@ -9,8 +9,7 @@ from typing import Any
 from ...audit.chain import load_key
 from ...audit.verify import Flaw, Verification, verify_store
 from ...errors import InterposeError
-from ...replies import clean
-from ..render import clock_time, paint, plural, print_error, short_path
+from ..render import clock_time, flat, paint, plural, print_error, short_path
 
 __all__ = ["verify"]
 
@@ -54,16 +53,16 @@ def _as_json(found: Verification) -> dict[str, Any]:
 
 def _print_verdict(store: str, found: Verification) -> None:
     for flaw in found.flaws:
-        print(f"{paint(clean(_place(flaw)), 'bold')}: {paint(clean(flaw.what), 'red')}")
+        print(f"{paint(flat(_place(flaw)), 'bold')}: {paint(flat(flaw.what), 'red')}")
     if found.more_flaws:
         print(f"… and {found.more_flaws} more")
     for gap in found.gaps:
-        print(f"{paint(clean(_place_of_gap(gap)), 'bold')}: {clean(_describe_gap(gap))}")
+        print(f"{paint(flat(_place_of_gap(gap)), 'bold')}: {flat(_describe_gap(gap))}")
     for note in found.notes:
-        print(f"{paint('note', 'blue')}: {clean(note)}")
+        print(f"{paint('note', 'blue')}: {flat(note)}")
     count = f"{plural(found.records, 'record')} of {plural(found.processes, 'process', 'processes')}"
     verdict = paint(found.verdict, _COLOURS[found.verdict])
-    print(f"{clean(short_path(store))}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
+    print(f"{flat(short_path(store))}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
     sys.stdout.flush()
 
 
