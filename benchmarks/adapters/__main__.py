@@ -12,7 +12,7 @@ from benchmarks.command import parser, unmeasured
 from benchmarks.environment import ROOT, Unavailable, environment, interpreter, own_requirements
 from benchmarks.measure import clean_environment
 
-FRAMEWORKS = ("pydantic-ai", "langchain")
+FRAMEWORKS = ("pydantic-ai", "langchain", "agent-framework")
 
 
 def main(arguments: Sequence[str]) -> int:

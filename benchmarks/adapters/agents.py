@@ -119,3 +119,19 @@ def langchain(tool: Tool, hooks: Hooks | None) -> Run:
     shell = StructuredTool.from_function(coroutine=tool.shell, name="shell", description="Run a command.")
     agent = create_agent(Script(), [shell], middleware=[] if hooks is None else [middleware(hooks)])
     return lambda: agent.ainvoke({"messages": [("user", "go")]}, {"recursion_limit": 10 * CALLS})
+
+
+def agent_framework(tool: Tool, hooks: Hooks | None) -> Run:
+    import agent_framework as af
+
+    from interpose.adapters.agent_framework import middleware
+
+    class Script(af.FunctionInvocationLayer, af.ChatMiddlewareLayer, af.BaseChatClient):
+        async def _inner_get_response(self, *, messages: Any, **_: Any) -> Any:
+            made = len(messages) // 2
+            call = af.Content.from_function_call(f"c{made}", "shell", arguments={"cmd": "ls"})
+            return af.ChatResponse(messages=[af.Message("assistant", ["done" if made == CALLS else call])])
+
+    script = Script(function_invocation_configuration={"max_iterations": 2 * CALLS})
+    agent = af.Agent(script, tools=[tool.shell], middleware=[] if hooks is None else [middleware(hooks)])
+    return lambda: agent.run("go", session=agent.create_session())

@@ -14,6 +14,7 @@ from benchmarks.measure import Contestant, Limit, Row, in_event_loop
 LIMITS: dict[str, tuple[agents.Make, str, float]] = {
     "pydantic_ai": (agents.pydantic_ai, "pydantic-ai", 1.1),
     "langchain": (agents.langchain, "LangChain", 1.3),
+    "agent_framework": (agents.agent_framework, "Agent Framework", 1.3),
     "functions": (agents.functions, "plain functions", 1.3),
 }
 
