@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from interpose import (
     Answer,
     BegunAgent,
     BegunTool,
+    CannotShow,
     Hooks,
     Reply,
     Session,
     Sessions,
+    SyncSession,
     UsageError,
     allow,
     json_view,
@@ -26,10 +28,15 @@ from interpose import (
     modify,
 )
 
-from ..driver import drive  # the one name that is not public: a flow that is written once serves both kinds of hosts
+__all__ = ["Adapter", "Agents", "Ask", "HooksOrPath", "Refused", "RunningTool", "Unfinished", "acting_as",
+           "check_version", "current_session", "is_json", "merge_input", "read_answer", "text_of_blocks",
+           "unanswered"]  # fmt: skip
 
-__all__ = ["Adapter", "Ask", "Refused", "RunningTool", "Unfinished", "acting_as", "check_version", "current_session",
-           "drive", "merge_input", "read_answer", "text_of_blocks"]  # fmt: skip
+HooksOrPath = Hooks | str | os.PathLike[str]
+"""The hooks of an application, or the configuration that they are written in."""
+
+Agents = Iterable[str] | Mapping[str, str]
+"""The tools that run an agent; a mapping says what that agent is called."""
 
 Ask = Literal["native"] | Callable[[Any], Any] | None
 """How a question is asked: by the framework's own pause, by a function of a Question, or not: then it denies."""
@@ -54,11 +61,12 @@ class Adapter:
 
     def __init__(
         self,
-        hooks: Hooks | str | os.PathLike[str],
+        hooks: HooksOrPath,
         *,
-        agents: Iterable[str] | Mapping[str, str] = (),
+        agents: Agents = (),
         ask: Ask = "native",
         tools: Mapping[str, Any] | None = None,
+        pauses: tuple[type[BaseException], ...] = (),
     ) -> None:
         if not (ask == "native" or ask is None or callable(ask)):
             raise UsageError(f"ask: {ask!r} is not understood", hint='"native", a function of a Question, or None')
@@ -67,6 +75,8 @@ class Adapter:
             self.hooks.declare_tools(tools)
         self.agents = dict(agents) if isinstance(agents, Mapping) else {name: name for name in agents}
         """The tools that run an agent, and what that agent is called."""
+        self.pauses = (Unfinished, GeneratorExit, *pauses)
+        """The errors with which a tool does not fail: the framework runs the call again later, or drops it."""
         self.asks_natively = ask == "native"
         self._approver = later if ask == "native" else ask
         self.sessions = self._new_sessions()
@@ -84,10 +94,13 @@ class Adapter:
         return current_session() or await self.sessions.get(id, **options)
 
     def session_sync(self, id: str, **options: Any) -> Session:
-        """Return it for code without an event loop: coroutines that use it never suspend, and ``drive`` runs them."""
+        """Return it for code without an event loop: its methods are coroutines that never wait."""
+        return self.blocking(id, **options).inner
+
+    def blocking(self, id: str, **options: Any) -> SyncSession:
+        """Return it for code without an event loop: its methods block, and ``run`` runs a flow of coroutines."""
         found = current_session()
-        blocking = self.sessions.get_sync(id, **options) if found is None else found.blocking
-        return blocking.inner
+        return self.sessions.get_sync(id, **options) if found is None else found.blocking
 
     def messages(self, messages: list[Any]) -> list[Any] | None:
         """Return a conversation for hooks that look at model calls; None if there are none."""
@@ -126,25 +139,18 @@ class Adapter:
         its result, and ``failed`` the error that the result tells of, if it does. A tool that raises Unfinished has not
         ended: it goes on in a later run of the same call.
         """
-        running = await self.start(call, session)
-        try:
+        async with await self.start(call, session) as running:
             made = tool()
             result = await made if isawaitable(made) else made
-        except Unfinished:
-            running.leave()
-            raise
-        except BaseException as error:
-            await running.failed(error)
-            raise
-        shown = result if show is None else show(result)
-        if failed is not None and (wrong := failed(result)):
-            return result, await running.failed(wrong, result=shown)
-        return result, await running.done(shown)
+            shown = result if show is None else show(result)
+            if failed is not None and (wrong := failed(result)):
+                return result, await running.failed(wrong, result=shown)
+            return result, await running.done(shown)
 
     async def start(self, call: BegunTool, session: Session, *, is_agent: bool = False) -> RunningTool:
         """Start a call that may run, and the agent that its tool runs; raise Refused if that agent is denied."""
         if not is_agent and call.name not in self.agents:
-            return RunningTool(call)
+            return RunningTool(call, pauses=self.pauses)
         name = self.agents.get(call.name, call.name)
         try:
             agent = await session.begin_agent(name, config={"prompt": _prompt_of(call.input)})
@@ -154,14 +160,20 @@ class Adapter:
         if agent.state != "run":
             await call.failed(agent.reason)
             raise Refused(agent.reason)
-        return RunningTool(call, agent)
+        return RunningTool(call, agent, self.pauses)
 
 
 class RunningTool:
-    """A tool call that runs; if it runs an agent, that one acts until the call has ended."""
+    """A tool call that runs; if it runs an agent, that one acts until the call has ended.
 
-    def __init__(self, call: BegunTool, agent: BegunAgent | None = None) -> None:
+    Used with ``async with``, a call fails with the error that leaves the block, unless the error is a pause.
+    """
+
+    def __init__(
+        self, call: BegunTool, agent: BegunAgent | None = None, pauses: tuple[type[BaseException], ...] = ()
+    ) -> None:
         self._call = call
+        self._pauses = pauses
         self._agent = agent
         self._acting = ExitStack()
         if agent is not None and agent.session is not None:
@@ -170,15 +182,17 @@ class RunningTool:
     async def done(self, result: Any) -> Answer:
         """End the agent and the call with what hooks see of the result."""
         self._acting.close()
-        if self._agent is not None:
-            await self._agent.done(result)
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            await agent.done(result, may_continue=False)  # the framework runs the tool once
         return await self._call.done(result)
 
     async def failed(self, error: BaseException | str, *, result: Any = None) -> Answer:
         """End the agent and the call, which has failed; ``result`` is what the tool returned if it says so itself."""
         self._acting.close()
-        if self._agent is not None:
-            await self._agent.failed(error)
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            await agent.failed(error)
         return await self._call.failed(error, result=result)
 
     def leave(self) -> None:
@@ -191,6 +205,19 @@ class RunningTool:
         """End the agent and the call without an event: the tool has not run after all."""
         self.leave()
         self._call.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._call.state != "run":
+            return
+        if error is None:
+            self.close()
+        elif isinstance(error, self._pauses):
+            self.leave()
+        else:
+            await self.failed(error)
 
 
 def read_answer(said: Any) -> bool | Reply:
@@ -216,13 +243,32 @@ def acting_as(session: Session) -> Iterator[None]:
 
 
 def merge_input(given: Mapping[str, Any], changed: Any) -> dict[str, Any]:
-    """Return the input of a call after hooks changed it: what they left alone keeps the objects of the framework."""
+    """Return the input of a call after hooks changed it: what they left alone keeps the objects of the framework.
+
+    Refused is raised if they changed such an object: the tool would get its JSON view.
+    """
     if changed is given:
         return dict(given)
     shown = json_view(given)
-    return {
-        name: given[name] if name in given and shown.get(name) == value else value for name, value in changed.items()
-    }
+    made = {name: given[name] if name in given and shown[name] == value else value for name, value in changed.items()}
+    for name, value in made.items():
+        if name in given and value is not given[name] and not is_json(given[name]):
+            raise Refused(f"a hook changed {name}, and only arguments that are JSON values can be changed")
+    return made
+
+
+def is_json(value: Any) -> bool:
+    """Say whether a value is what hooks see of it."""
+    try:
+        shown = json_view(value)
+    except CannotShow:
+        return False
+    return type(shown) is type(value) and bool(shown == value)
+
+
+def unanswered(messages: Sequence[Any], is_answer: Callable[[Any], bool]) -> int:
+    """Return where the messages begin that the model has not answered yet."""
+    return max((at + 1 for at, one in enumerate(messages) if is_answer(one)), default=0)
 
 
 def text_of_blocks(content: Any) -> str:

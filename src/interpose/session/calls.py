@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from ..errors import UsageError
 from ..event import copied
 from ..matching.declared_tools import same_value
-from ..model import Outcome, field_of, hooks_ran
+from ..model import Outcome, field_of, hooks_spoke
 from ..permission_record import Permission
 from ..records import replace
 from .answers import Answer, Question
@@ -112,7 +112,7 @@ class BegunTool:
         if type(self._shown) is Unshown:
             await self._deny(self._shown.reason, "nobody")
             return
-        if hooks_ran(before) and not before.denied and (unfit := self._take_input(field_of(before, "tool_input"))):
+        if hooks_spoke(before) and not before.denied and (unfit := self._take_input(field_of(before, "tool_input"))):
             await self._deny(unfit, "hook", **_hook_that_changed(before))
             return
         verdict = self._judge()
@@ -329,7 +329,7 @@ class BegunTool:
         self._end("done")
         shown = self._session._view_or_text(result)
         after = await self._fire("PostToolUse", tool_response=shown, duration_ms=self._ms())
-        if not hooks_ran(after):
+        if not hooks_spoke(after):
             self.answer = self._answer(True, result, raw=result)
             return self.answer
         content = result_for_model(after)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ..errors import UsageError
 from ..faults import log
-from ..model import Outcome, field_of, hooks_ran
+from ..model import Outcome, field_of, hooks_spoke
 from .answers import Answer
 from .results import error_text
 
@@ -21,8 +21,8 @@ class BegunMessage:
     """A model call that has begun: ``session.begin_message()`` returns it.
 
     ``state`` is ``run`` or ``denied``. A call that may run is made by the host with ``prompt``, ``system`` and
-    ``tools``, and ended with ``done`` or ``failed``. If it fails or is dropped, the context in ``system`` waits for the
-    next call.
+    ``tools``, and ended with ``done`` or ``failed``; an error that leaves its ``async with`` block ends it too. If it
+    fails or is dropped, the context in ``system`` waits for the next call.
     """
 
     __slots__ = ("__weakref__", "_before", "_fields", "_pending", "_session", "answer", "prompt", "reason", "state",
@@ -58,7 +58,7 @@ class BegunMessage:
             self.state, self.reason = "denied", self.answer.reason
             return
         self.prompt = field_of(before, "prompt")
-        if hooks_ran(before):
+        if hooks_spoke(before):
             self.tools = _not_hidden(self.tools, shown.get("tools"), before)
         self._pending = session._take_pending() if with_context else []
         self.system = "\n\n".join(part for part in (system, "\n".join(self._pending)) if part)
@@ -102,6 +102,14 @@ class BegunMessage:
             error=error if isinstance(error, BaseException) else None,
         )  # fmt: skip
         return self.answer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End a call that an error has ended before ``done``."""
+        if error is not None and self.state == "run":
+            await self.failed(error)
 
     def _end(self) -> None:
         if self.state != "run":

@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..faults import log, type_name
 from ..ids import new_id
 from ..matching.declared_tools import DeclaredTool
-from ..model import Hook, Outcome, field_of, hooks_ran
+from ..model import Hook, Outcome, field_of, hooks_spoke
 from ..permission_record import Permission
 from ..person.agents import register_this_process
 from .answers import Answer
@@ -620,7 +620,7 @@ class Session:
         outcome = await firing
         if self.on_outcome is not None:
             self.on_outcome(outcome)
-        if hooks_ran(outcome):
+        if hooks_spoke(outcome):
             self._turn.update(outcome)
             for text in outcome.messages:
                 self._show(text)
