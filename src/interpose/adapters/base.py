@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable
 from typing import Any, Literal, Self
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from interpose import (
     Answer,
@@ -67,7 +69,10 @@ class Adapter:
         ask: Ask = "native",
         tools: Mapping[str, Any] | None = None,
         pauses: tuple[type[BaseException], ...] = (),
+        tested: tuple[str, str, str] | None = None,
     ) -> None:
+        if tested:  # the package, the first version that was tested, and the first that was not
+            check_version(*tested, stacklevel=4)
         if not (ask == "native" or ask is None or callable(ask)):
             raise UsageError(f"ask: {ask!r} is not understood", hint='"native", a function of a Question, or None')
         self.hooks = hooks if isinstance(hooks, Hooks) else Hooks.load(hooks)
@@ -80,6 +85,11 @@ class Adapter:
         self.asks_natively = ask == "native"
         self._approver = later if ask == "native" else ask
         self.sessions = self._new_sessions()
+        self._ids: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+    def id_of(self, thing: Any) -> str:
+        """Return the id of the conversation of an object that has no id of its own, the same as long as it lives."""
+        return self._ids.setdefault(thing, uuid4().hex)
 
     def _new_sessions(self) -> Sessions:
         return self.hooks.sessions(view=json_view, approver=self._approver)
@@ -88,6 +98,11 @@ class Adapter:
         """End all sessions. A conversation that goes on then has a new one."""
         sessions, self.sessions = self.sessions, self._new_sessions()
         await sessions.close()
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the agent here runs inside of a governed tool: what it is told is no prompt of a person."""
+        return current_session() is not None
 
     async def session(self, id: str, **options: Any) -> Session:
         """Return the session that acts here: that of the agent around this one, or of the conversation."""
@@ -120,8 +135,8 @@ class Adapter:
 
     @staticmethod
     async def answer(call: BegunTool, said: object) -> None:
-        """Take the answer to the question of a call; raise Refused unless it may run now."""
-        if await call.said(said) != "run":
+        """Take the answer to the question of a call, as ``read_answer`` does; raise Refused unless it may run now."""
+        if await call.said(said if isinstance(said, Reply) else read_answer(said)) != "run":
             raise Refused(str(call.answer.content) if call.answer is not None else call.reason)
 
     async def run(
@@ -178,6 +193,11 @@ class RunningTool:
         self._acting = ExitStack()
         if agent is not None and agent.session is not None:
             self._acting.enter_context(acting_as(agent.session))
+
+    @property
+    def input(self) -> Any:
+        """What the tool is run with."""
+        return self._call.input
 
     async def done(self, result: Any) -> Answer:
         """End the agent and the call with what hooks see of the result."""
@@ -287,7 +307,7 @@ def text_of_blocks(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def check_version(package: str, first: str, before: str) -> None:
+def check_version(package: str, first: str, before: str, *, stacklevel: int = 3) -> None:
     """Warn if the framework's version is not one that was tested: from ``first`` on, below ``before``."""
     try:
         found = version(package)
@@ -296,7 +316,7 @@ def check_version(package: str, first: str, before: str) -> None:
     if not _numbers(first) <= _numbers(found) < _numbers(before):
         warnings.warn(
             f"interpose is tested with {package} {first} and later, below {before}; this is {found}: "
-            "run your own checks that hooks hold", stacklevel=3,
+            "run your own checks that hooks hold", stacklevel=stacklevel,
         )  # fmt: skip
 
 

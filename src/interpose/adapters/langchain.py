@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.config import get_config
 from langgraph.types import Command, interrupt
 
-from interpose import Reply, Session, deny
+from interpose import Session, deny
 
-from .base import Adapter, Agents, Ask, HooksOrPath, Refused, check_version, current_session, read_answer, unanswered
+from .base import Adapter, Agents, Ask, HooksOrPath, Refused, unanswered
 from .base import text_of_blocks as text_of
 
 __all__ = ["middleware"]
@@ -27,8 +27,7 @@ def middleware(hooks: HooksOrPath, *, agents: Agents = (), ask: Ask = "native") 
     ``Command(resume=...)``: True, False, ``{"tool_input": {...}}`` for another input, or a decision of LangChain's own
     ``HumanInTheLoopMiddleware``.
     """
-    check_version("langchain", "1.4.7", "2")
-    return _Governed(Adapter(hooks, agents=agents, ask=ask))
+    return _Governed(Adapter(hooks, agents=agents, ask=ask, tested=("langchain", "1.4.7", "2")))
 
 
 class _State(AgentState[Any]):
@@ -57,7 +56,7 @@ class _Governed(AgentMiddleware[Any, Any, Any]):
 
     async def _begin(self, session: Session, state: Any) -> dict[str, Any]:
         kept = {"interpose_session": session.session_id}
-        if current_session() is not None:  # what a subagent is told is no prompt of a person
+        if self.adapter.is_nested:  # what a subagent is told is no prompt of a person
             return kept
         answer = await session.prompt(text_of(state["messages"][-1].content))
         return kept if answer.ok else {**kept, "messages": [AIMessage(str(answer.content))], "jump_to": "end"}
@@ -136,13 +135,13 @@ def _content_of(result: Any) -> Any:
     return getattr(result, "content", result)
 
 
-def _read(answer: Any) -> bool | Reply:
+def _read(answer: Any) -> Any:
     """Return what the person said, also as a decision of HumanInTheLoopMiddleware."""
     said = answer["decisions"][0] if isinstance(answer, dict) and answer.get("decisions") else answer
     match said:
         case {"type": "edit", "edited_action": {"args": given}}:
-            return read_answer({"tool_input": given})
+            return {"tool_input": given}
         case {"type": str(kind)}:
             return True if kind == "approve" else deny(str(said.get("message") or ""))
         case _:
-            return read_answer(said)
+            return said

@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 
 from interpose import Session
 
-from .base import Adapter, Agents, Ask, HooksOrPath, Refused, check_version, current_session, merge_input
+from .base import Adapter, Agents, Ask, HooksOrPath, Refused, merge_input
 from .base import text_of_blocks as text_of
 
 __all__ = ["capability"]
@@ -35,8 +35,7 @@ def capability(hooks: HooksOrPath, *, agents: Agents = (), ask: Ask = "native") 
     ``agents`` names the tools that run another agent. With ``ask="native"`` a question ends the run with
     ``DeferredToolRequests``, if that is one of the agent's output types.
     """
-    check_version("pydantic-ai-slim", "2.66", "3")
-    return _Governed(Adapter(hooks, agents=agents, ask=ask))
+    return _Governed(Adapter(hooks, agents=agents, ask=ask, tested=("pydantic-ai-slim", "2.66", "3")))
 
 
 class _Governed(AbstractCapability[Any]):
@@ -51,7 +50,7 @@ class _Governed(AbstractCapability[Any]):
         return _Governed(self.adapter)  # what belongs to one run
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        self._nested = current_session() is not None
+        self._nested = self.adapter.is_nested
         self._session = await self.adapter.session(ctx.conversation_id or ctx.run_id, model=ctx.model.model_name)
         if ctx.prompt is not None and not self._nested:  # a run that is resumed has no prompt
             answer = await self._session.prompt(text_of(ctx.prompt))

@@ -435,10 +435,11 @@ class Session:
         self._open.add(call)
         return call
 
-    async def handoff(self, to_agent: str, *, config: Mapping[str, Any] | None = None) -> Answer:
+    async def handoff(self, to_agent: str, *, config: Mapping[str, Any] | None = None, acts: bool = True) -> Answer:
         """Hand over to another agent: pre:agent:handoff. If it is allowed, the session acts as that agent.
 
-        ``config`` is what is handed over; the answer's ``content`` is what hooks have made of it.
+        ``config`` is what is handed over; the answer's ``content`` is what hooks have made of it. With ``acts=False``
+        the session stays the same agent: the other one has a session of its own.
         """
         if halted := self._halted_answer():
             return halted
@@ -446,7 +447,8 @@ class Session:
         before = await self._fire("pre:agent:handoff", agent=agent, to_agent=to_agent, config=dict(config or {}))
         if not before.allowed:
             return self._answer(before)
-        self.act_as(to_agent)
+        if acts:
+            self.act_as(to_agent)
         return self._answer(before, content=before.config, input=before.config)
 
     def act_as(self, agent: str) -> None:
