@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, version
@@ -17,18 +17,17 @@ from interpose import (
     Answer,
     BegunAgent,
     BegunTool,
-    CannotShow,
     Hooks,
     Reply,
     Session,
     Sessions,
     SyncSession,
     UsageError,
-    allow,
     json_view,
     later,
-    modify,
 )
+
+from .values import Refused, is_json, merge_input, prompt_of, read_answer, text_of_blocks, unanswered
 
 __all__ = ["Adapter", "Agents", "Ask", "HooksOrPath", "Refused", "RunningTool", "Unfinished", "acting_as",
            "check_version", "current_session", "is_json", "merge_input", "read_answer", "text_of_blocks",
@@ -44,10 +43,6 @@ Ask = Literal["native"] | Callable[[Any], Any] | None
 """How a question is asked: by the framework's own pause, by a function of a Question, or not: then it denies."""
 
 _acting: ContextVar[Session | None] = ContextVar("interpose_acting", default=None)
-
-
-class Refused(Exception):
-    """A hook, a rule or a person refuses; the text is what the model is told."""
 
 
 class Unfinished(Exception):
@@ -168,7 +163,7 @@ class Adapter:
             return RunningTool(call, pauses=self.pauses)
         name = self.agents.get(call.name, call.name)
         try:
-            agent = await session.begin_agent(name, config={"prompt": _prompt_of(call.input)})
+            agent = await session.begin_agent(name, config={"prompt": prompt_of(call.input)})
         except BaseException as error:
             await call.failed(error)
             raise
@@ -240,13 +235,6 @@ class RunningTool:
             await self.failed(error)
 
 
-def read_answer(said: Any) -> bool | Reply:
-    """Return what a person said in a framework's own way: yes, no, or ``{"tool_input": {...}}`` for another input."""
-    if isinstance(said, Mapping) and "tool_input" in said:
-        return allow() + modify(tool_input=said["tool_input"])
-    return said is True
-
-
 def current_session() -> Session | None:
     """Return the session of the agent that acts here, if it runs inside of a governed tool."""
     return _acting.get()
@@ -260,51 +248,6 @@ def acting_as(session: Session) -> Iterator[None]:
         yield
     finally:
         _acting.reset(token)
-
-
-def merge_input(given: Mapping[str, Any], changed: Any) -> dict[str, Any]:
-    """Return the input of a call after hooks changed it: what they left alone keeps the objects of the framework.
-
-    Refused is raised if they changed such an object: the tool would get its JSON view.
-    """
-    if changed is given:
-        return dict(given)
-    shown = json_view(given)
-    made = {name: given[name] if name in given and shown[name] == value else value for name, value in changed.items()}
-    for name, value in made.items():
-        if name in given and value is not given[name] and not is_json(given[name]):
-            raise Refused(f"a hook changed {name}, and only arguments that are JSON values can be changed")
-    return made
-
-
-def is_json(value: Any) -> bool:
-    """Say whether a value is what hooks see of it."""
-    try:
-        shown = json_view(value)
-    except CannotShow:
-        return False
-    return type(shown) is type(value) and bool(shown == value)
-
-
-def unanswered(messages: Sequence[Any], is_answer: Callable[[Any], bool]) -> int:
-    """Return where the messages begin that the model has not answered yet."""
-    return max((at + 1 for at, one in enumerate(messages) if is_answer(one)), default=0)
-
-
-def text_of_blocks(content: Any) -> str:
-    """Return the text of a message: a text, or the texts of its blocks."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, (list, tuple)) else [content]
-    texts = (
-        block
-        if isinstance(block, str)
-        else block.get("text")
-        if isinstance(block, Mapping)
-        else getattr(block, "text", "")
-        for block in blocks
-    )
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def check_version(package: str, first: str, before: str, *, stacklevel: int = 3) -> None:
@@ -322,8 +265,3 @@ def check_version(package: str, first: str, before: str, *, stacklevel: int = 3)
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".") if part.isdecimal())
-
-
-def _prompt_of(given: Any) -> str:
-    texts = [value for value in given.values() if isinstance(value, str)] if isinstance(given, Mapping) else []
-    return texts[0] if len(texts) == 1 else str(given)
