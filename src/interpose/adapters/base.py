@@ -131,7 +131,11 @@ class Adapter:
     @staticmethod
     async def answer(call: BegunTool, said: object) -> None:
         """Take the answer to the question of a call, as ``read_answer`` does; raise Refused unless it may run now."""
-        if await call.said(said if isinstance(said, Reply) else read_answer(said)) != "run":
+        try:
+            state = await call.said(said if isinstance(said, Reply) else read_answer(said))
+        except Exception as error:
+            raise Refused(f"{call.name} was not run: the answer cannot be used: {error}") from error
+        if state != "run":
             raise Refused(str(call.answer.content) if call.answer is not None else call.reason)
 
     async def run(

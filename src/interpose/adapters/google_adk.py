@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
@@ -101,7 +102,9 @@ class _Governed(BasePlugin):
             return {"result": str(tool_args.get("reason", ""))}
         try:
             session, named = await self._session(tool_context), tool_context.function_call_id
-            begun = await self.adapter.begin(session, tool.name, dict(tool_args), id=named, schema=schema_of(tool))
+            begun = await self.adapter.begin(
+                session, tool.name, dict(tool_args), id=named, schema=partial(schema_of, tool)
+            )
             if begun.state == "asked":
                 said = tool_context.tool_confirmation
                 if said is None:  # when the framework has the answer, the call is begun again and comes here

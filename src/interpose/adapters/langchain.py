@@ -90,9 +90,7 @@ class _Governed(AgentMiddleware[Any, Any, Any]):
         return ModelResponse([first, *response.result[1:]], response.structured_response)
 
     async def _tool(self, session: Session, request: Any, handler: Any) -> Any:
-        call, tool = request.tool_call, request.tool
-        schema: Any = getattr(tool, "tool_call_schema", None)
-        schema = schema.model_json_schema() if hasattr(schema, "model_json_schema") else schema
+        call, schema = request.tool_call, partial(_schema_of, request.tool)
         try:
             begun = await self.adapter.begin(session, call["name"], call["args"], id=call["id"], schema=schema)
             if begun.state == "asked":  # pauses the graph; when it is resumed, the call is begun again and comes here
@@ -125,6 +123,11 @@ def _conversation(at: Any) -> str:
     """Return the id of the conversation that a state or a request belongs to."""
     known = getattr(at, "state", at).get("interpose_session") or get_config().get("configurable", {}).get("thread_id")
     return str(known or uuid4().hex)
+
+
+def _schema_of(tool: Any) -> Any:
+    schema = getattr(tool, "tool_call_schema", None)
+    return schema.model_json_schema() if hasattr(schema, "model_json_schema") else schema
 
 
 def _content_of(result: Any) -> Any:

@@ -116,9 +116,7 @@ class Calls:
     async def _answer(self, begun: BegunTool, reply: Any) -> None:
         try:
             await self.adapter.answer(begun, read_form(begun, reply))
-        except Refused:
-            raise
-        except Exception as error:  # the session is over, or what was edited is no JSON
+        except ValueError as error:  # what was edited is no JSON
             raise Refused(f"{begun.name} was not run: the answer cannot be used: {error}") from error
 
 

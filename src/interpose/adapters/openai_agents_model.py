@@ -29,6 +29,8 @@ class Run:
     model_calls: int = 0
     calls: dict[str, BegunTool | Refused] = field(default_factory=dict)
     """What became of the calls that were judged when the framework asked whether they need an approval."""
+    tools: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """The tools that were governed, by the ids of their originals, with these: they are the same in every turn."""
     notes: list[str] = field(default_factory=list)
     """What the model is told with its next call: why a handoff was refused."""
 

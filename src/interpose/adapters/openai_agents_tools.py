@@ -22,7 +22,13 @@ _RUN_HERE = (sdk.ApplyPatchTool, sdk.ComputerTool, sdk.CustomTool, sdk.LocalShel
 
 
 def governed_tool(adapter: Adapter, tool: Any, run: Run) -> Any:
-    """Return a tool that passes the hooks; one that the provider runs is left as it is."""
+    """Return a tool that passes the hooks, made once for a run; one that the provider runs is left as it is."""
+    if id(tool) not in run.tools:
+        run.tools[id(tool)] = tool, _govern(adapter, tool, run)
+    return run.tools[id(tool)][1]
+
+
+def _govern(adapter: Adapter, tool: Any, run: Run) -> Any:
     check_tool(tool)
     if not isinstance(tool, sdk.FunctionTool):
         return tool

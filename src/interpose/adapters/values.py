@@ -47,7 +47,7 @@ def is_json(value: Any) -> bool:
 
 def unanswered(messages: Sequence[Any], is_answer: Callable[[Any], bool]) -> int:
     """Return where the messages begin that the model has not answered yet."""
-    return max((at + 1 for at, one in enumerate(messages) if is_answer(one)), default=0)
+    return next((at for at in range(len(messages), 0, -1) if is_answer(messages[at - 1])), 0)
 
 
 def text_of_blocks(content: Any) -> str:

@@ -27,9 +27,11 @@ from .schemas import schema_error
 if TYPE_CHECKING:
     from .session import Session
 
-__all__ = ["BegunTool", "State", "hook_that_decided"]
+__all__ = ["BegunTool", "Schema", "State", "hook_that_decided"]
 
 State = Literal["deciding", "run", "denied", "asked", "done"]
+Schema = Mapping[str, Any] | Callable[[], Mapping[str, Any] | None] | None
+"""The JSON Schema of a tool's input, or a function that returns it."""
 _WAITS = "a person has to answer a question first"
 _NOTHING: dict[str, Any] = {}
 
@@ -52,7 +54,7 @@ class BegunTool:
         name: str,
         input: Any,
         id: str,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
         kind: str | None = None,
         leaves_out: bool = False,
         fields: Mapping[str, Any] = _NOTHING,
@@ -260,7 +262,8 @@ class BegunTool:
         if same_value(given, self._shown):
             return ""
         self.input = self._shown = given
-        wrong = schema_error(given, self._schema) if self._schema is not None else ""
+        schema = self._schema() if callable(self._schema) else self._schema
+        wrong = schema_error(given, schema) if schema is not None else ""
         return f"a hook changed the input into one that {self.name} cannot take: {wrong}" if wrong else ""
 
     async def said(self, answer: object) -> State:

@@ -50,7 +50,12 @@ class BegunMessage:
         if halted := session._halted_answer():
             self.state, self.reason, self.answer = "denied", halted.reason, halted
             return
-        shown = {} if self.tools is None else {"tools": [_shown_tool(tool, session.view) for tool in self.tools]}
+        is_shown = self.tools is not None and session._is_seen("pre:message")
+        shown = (
+            {}
+            if self.tools is None or not is_shown
+            else {"tools": [_shown_tool(tool, session.view) for tool in self.tools]}
+        )
         before = await session._fire("pre:message", prompt=self.prompt, **self._fields, **shown)
         self._before = before
         if not before.allowed:
@@ -80,7 +85,7 @@ class BegunMessage:
         self._end()
         session, output = self._session, str(result) if text is None else text
         fields = dict(self._fields)
-        if tool_calls is not None:
+        if tool_calls is not None and session._is_seen("post:message"):
             fields["tool_calls"] = session._view_or_text(list(tool_calls))
         if usage is not None:
             fields["usage"] = dict(usage)

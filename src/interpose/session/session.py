@@ -20,7 +20,7 @@ from ..person.agents import register_this_process
 from .answers import Answer
 from .asked_calls import AskedCalls
 from .backends import AsyncBackend, AsyncFunction, Backend, HookEngine
-from .calls import BegunTool
+from .calls import BegunTool, Schema
 from .configured_rules import ConfiguredRules
 from .messages import BegunMessage
 from .options import Approver, Renamed, check_fields, reads_old_names
@@ -270,7 +270,7 @@ class Session:
         run: Callable[[Any], Any],
         *,
         tool_use_id: str | None = None,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
         kind: str | None = None,
         leaves_out: bool = False,
         failed: Callable[[Any], object] | None = None,
@@ -278,11 +278,11 @@ class Session:
     ) -> Answer:
         """Make a tool call: PreToolUse, permission, ``run(input)``, PostToolUse or PostToolUseFailure.
 
-        An input that hooks changed must match ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
-        ``run``), for the permission modes; without it the names of common tools are known. ``leaves_out`` promises that
-        a search returns no file for which ``left_out`` is true: then rules do not ask about a search that is wider.
-        ``failed`` says of a result whether it is an error: True, or the text of the error. Other keywords are fields of
-        the call's events, such as ``mcp_server``.
+        An input that hooks changed must match ``schema``, which may be a function that returns it. ``kind`` is what the
+        tool does (``read``, ``edit`` or ``run``), for the permission modes; without it the names of common tools are
+        known. ``leaves_out`` promises that a search returns no file for which ``left_out`` is true: then rules do not
+        ask about a search that is wider. ``failed`` says of a result whether it is an error: True, or the text of the
+        error. Other keywords are fields of the call's events, such as ``mcp_server``.
         """
         call = await self._begin_tool(name, input, tool_use_id, schema, kind, leaves_out, fields)
         if call.state != "run":
@@ -311,7 +311,7 @@ class Session:
         input: Any,
         *,
         id: str | None = None,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
         kind: str | None = None,
         leaves_out: bool = False,
         **fields: Any,
@@ -325,9 +325,7 @@ class Session:
         self._open.add(call)
         return call
 
-    async def resume(
-        self, pending: Mapping[str, Any], *, input: Any = _NOT_GIVEN, schema: Mapping[str, Any] | None = None
-    ) -> BegunTool:
+    async def resume(self, pending: Mapping[str, Any], *, input: Any = _NOT_GIVEN, schema: Schema = None) -> BegunTool:
         """Go on with a call that was asked about and written down with ``to_dict``, also in another process.
 
         No event is fired, and the question is open again. ``input`` is the input that the host has for the call now.
@@ -343,7 +341,7 @@ class Session:
         name: str,
         input: Any,
         id: str | None,
-        schema: Mapping[str, Any] | None,
+        schema: Schema,
         kind: str | None,
         leaves_out: bool,
         fields: dict[str, Any],
@@ -599,6 +597,11 @@ class Session:
             self._show(text)
 
     # What hooks see.
+
+    def _is_seen(self, event: str) -> bool:
+        """Say whether anything looks at an event: else the fields that cost something need not be made."""
+        engine = self._engine.engine
+        return self.on_outcome is not None or engine.observed or engine.wants(event, "", self.agent_id)
 
     def _view_or_text(self, value: Any) -> Any:
         """Return what hooks see of a value that was made by a tool or the model; its text if it cannot be shown."""
