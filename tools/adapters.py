@@ -40,9 +40,9 @@ def requirements(name: str) -> list[str]:
     return [*own_requirements(), *extras["test"], *extras.get(name.replace("_", "-"), []), *also]
 
 
-def interpreter(name: str) -> Path:
-    """Return the interpreter of an adapter's environment."""
-    return environment(f"adapters/{name}", sys.executable, requirements(name))
+def interpreter(name: str, python: str = sys.executable) -> Path:
+    """Return the interpreter of an adapter's environment, which is made with another one."""
+    return environment(f"adapters/{name}", python, requirements(name))
 
 
 def run(name: str, *, keep: bool, arguments: list[str]) -> bool:

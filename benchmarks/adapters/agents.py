@@ -1,7 +1,8 @@
 """The same agents without and with hooks. What the tool has done is looked at after it was timed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from benchmarks.measure import Idle
@@ -135,3 +136,126 @@ def agent_framework(tool: Tool, hooks: Hooks | None) -> Run:
     script = Script(function_invocation_configuration={"max_iterations": 2 * CALLS})
     agent = af.Agent(script, tools=[tool.shell], middleware=[] if hooks is None else [middleware(hooks)])
     return lambda: agent.run("go", session=agent.create_session())
+def openai_agents(tool: Tool, hooks: Hooks | None) -> Run:
+    from agents import Agent as OpenAIAgent
+    from agents import Model, ModelResponse, RunConfig, Runner, Usage, function_tool
+    from agents.testing import assistant_message, function_call
+
+    from interpose.adapters.openai_agents import governed
+
+    class Script(Model):
+        async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:
+            made = 0 if isinstance(input, str) else len(input) // 2
+            said: Any = assistant_message("done")
+            if made < CALLS:
+                said = function_call("shell", {"cmd": "ls"}, call_id=f"c{made}")
+            return ModelResponse(output=[said], usage=Usage(), response_id=None)
+
+        def stream_response(self, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError
+
+    made: Any = OpenAIAgent("boss", model=Script(), tools=[function_tool(tool.shell)])
+    agent = made if hooks is None else governed(hooks, made)
+    return lambda: Runner.run(agent, "go", run_config=RunConfig(tracing_disabled=True), max_turns=2 * CALLS)
+
+
+def google_adk(tool: Tool, hooks: Hooks | None) -> Run:
+    from google.adk.agents import LlmAgent
+    from google.adk.apps import App
+    from google.adk.models import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.runners import InMemoryRunner
+    from google.genai.types import FunctionCall, ModelContent, Part, UserContent
+
+    from interpose.adapters.google_adk import plugin
+
+    logging.getLogger("google_adk").setLevel(logging.ERROR)  # it complains of a model that counts no tokens
+
+    class Script(BaseLlm):
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncIterator[Any]:
+            if len(llm_request.contents) // 2 == CALLS:
+                yield LlmResponse(content=ModelContent("done"))
+            else:
+                call = FunctionCall(name="shell", args={"cmd": "ls"})
+                yield LlmResponse(content=ModelContent([Part(function_call=call)]))
+
+    agent = LlmAgent(name="boss", model=Script(model="script"), tools=[tool.shell])
+    runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=[] if hooks is None else [plugin(hooks)]))
+
+    async def once() -> None:
+        session = await runner.session_service.create_session(app_name="app", user_id="me")
+        running = runner.run_async(user_id="me", session_id=session.id, new_message=UserContent("go"))
+        async for _ in running:
+            pass
+        await runner.session_service.delete_session(app_name="app", user_id="me", session_id=session.id)
+
+    return once
+
+
+def strands(tool: Tool, hooks: Hooks | None) -> Run:
+    from strands import Agent as StrandsAgent
+    from strands import tool as make_tool
+    from strands.models import Model
+
+    from interpose.adapters.strands import provider
+
+    class Script(Model):
+        def update_config(self, **_: Any) -> None:
+            pass
+
+        def get_config(self) -> Any:
+            return {}
+
+        def structured_output(self, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError
+
+        async def stream(self, messages: Any, *_: Any, **__: Any) -> AsyncIterator[Any]:
+            yield {"messageStart": {"role": "assistant"}}
+            if ends := len(messages) // 2 == CALLS:
+                yield {"contentBlockStart": {"start": {}}}
+                yield {"contentBlockDelta": {"delta": {"text": "done"}}}
+            else:
+                use = {"name": "shell", "toolUseId": f"c{len(messages)}"}
+                yield {"contentBlockStart": {"start": {"toolUse": use}}}
+                yield {"contentBlockDelta": {"delta": {"toolUse": {"input": '{"cmd": "ls"}'}}}}
+            yield {"contentBlockStop": {}}
+            yield {"messageStop": {"stopReason": "end_turn" if ends else "tool_use"}}
+
+    @make_tool
+    async def shell(cmd: str) -> str:
+        """Run a command."""
+        return await tool.shell(cmd)
+
+    async def once() -> None:
+        hooked = [] if hooks is None else [provider(hooks)]
+        agent: Any = StrandsAgent(model=Script(), tools=[shell], hooks=hooked, callback_handler=None)
+        await agent.invoke_async("go")
+
+    return once
+
+
+def mcp(tool: Tool, hooks: Hooks | None) -> Run:
+    from mcp import Client
+    from mcp.server import MCPServer
+
+    from interpose.adapters.mcp import server
+
+    made: Any = MCPServer("errands", middleware=[] if hooks is None else [server(hooks)])
+    made.add_tool(tool.shell, name="shell")
+    return lambda: _call_tools(Client(made))
+
+
+def fastmcp(tool: Tool, hooks: Hooks | None) -> Run:
+    from fastmcp import Client, FastMCP
+
+    from interpose.adapters.fastmcp import middleware
+
+    made: Any = FastMCP("errands", middleware=[] if hooks is None else [middleware(hooks)])
+    made.tool(tool.shell, name="shell")
+    return lambda: _call_tools(Client(made))
+
+
+async def _call_tools(client: Any) -> None:
+    async with client:
+        for _ in range(CALLS):
+            await client.call_tool("shell", {"cmd": "ls"})

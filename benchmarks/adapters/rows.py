@@ -1,6 +1,6 @@
 """The table: what hooks may cost in an agent of each framework.
 
-Runs in the environment that `benchmarks.adapters` makes.
+Runs in the environments that `benchmarks.adapters` makes: each row in that of its framework.
 """
 
 import asyncio
@@ -13,10 +13,16 @@ from benchmarks.measure import Contestant, Limit, Row, in_event_loop
 
 LIMITS: dict[str, tuple[agents.Make, str, float]] = {
     "pydantic_ai": (agents.pydantic_ai, "pydantic-ai", 1.1),
+    "google_adk": (agents.google_adk, "Google ADK", 1.1),
     "langchain": (agents.langchain, "LangChain", 1.3),
     "agent_framework": (agents.agent_framework, "Agent Framework", 1.3),
+    "openai_agents": (agents.openai_agents, "OpenAI Agents", 1.3),
+    "strands": (agents.strands, "Strands", 1.3),
+    "mcp": (agents.mcp, "a server of MCP", 1.3),
+    "fastmcp": (agents.fastmcp, "a server of FastMCP", 1.3),
     "functions": (agents.functions, "plain functions", 1.3),
 }
+"""Each adapter whose framework has a model that a script can be: the agent, its name, and the limit."""
 
 
 def row(key: str, runner: asyncio.Runner) -> Row:

@@ -21,7 +21,7 @@ from .runtime.forks import after_fork
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
-           "VerdictPart", "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest",
+           "VerdictPart", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of", "strictest",
            "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
@@ -501,9 +501,9 @@ def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any]
     return row, fields, entries, verdict, source.given, source.depth, source.background
 
 
-def hooks_ran(outcome: Outcome) -> bool:
-    """Say whether the firing had any hooks."""
-    return bool(outcome._said[1])
+def hooks_spoke(outcome: Outcome) -> bool:
+    """Say whether any hook of the firing said anything; if none did, the fields are those that it was fired with."""
+    return outcome._said[2] is not NOTHING_SAID
 
 
 def field_of(outcome: Outcome, name: str) -> Any:

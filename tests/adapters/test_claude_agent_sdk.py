@@ -197,7 +197,7 @@ def test_an_error_of_the_adapter_denies(monkeypatch: pytest.MonkeyPatch) -> None
     def broken(*_: Any) -> str:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("interpose.adapters.claude_agent_sdk._Governor.declare", broken)
+    monkeypatch.setattr("interpose.adapters.claude_agent_sdk_calls.Calls.begin", broken)
     played = play([["ls"], "done"], lambda given: options(HOOKS, given))
 
     assert played.ran == []

@@ -251,7 +251,7 @@ def test_an_error_of_the_adapter_denies(monkeypatch: pytest.MonkeyPatch) -> None
         raise RuntimeError("no schema")
 
     monkeypatch.setattr(FunctionTool, "_get_declaration", lambda tool: None)
-    monkeypatch.setattr("interpose.adapters.google_adk._schema_of", broken)
+    monkeypatch.setattr("interpose.adapters.google_adk.schema_of", broken)
     played = asyncio.run(GoogleADK().play([["ls"], "done"]))
 
     assert played.ran == []

@@ -239,10 +239,10 @@ def test_a_question_that_the_tool_asks_itself_ends_no_call() -> None:
 
 
 def test_an_error_of_the_adapter_denies(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> None:
+    async def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("no session")
 
-    monkeypatch.setattr("interpose.adapters.strands.merge_input", broken)
+    monkeypatch.setattr("interpose.adapters.base.Adapter.start", broken)
     played = asyncio.run(Strands().play([["ls"], "done"]))
 
     assert played.ran == []
@@ -255,7 +255,7 @@ def test_a_model_call_that_no_hook_can_see_raises() -> None:
 
     agent = _agent(Script([]), Shell(), provider(HOOKS))
 
-    with pytest.raises(UsageError, match="without hooks"), pytest.warns(DeprecationWarning, match="structured_output"):
+    with pytest.raises(UsageError, match="passes no hooks"), pytest.warns(DeprecationWarning, match="structured_output"):
         agent.structured_output(Place, "where?")
 
 

@@ -10,6 +10,8 @@ import interpose
 
 ROOT = Path(__file__).parents[2]
 AGENT = ROOT / "src" / "interpose" / "agent"
+ADAPTERS = ROOT / "src" / "interpose" / "adapters"
+MOST_LINES_OF_AN_ADAPTER = 150
 COPIED = (ROOT / "src" / "interpose" / "cli" / "demo" / "project", ROOT / "examples")
 
 
@@ -37,9 +39,17 @@ def private_of(package: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("package", [AGENT, *COPIED], ids=lambda path: path.name)
+@pytest.mark.parametrize("package", [AGENT, ADAPTERS, *COPIED], ids=lambda path: path.name)
 def test_only_public_names_are_imported(package: Path) -> None:
     assert private_of(package) == []
+
+
+def test_an_adapter_is_short() -> None:
+    lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in ADAPTERS.glob("*.py")}
+    shared = lines.pop("base.py")
+
+    assert {name: count for name, count in lines.items() if count > MOST_LINES_OF_AN_ADAPTER} == {}
+    assert shared <= 2 * MOST_LINES_OF_AN_ADAPTER
 
 
 @pytest.mark.parametrize(

@@ -5,30 +5,25 @@ The host calls the interceptor at eight points and does what its verdict says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from os import PathLike
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from agent_hooks import AgentContext, Decision, Transform, Verdict
 
-from interpose import Hooks, Session
+from interpose import Session
 
-from .base import Adapter, Ask, Refused, check_version, read_answer, text_of_blocks
+from .base import Adapter, Agents, Ask, HooksOrPath, Refused, text_of_blocks, unanswered
 
 __all__ = ["interceptor"]
 
 
-def interceptor(
-    hooks: Hooks | str | PathLike[str], *, agents: Iterable[str] | Mapping[str, str] = (), ask: Ask = "native"
-) -> _Interceptor:
+def interceptor(hooks: HooksOrPath, *, agents: Agents = (), ask: Ask = "native") -> _Interceptor:
     """Return an interceptor that asks hooks at every point.
 
     ``agents`` names the tools that run another agent. With ``ask="native"`` a question is a deny that the host's
     approval resolver can lift.
     """
-    check_version("agent-hooks-sdk", "0.1", "0.2")
-    return _Interceptor(Adapter(hooks, agents=agents, ask=ask))
+    return _Interceptor(Adapter(hooks, agents=agents, ask=ask, tested=("agent-hooks-sdk", "0.1", "0.2")))
 
 
 _Begun = dict[str, Any]
@@ -74,8 +69,8 @@ class _Interceptor:
 
     async def at_pre_model_call(self, session: Session, begun: _Begun, context: AgentContext) -> Verdict:
         messages, tools = context["messages"], context.get("tools")
-        last = max((at for at, one in enumerate(messages) if one.get("role") == "assistant"), default=-1)
-        news = [at for at, one in enumerate(messages) if at > last and one.get("role") == "user"]
+        begin = unanswered(messages, lambda one: one.get("role") == "assistant")
+        news = [at for at, one in enumerate(messages) if at >= begin and one.get("role") == "user"]
         prompt = "\n".join(text_of_blocks(messages[at].get("content")) for at in news)
         shown = self.adapter.messages(messages)
         call = await session.begin_message(prompt, model=context["model"]["id"], messages=shown, tools=tools)
@@ -126,9 +121,9 @@ class _Interceptor:
         if call is None:
             raise Refused("the host has shown no pre_tool_call before this post_tool_call")
         if call.state == "asked":  # the host's resolver has lifted the deny
-            await self.adapter.answer(call, True if given == call.input else read_answer({"tool_input": given}))
+            await self.adapter.answer(call, True if given == call.input else {"tool_input": given})
         if agent is not None:
-            await (agent.failed(text_of_blocks(value)) if failed else agent.done(value))
+            await (agent.failed(text_of_blocks(value)) if failed else agent.done(value, may_continue=False))
         answer = await (call.failed(text_of_blocks(value), result=value) if failed else call.done(value))
         return _transform("$target", answer.content) if answer.changed else Verdict.allow()
 

@@ -9,7 +9,9 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, version
 from inspect import isawaitable
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from interpose import (
     Answer,
@@ -19,28 +21,28 @@ from interpose import (
     Reply,
     Session,
     Sessions,
+    SyncSession,
     UsageError,
-    allow,
     json_view,
     later,
-    modify,
 )
 
-from ..runtime.coroutines import (
-    drive,  # the one name that is not public: a flow that is written once serves both kinds of hosts
-)
+from .values import Refused, is_json, merge_input, prompt_of, read_answer, text_of_blocks, unanswered
 
-__all__ = ["Adapter", "Ask", "Refused", "RunningTool", "Unfinished", "acting_as", "check_version", "current_session",
-           "drive", "merge_input", "read_answer", "text_of_blocks"]  # fmt: skip
+__all__ = ["Adapter", "Agents", "Ask", "HooksOrPath", "Refused", "RunningTool", "Unfinished", "acting_as",
+           "check_version", "current_session", "is_json", "merge_input", "read_answer", "text_of_blocks",
+           "unanswered"]  # fmt: skip
+
+HooksOrPath = Hooks | str | os.PathLike[str]
+"""The hooks of an application, or the configuration that they are written in."""
+
+Agents = Iterable[str] | Mapping[str, str]
+"""The tools that run an agent; a mapping says what that agent is called."""
 
 Ask = Literal["native"] | Callable[[Any], Any] | None
 """How a question is asked: by the framework's own pause, by a function of a Question, or not: then it denies."""
 
 _acting: ContextVar[Session | None] = ContextVar("interpose_acting", default=None)
-
-
-class Refused(Exception):
-    """A hook, a rule or a person refuses; the text is what the model is told."""
 
 
 class Unfinished(Exception):
@@ -56,12 +58,16 @@ class Adapter:
 
     def __init__(
         self,
-        hooks: Hooks | str | os.PathLike[str],
+        hooks: HooksOrPath,
         *,
-        agents: Iterable[str] | Mapping[str, str] = (),
+        agents: Agents = (),
         ask: Ask = "native",
         tools: Mapping[str, Any] | None = None,
+        pauses: tuple[type[BaseException], ...] = (),
+        tested: tuple[str, str, str] | None = None,
     ) -> None:
+        if tested:  # the package, the first version that was tested, and the first that was not
+            check_version(*tested, stacklevel=4)
         if not (ask == "native" or ask is None or callable(ask)):
             raise UsageError(f"ask: {ask!r} is not understood", hint='"native", a function of a Question, or None')
         self.hooks = hooks if isinstance(hooks, Hooks) else Hooks.load(hooks)
@@ -69,9 +75,16 @@ class Adapter:
             self.hooks.declare_tools(tools)
         self.agents = dict(agents) if isinstance(agents, Mapping) else {name: name for name in agents}
         """The tools that run an agent, and what that agent is called."""
+        self.pauses = (Unfinished, GeneratorExit, *pauses)
+        """The errors with which a tool does not fail: the framework runs the call again later, or drops it."""
         self.asks_natively = ask == "native"
         self._approver = later if ask == "native" else ask
         self.sessions = self._new_sessions()
+        self._ids: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+    def id_of(self, thing: Any) -> str:
+        """Return the id of the conversation of an object that has no id of its own, the same as long as it lives."""
+        return self._ids.setdefault(thing, uuid4().hex)
 
     def _new_sessions(self) -> Sessions:
         return self.hooks.sessions(view=json_view, approver=self._approver)
@@ -81,15 +94,23 @@ class Adapter:
         sessions, self.sessions = self.sessions, self._new_sessions()
         await sessions.close()
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether the agent here runs inside of a governed tool: what it is told is no prompt of a person."""
+        return current_session() is not None
+
     async def session(self, id: str, **options: Any) -> Session:
         """Return the session that acts here: that of the agent around this one, or of the conversation."""
         return current_session() or await self.sessions.get(id, **options)
 
     def session_sync(self, id: str, **options: Any) -> Session:
-        """Return it for code without an event loop: coroutines that use it never suspend, and ``drive`` runs them."""
+        """Return it for code without an event loop: its methods are coroutines that never wait."""
+        return self.blocking(id, **options).inner
+
+    def blocking(self, id: str, **options: Any) -> SyncSession:
+        """Return it for code without an event loop: its methods block, and ``run`` runs a flow of coroutines."""
         found = current_session()
-        blocking = self.sessions.get_sync(id, **options) if found is None else found.blocking
-        return blocking.inner
+        return self.sessions.get_sync(id, **options) if found is None else found.blocking
 
     def messages(self, messages: list[Any]) -> list[Any] | None:
         """Return a conversation for hooks that look at model calls; None if there are none."""
@@ -109,8 +130,12 @@ class Adapter:
 
     @staticmethod
     async def answer(call: BegunTool, said: object) -> None:
-        """Take the answer to the question of a call; raise Refused unless it may run now."""
-        if await call.said(said) != "run":
+        """Take the answer to the question of a call, as ``read_answer`` does; raise Refused unless it may run now."""
+        try:
+            state = await call.said(said if isinstance(said, Reply) else read_answer(said))
+        except Exception as error:
+            raise Refused(f"{call.name} was not run: the answer cannot be used: {error}") from error
+        if state != "run":
             raise Refused(str(call.answer.content) if call.answer is not None else call.reason)
 
     async def run(
@@ -128,59 +153,65 @@ class Adapter:
         its result, and ``failed`` the error that the result tells of, if it does. A tool that raises Unfinished has not
         ended: it goes on in a later run of the same call.
         """
-        running = await self.start(call, session)
-        try:
+        async with await self.start(call, session) as running:
             made = tool()
             result = await made if isawaitable(made) else made
-        except Unfinished:
-            running.leave()
-            raise
-        except BaseException as error:
-            await running.failed(error)
-            raise
-        shown = result if show is None else show(result)
-        if failed is not None and (wrong := failed(result)):
-            return result, await running.failed(wrong, result=shown)
-        return result, await running.done(shown)
+            shown = result if show is None else show(result)
+            if failed is not None and (wrong := failed(result)):
+                return result, await running.failed(wrong, result=shown)
+            return result, await running.done(shown)
 
     async def start(self, call: BegunTool, session: Session, *, is_agent: bool = False) -> RunningTool:
         """Start a call that may run, and the agent that its tool runs; raise Refused if that agent is denied."""
         if not is_agent and call.name not in self.agents:
-            return RunningTool(call)
+            return RunningTool(call, pauses=self.pauses)
         name = self.agents.get(call.name, call.name)
         try:
-            agent = await session.begin_agent(name, config={"prompt": _prompt_of(call.input)})
+            agent = await session.begin_agent(name, config={"prompt": prompt_of(call.input)})
         except BaseException as error:
             await call.failed(error)
             raise
         if agent.state != "run":
             await call.failed(agent.reason)
             raise Refused(agent.reason)
-        return RunningTool(call, agent)
+        return RunningTool(call, agent, self.pauses)
 
 
 class RunningTool:
-    """A tool call that runs; if it runs an agent, that one acts until the call has ended."""
+    """A tool call that runs; if it runs an agent, that one acts until the call has ended.
 
-    def __init__(self, call: BegunTool, agent: BegunAgent | None = None) -> None:
+    Used with ``async with``, a call fails with the error that leaves the block, unless the error is a pause.
+    """
+
+    def __init__(
+        self, call: BegunTool, agent: BegunAgent | None = None, pauses: tuple[type[BaseException], ...] = ()
+    ) -> None:
         self._call = call
+        self._pauses = pauses
         self._agent = agent
         self._acting = ExitStack()
         if agent is not None and agent.session is not None:
             self._acting.enter_context(acting_as(agent.session))
 
+    @property
+    def input(self) -> Any:
+        """What the tool is run with."""
+        return self._call.input
+
     async def done(self, result: Any) -> Answer:
         """End the agent and the call with what hooks see of the result."""
         self._acting.close()
-        if self._agent is not None:
-            await self._agent.done(result)
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            await agent.done(result, may_continue=False)  # the framework runs the tool once
         return await self._call.done(result)
 
     async def failed(self, error: BaseException | str, *, result: Any = None) -> Answer:
         """End the agent and the call, which has failed; ``result`` is what the tool returned if it says so itself."""
         self._acting.close()
-        if self._agent is not None:
-            await self._agent.failed(error)
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            await agent.failed(error)
         return await self._call.failed(error, result=result)
 
     def leave(self) -> None:
@@ -194,12 +225,18 @@ class RunningTool:
         self.leave()
         self._call.close()
 
+    async def __aenter__(self) -> Self:
+        return self
 
-def read_answer(said: Any) -> bool | Reply:
-    """Return what a person said in a framework's own way: yes, no, or ``{"tool_input": {...}}`` for another input."""
-    if isinstance(said, Mapping) and "tool_input" in said:
-        return allow() + modify(tool_input=said["tool_input"])
-    return said is True
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._call.state != "run":
+            return
+        if error is None:
+            self.close()
+        elif isinstance(error, self._pauses):
+            self.leave()
+        else:
+            await self.failed(error)
 
 
 def current_session() -> Session | None:
@@ -217,33 +254,7 @@ def acting_as(session: Session) -> Iterator[None]:
         _acting.reset(token)
 
 
-def merge_input(given: Mapping[str, Any], changed: Any) -> dict[str, Any]:
-    """Return the input of a call after hooks changed it: what they left alone keeps the objects of the framework."""
-    if changed is given:
-        return dict(given)
-    shown = json_view(given)
-    return {
-        name: given[name] if name in given and shown.get(name) == value else value for name, value in changed.items()
-    }
-
-
-def text_of_blocks(content: Any) -> str:
-    """Return the text of a message: a text, or the texts of its blocks."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, (list, tuple)) else [content]
-    texts = (
-        block
-        if isinstance(block, str)
-        else block.get("text")
-        if isinstance(block, Mapping)
-        else getattr(block, "text", "")
-        for block in blocks
-    )
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def check_version(package: str, first: str, before: str) -> None:
+def check_version(package: str, first: str, before: str, *, stacklevel: int = 3) -> None:
     """Warn if the framework's version is not one that was tested: from ``first`` on, below ``before``."""
     try:
         found = version(package)
@@ -252,14 +263,9 @@ def check_version(package: str, first: str, before: str) -> None:
     if not _numbers(first) <= _numbers(found) < _numbers(before):
         warnings.warn(
             f"interpose is tested with {package} {first} and later, below {before}; this is {found}: "
-            "run your own checks that hooks hold", stacklevel=3,
+            "run your own checks that hooks hold", stacklevel=stacklevel,
         )  # fmt: skip
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".") if part.isdecimal())
-
-
-def _prompt_of(given: Any) -> str:
-    texts = [value for value in given.values() if isinstance(value, str)] if isinstance(given, Mapping) else []
-    return texts[0] if len(texts) == 1 else str(given)

@@ -7,9 +7,8 @@ authenticated has a session, and all others of the process share one.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from os import PathLike
 from typing import Any
 
 from fastmcp import Client
@@ -22,19 +21,18 @@ from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolResult, InputRequiredResult, TextResourceContents
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from interpose import Hooks
-
-from .base import Adapter, Ask, check_version
-from .mcp_calls import Calls, conversation, elicitation
+from .base import Adapter, Agents, Ask, HooksOrPath
+from .mcp_calls import Calls
+from .mcp_connections import conversation, elicitation
 
 __all__ = ["middleware", "proxy"]
 
 
 def middleware(
-    hooks: Hooks | str | PathLike[str],
+    hooks: HooksOrPath,
     *,
     server: str = "",
-    agents: Iterable[str] | Mapping[str, str] = (),
+    agents: Agents = (),
     ask: Ask = "native",
 ) -> Middleware:
     """Return a middleware that puts hooks around the tool calls and resource reads of a server.
@@ -42,16 +40,15 @@ def middleware(
     ``server`` is what hooks call it: a tool is then ``mcp__SERVER__TOOL``. With ``ask="native"`` a question is an
     elicitation, which the client shows to the person.
     """
-    check_version("fastmcp", "4.1.2", "5")
-    return _Governed(Calls(Adapter(hooks, agents=agents, ask=ask), server))
+    return _Governed(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("fastmcp", "4.1.2", "5")), server))
 
 
 def proxy(
-    hooks: Hooks | str | PathLike[str],
+    hooks: HooksOrPath,
     target: Any,
     *,
     server: str = "",
-    agents: Iterable[str] | Mapping[str, str] = (),
+    agents: Agents = (),
     ask: Ask = "native",
     **settings: Any,
 ) -> Any:

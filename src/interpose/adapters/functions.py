@@ -9,13 +9,12 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from os import PathLike
 from typing import Any
 from uuid import uuid4
 
-from interpose import BegunTool, Hooks, Session, UsageError, json_view
+from interpose import BegunTool, Session, UsageError, json_view
 
-from .base import Adapter, Ask, Refused, acting_as, current_session, drive
+from .base import Adapter, Agents, Ask, HooksOrPath, Refused, acting_as, current_session
 from .signatures import Parameters
 
 __all__ = ["Functions", "Refused", "acting_as", "governed"]
@@ -24,10 +23,10 @@ Function = Callable[..., Any]
 
 
 def governed(
-    hooks: Hooks | str | PathLike[str],
+    hooks: HooksOrPath,
     functions: Iterable[Function] | Mapping[str, Function],
     *,
-    agents: Iterable[str] | Mapping[str, str] = (),
+    agents: Agents = (),
     ask: Ask = None,
     conversation: str = "",
     unseen: Collection[str] = (),
@@ -95,7 +94,7 @@ class Functions(list[Function]):
             return await flow(await self._session(), arguments, keywords)
 
         def call(*arguments: Any, **keywords: Any) -> Any:
-            return drive(flow(self._adapter.session_sync(self.conversation), arguments, keywords))
+            return self._adapter.blocking(self.conversation).run(flow, arguments, keywords)
 
         made: Any = functools.wraps(function)(call_async if is_async else call)
         del made.__wrapped__  # it would lead around the hooks

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from os import PathLike
+from functools import partial
 from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
@@ -13,24 +12,22 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.config import get_config
 from langgraph.types import Command, interrupt
 
-from interpose import Hooks, Reply, Session, deny
+from interpose import Session, deny
 
-from .base import Adapter, Ask, Refused, check_version, current_session, drive, read_answer, text_of_blocks
+from .base import Adapter, Agents, Ask, HooksOrPath, Refused, unanswered
+from .base import text_of_blocks as text_of
 
 __all__ = ["middleware"]
 
 
-def middleware(
-    hooks: Hooks | str | PathLike[str], *, agents: Iterable[str] | Mapping[str, str] = (), ask: Ask = "native"
-) -> AgentMiddleware[Any, Any, Any]:
+def middleware(hooks: HooksOrPath, *, agents: Agents = (), ask: Ask = "native") -> AgentMiddleware[Any, Any, Any]:
     """Return a middleware that puts hooks around an agent. ``agents`` names the tools that run another agent.
 
     With ``ask="native"`` a question interrupts the graph, which needs a checkpointer. It is resumed with
     ``Command(resume=...)``: True, False, ``{"tool_input": {...}}`` for another input, or a decision of LangChain's own
     ``HumanInTheLoopMiddleware``.
     """
-    check_version("langchain", "1.4.7", "2")
-    return _Governed(Adapter(hooks, agents=agents, ask=ask))
+    return _Governed(Adapter(hooks, agents=agents, ask=ask, tested=("langchain", "1.4.7", "2")))
 
 
 class _State(AgentState[Any]):
@@ -41,7 +38,7 @@ def _both(flow: Any, jump: Any = None) -> tuple[Any, Any]:
     """Return a flow as two methods of the framework, one for hosts without an event loop and one for hosts with one."""
 
     def run(self: Any, at: Any, *more: Any) -> Any:
-        return drive(flow(self, self.adapter.session_sync(_conversation(at)), at, *more))
+        return self.adapter.blocking(_conversation(at)).run(partial(flow, self), at, *more)
 
     async def arun(self: Any, at: Any, *more: Any) -> Any:
         return await flow(self, await self.adapter.session(_conversation(at)), at, *more)
@@ -59,15 +56,15 @@ class _Governed(AgentMiddleware[Any, Any, Any]):
 
     async def _begin(self, session: Session, state: Any) -> dict[str, Any]:
         kept = {"interpose_session": session.session_id}
-        if current_session() is not None:  # what a subagent is told is no prompt of a person
+        if self.adapter.is_nested:  # what a subagent is told is no prompt of a person
             return kept
-        answer = await session.prompt(text_of_blocks(state["messages"][-1].content))
+        answer = await session.prompt(text_of(state["messages"][-1].content))
         return kept if answer.ok else {**kept, "messages": [AIMessage(str(answer.content))], "jump_to": "end"}
 
     async def _model(self, session: Session, request: Any, handler: Any) -> Any:
-        last = max((at for at, one in enumerate(request.messages) if isinstance(one, AIMessage)), default=-1)
-        news = [one for one in request.messages[last + 1 :] if isinstance(one, HumanMessage)]
-        prompt = "\n".join(text_of_blocks(one.content) for one in news)
+        begin = unanswered(request.messages, lambda one: isinstance(one, AIMessage))
+        news = [one for one in request.messages[begin:] if isinstance(one, HumanMessage)]
+        prompt = "\n".join(text_of(one.content) for one in news)
         system = request.system_message.text if request.system_message is not None else ""
         tools = [one for one in request.tools if not isinstance(one, dict) or "name" in one or "function" in one]
         messages = self.adapter.messages(request.messages)
@@ -82,12 +79,9 @@ class _Governed(AgentMiddleware[Any, Any, Any]):
             request = request.override(system_message=SystemMessage(call.system))
         if call.tools is not None and call.tools != tools:
             request = request.override(tools=[one for one in request.tools if one not in tools or one in call.tools])
-        try:
+        async with call:
             made = handler(request)
             response = await made if hasattr(made, "__await__") else made
-        except BaseException as error:
-            await call.failed(error)
-            raise
         calls = [one for message in response.result for one in getattr(message, "tool_calls", ())]
         answer = await call.done(response, text="\n".join(one.text for one in response.result), tool_calls=calls)
         if not answer.changed:
@@ -96,9 +90,7 @@ class _Governed(AgentMiddleware[Any, Any, Any]):
         return ModelResponse([first, *response.result[1:]], response.structured_response)
 
     async def _tool(self, session: Session, request: Any, handler: Any) -> Any:
-        call, tool = request.tool_call, request.tool
-        schema: Any = getattr(tool, "tool_call_schema", None)
-        schema = schema.model_json_schema() if hasattr(schema, "model_json_schema") else schema
+        call, schema = request.tool_call, partial(_schema_of, request.tool)
         try:
             begun = await self.adapter.begin(session, call["name"], call["args"], id=call["id"], schema=schema)
             if begun.state == "asked":  # pauses the graph; when it is resumed, the call is begun again and comes here
@@ -118,7 +110,7 @@ class _Governed(AgentMiddleware[Any, Any, Any]):
         return ToolMessage(content, tool_call_id=call["id"], name=call["name"])
 
     async def _finish(self, session: Session, state: Any) -> dict[str, Any] | None:
-        stop = await session.stop(text_of_blocks(state["messages"][-1].content))
+        stop = await session.stop(text_of(state["messages"][-1].content))
         return {"messages": [HumanMessage(stop.content)], "jump_to": "model"} if stop.keep_going else None
 
     before_agent, abefore_agent = _both(_begin, "end")
@@ -133,6 +125,11 @@ def _conversation(at: Any) -> str:
     return str(known or uuid4().hex)
 
 
+def _schema_of(tool: Any) -> Any:
+    schema = getattr(tool, "tool_call_schema", None)
+    return schema.model_json_schema() if hasattr(schema, "model_json_schema") else schema
+
+
 def _content_of(result: Any) -> Any:
     """Return what hooks see of a result: its content; of a Command, the contents of its messages."""
     if isinstance(result, Command):
@@ -141,13 +138,13 @@ def _content_of(result: Any) -> Any:
     return getattr(result, "content", result)
 
 
-def _read(answer: Any) -> bool | Reply:
+def _read(answer: Any) -> Any:
     """Return what the person said, also as a decision of HumanInTheLoopMiddleware."""
     said = answer["decisions"][0] if isinstance(answer, dict) and answer.get("decisions") else answer
     match said:
         case {"type": "edit", "edited_action": {"args": given}}:
-            return read_answer({"tool_input": given})
+            return {"tool_input": given}
         case {"type": str(kind)}:
             return True if kind == "approve" else deny(str(said.get("message") or ""))
         case _:
-            return read_answer(said)
+            return said

@@ -6,13 +6,11 @@ authenticated has a session, and all others of the process share one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial, wraps
-from os import PathLike
 from typing import Any
-from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from mcp import ClientSession
@@ -20,10 +18,11 @@ from mcp.client import ClientRequestContext
 from mcp_types import CallToolRequest, ReadResourceRequest
 from pydantic import BaseModel
 
-from interpose import Hooks, Sessions, UsageError
+from interpose import Sessions, UsageError
 
-from .base import Adapter, Ask, check_version
-from .mcp_calls import GOVERNED, Calls, conversation, elicitation
+from .base import Adapter, Agents, Ask, HooksOrPath
+from .mcp_calls import GOVERNED, Calls
+from .mcp_connections import conversation, elicitation
 from .mcp_results import read_result
 
 __all__ = ["client", "server"]
@@ -34,10 +33,10 @@ _WIRE = {"input_responses": "inputResponses"}
 
 @asynccontextmanager
 async def client(
-    hooks: Hooks | str | PathLike[str],
+    hooks: HooksOrPath,
     *,
     server: str = "",
-    agents: Iterable[str] | Mapping[str, str] = (),
+    agents: Agents = (),
     ask: Ask = "native",
 ) -> AsyncIterator[Sessions]:
     """Put hooks around the tool calls and resource reads of all MCP clients of this process, while the block runs.
@@ -46,8 +45,7 @@ async def client(
     and ``mcp_server`` of the events has the name that the server gives itself. With ``ask="native"`` the client's own
     ``elicitation_callback`` answers a question.
     """
-    check_version("mcp", "2.3", "3")
-    governed = _Client(Calls(Adapter(hooks, agents=agents, ask=ask), server))
+    governed = _Client(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
     _active.append(governed)
     _install()
     try:
@@ -58,10 +56,10 @@ async def client(
 
 
 def server(
-    hooks: Hooks | str | PathLike[str],
+    hooks: HooksOrPath,
     *,
     server: str = "",
-    agents: Iterable[str] | Mapping[str, str] = (),
+    agents: Agents = (),
     ask: Ask = "native",
 ) -> _Server:
     """Return a middleware that puts hooks around the tool calls and resource reads of a server.
@@ -69,17 +67,16 @@ def server(
     ``server`` is what hooks call it: a tool is then ``mcp__SERVER__TOOL``. With ``ask="native"`` a question is an
     elicitation, which the client shows to the person.
     """
-    check_version("mcp", "2.3", "3")
-    return _Server(Calls(Adapter(hooks, agents=agents, ask=ask), server))
+    return _Server(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
 
 
 class _Client:
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
-        self._known: WeakKeyDictionary[ClientSession, tuple[str, dict[str, Any]]] = WeakKeyDictionary()
+        self._schemas: WeakKeyDictionary[ClientSession, dict[str, Any]] = WeakKeyDictionary()
 
     async def send(self, connection: ClientSession, send_on: Any, request: Any) -> Any:
-        key, schemas = self._known.setdefault(connection, (uuid4().hex, {}))
+        schemas = self._schemas.setdefault(connection, {})
         if request.method not in GOVERNED:
             result = await send_on(request)
             schemas.update({tool.name: tool.input_schema for tool in getattr(result, "tools", ())})
@@ -87,7 +84,7 @@ class _Client:
         given = request.params
         given = given.model_dump(by_alias=True) if isinstance(given, BaseModel) else given
         params = GOVERNED[request.method].model_validate(given, by_name=False)
-        session = await self.calls.adapter.session(key)
+        session = await self.calls.adapter.session(self.calls.adapter.id_of(connection))
 
         async def run(changes: dict[str, Any]) -> Any:
             return await send_on(_REQUESTS[request.method](params=params.model_copy(update=changes)))

@@ -7,26 +7,22 @@ from collections import OrderedDict
 from typing import Any
 from uuid import uuid4
 
-from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_REQUEST,
     CallToolRequestParams,
     CallToolResult,
-    ClientCapabilities,
-    ElicitationCapability,
     InputRequiredResult,
     ReadResourceRequestParams,
     ReadResourceResult,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from interpose import BegunTool, Session
 
 from .base import Adapter, Refused, Unfinished, current_session
 from .mcp_results import add_texts, change_result, error_of, error_result, make_form, read_form, show_result
 
-__all__ = ["GOVERNED", "Calls", "conversation", "elicitation"]
+__all__ = ["GOVERNED", "Calls"]
 
 GOVERNED: dict[str, Any] = {"tools/call": CallToolRequestParams, "resources/read": ReadResourceRequestParams}
 """The methods that are governed, and the type of their parameters."""
@@ -120,9 +116,7 @@ class Calls:
     async def _answer(self, begun: BegunTool, reply: Any) -> None:
         try:
             await self.adapter.answer(begun, read_form(begun, reply))
-        except Refused:
-            raise
-        except Exception as error:  # the session is over, or what was edited is no JSON
+        except ValueError as error:  # what was edited is no JSON
             raise Refused(f"{begun.name} was not run: the answer cannot be used: {error}") from error
 
 
@@ -135,35 +129,6 @@ def _changes(params: Any, begun: BegunTool) -> dict[str, Any]:
         return {"uri": given["uri"]}
     begun.close()
     raise Refused(f"{begun.name} was not run: a hook changed the input into one that MCP cannot carry")
-
-
-def conversation(connection: Any, calls: Calls) -> str:
-    """Return the id of the session that a connection of a server has, which ends with it."""
-    if connection.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        user = get_access_token()
-        return calls.id if user is None else f"{calls.id} {user.client_id} {user.subject}"
-    # Private, and also what FastMCP uses: nothing public is the same for all requests of one connection.
-    held = connection._connection
-    if calls.id not in held.state:
-        held.state[calls.id] = uuid4().hex
-        held.exit_stack.push_async_callback(calls.adapter.sessions.end, held.state[calls.id])
-    return str(held.state[calls.id])
-
-
-def elicitation(connection: Any, request_id: Any) -> Any:
-    """Return the function that asks the person at the client of a server.
-
-    It is None on connections on which a server cannot ask: there the client sends the call again with the answer.
-    """
-    if not connection.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability())):
-        return _cannot_ask
-    if connection.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return None
-    return lambda form: connection.elicit_form(form.params.message, form.params.requested_schema, request_id)
-
-
-async def _cannot_ask(form: Any) -> Any:
-    raise MCPError(INVALID_REQUEST, "the client has no elicitation")
 
 
 async def _ask(elicit: Any, form: Any, begun: BegunTool) -> Any:

@@ -5,32 +5,28 @@ The governed agent is a copy. Its model, its tools, its handoffs and the agents 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable
 from dataclasses import fields, replace
-from os import PathLike
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import agents as sdk
 
-from interpose import BegunTool, Hooks, UsageError
+from interpose import UsageError
 
-from .base import Adapter, Ask, Refused, check_version, current_session, text_of_blocks
+from .base import Adapter, Agents, Ask, HooksOrPath, current_session, text_of_blocks
 from .openai_agents_model import GovernedModel, Run, running
+from .openai_agents_tools import OWN_MODEL, check_tool, governed_tool
 
 __all__ = ["governed"]
 
 _Agent = TypeVar("_Agent", bound=sdk.Agent[Any])
-_RUN_HERE = (sdk.ApplyPatchTool, sdk.ComputerTool, sdk.CustomTool, sdk.LocalShellTool, sdk.ShellTool)
-_OWN_MODEL = "RunConfig(model=...) replaces the governed model: give the model to the agent"
 _PASSES = sdk.GuardrailFunctionOutput("", tripwire_triggered=False)
 
 
 def governed(
-    hooks: Hooks | str | PathLike[str], agent: _Agent, *, conversation: str | Callable[[Any], str] | None = None,
-    provider: sdk.ModelProvider | None = None, agents: Iterable[str] | Mapping[str, str] = (), ask: Ask = "native",
+    hooks: HooksOrPath, agent: _Agent, *, conversation: str | Callable[[Any], str] | None = None,
+    provider: sdk.ModelProvider | None = None, agents: Agents = (), ask: Ask = "native",
 ) -> _Agent:  # fmt: skip
     """Return a copy of an agent with hooks around its model, its tools and its handoffs.
 
@@ -38,10 +34,10 @@ def governed(
     a session of its own. ``agents`` names the tools that run another agent; those of ``as_tool`` are known. With
     ``ask="native"`` a question is one of the run's ``interruptions``. ``provider`` finds models that are given by name.
     """
-    check_version("openai-agents", "0.24", "0.25")
     if not isinstance(agent, sdk.Agent):
         raise UsageError(f"{type(agent).__name__} is not an Agent", hint="realtime and voice agents are not governed")
-    made: _Agent = _Governor(Adapter(hooks, agents=agents, ask=ask), conversation, provider).agent(agent)
+    adapter = Adapter(hooks, agents=agents, ask=ask, tested=("openai-agents", "0.24", "0.25"))
+    made: _Agent = _Governor(adapter, conversation, provider).agent(agent)
     return made
 
 
@@ -67,7 +63,7 @@ class _Governor:
                 running.set(run)
                 if run.acting is None and run.session.agent_type not in (None, self.name):
                     run.session.act_as(self.name)  # an earlier run of the conversation has ended with another agent
-                return [governor.tool(one, run) for one in await super().get_all_tools(run_context)]
+                return [governed_tool(governor.adapter, one, run) for one in await super().get_all_tools(run_context)]
 
         Governed.__name__ = type(agent).__name__
         made = Governed(**{one.name: getattr(agent, one.name) for one in fields(agent) if one.init})
@@ -80,7 +76,7 @@ class _Governor:
         made.output_guardrails = [sdk.OutputGuardrail(self._final, "interpose"), *agent.output_guardrails]
         made.handoffs = [self._handoff(one, made) for one in agent.handoffs]
         for tool in agent.tools:
-            _check(tool)
+            check_tool(tool)
         return made
 
     async def run(self, context: Any, *, begins: bool = False) -> Run:
@@ -104,7 +100,7 @@ class _Governor:
     async def _final(self, context: Any, agent: Any, output: Any) -> sdk.GuardrailFunctionOutput:
         run = await self.run(context)
         if run.begins and not run.model_calls:
-            raise sdk.UserError(_OWN_MODEL)
+            raise sdk.UserError(OWN_MODEL)
         return _PASSES
 
     def _handoff(self, given: Any, source: Any) -> sdk.Handoff[Any, Any]:
@@ -120,63 +116,3 @@ class _Governor:
             return source
 
         return replace(made, on_invoke_handoff=invoke)
-
-    def tool(self, tool: Any, run: Run) -> Any:
-        """Return a tool that passes the hooks; one that the provider runs is left as it is."""
-        _check(tool)
-        if not isinstance(tool, sdk.FunctionTool):
-            return tool
-        if (inner := _agent_of(tool)) is not None:
-            self.adapter.agents.setdefault(tool.qualified_name, inner.name)
-        # Private: the invoker of a decorated tool turns errors into texts for the model; inside of it they are errors.
-        inside = getattr(tool.on_invoke_tool, "_invoke_tool_impl", None)
-        run_tool, own = inside or tool.on_invoke_tool, tool.needs_approval
-        schema = {**tool.params_json_schema, "required": []}  # a strict schema requires what has a default
-
-        async def begin(given: Any, id: str) -> BegunTool | Refused:
-            try:
-                return await self.adapter.begin(run.session, tool.qualified_name, given, id=id, schema=schema)
-            except Refused as refused:
-                return refused
-
-        async def needs_approval(context: Any, given: dict[str, Any], id: str) -> bool:
-            call = run.calls[id] = await begin(given, id)
-            if isinstance(call, Refused):
-                return False
-            return call.state == "asked" or (own if isinstance(own, bool) else await own(context, given, id))
-
-        async def invoke(context: Any, given: str) -> Any:
-            if context.run_config is not None and context.run_config.model is not None:
-                raise sdk.UserError(_OWN_MODEL)
-            try:
-                key = context.tool_call_id
-                call = run.calls.pop(key, None) or await begin(json.loads(given or "{}"), key)
-                if isinstance(call, Refused):
-                    raise call
-                if call.state == "asked":
-                    await self.adapter.answer(call, context.is_tool_approved(tool.qualified_name, key) is True)
-                changed = json.dumps(call.input)
-                result, answer = await self.adapter.run(call, run.session, lambda: run_tool(context, changed))
-            except Refused as refused:
-                return str(refused)
-            return answer.content if answer.changed else result
-
-        approval = needs_approval if self.adapter.asks_natively else own
-        if inside is None:
-            return replace(tool, on_invoke_tool=invoke, needs_approval=approval)
-        invoker = copy(tool.on_invoke_tool)
-        invoker._invoke_tool_impl = invoke
-        return replace(tool, on_invoke_tool=invoker, needs_approval=approval)
-
-
-def _agent_of(tool: Any) -> Any:
-    return getattr(tool, "_agent_instance", None)  # private: the agent of a tool that ``as_tool`` made, or None
-
-
-def _check(tool: Any) -> None:
-    """Raise UsageError for a tool that runs here and passes no hooks."""
-    if isinstance(tool, _RUN_HERE) and getattr(tool, "executor", tool) is not None:
-        raise UsageError(f"{tool.name} runs here and cannot be governed", hint="make it a function tool")
-    if (inner := _agent_of(tool)) is not None and not hasattr(inner, "interpose"):
-        raise UsageError(f"{tool.name} runs the agent {inner.name}, which is not governed",
-                         hint="governed(hooks, agent).as_tool(...)")  # fmt: skip

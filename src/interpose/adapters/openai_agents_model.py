@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from time import time
 from typing import Any
 
 from agents import Model, ModelResponse, Usage
-from openai.types.responses import Response, ResponseCompletedEvent, ResponseOutputMessage, ResponseOutputText
 
 from interpose import BegunMessage, BegunTool, Session
 
-from .base import Refused, text_of_blocks
+from .base import Refused, text_of_blocks, unanswered
+from .openai_agents_items import completed, continued, is_of_model, message
 
 __all__ = ["GovernedModel", "Run", "running"]
-
-_MADE_BY_MODEL = {"function_call", "reasoning", "computer_call", "custom_tool_call", "shell_call", "apply_patch_call"}
 
 
 @dataclass
@@ -32,6 +29,8 @@ class Run:
     model_calls: int = 0
     calls: dict[str, BegunTool | Refused] = field(default_factory=dict)
     """What became of the calls that were judged when the framework asked whether they need an approval."""
+    tools: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """The tools that were governed, by the ids of their originals, with these: they are the same in every turn."""
     notes: list[str] = field(default_factory=list)
     """What the model is told with its next call: why a handoff was refused."""
 
@@ -67,19 +66,16 @@ class GovernedModel(Model):
         while True:
             call, system, items, left = await _begin(system_instructions, given, tools)
             if call.state != "run":
-                return ModelResponse(output=[*said, _message(call.reason)], usage=usage, response_id=None)
-            try:
+                return ModelResponse(output=[*said, message(call.reason)], usage=usage, response_id=None)
+            async with call:
                 response = await self.inner.get_response(system, items, model_settings, left, *rest, **more)
-            except BaseException as error:
-                await call.failed(error)
-                raise
             usage.add(response.usage)
             go_on = await _end(call, response.output)
             if not go_on:
                 response.output[:0], response.usage = said, usage
                 return response
             said += response.output
-            given, more = _continued(given, response.output, go_on, response.response_id, more)
+            given, more = continued(given, response.output, go_on, response.response_id, more)
 
     async def stream_response(self, system_instructions: Any, input: Any, model_settings: Any, tools: Any, *rest: Any,
                               **more: Any) -> AsyncIterator[Any]:  # fmt: skip
@@ -88,10 +84,10 @@ class GovernedModel(Model):
         while go_on:
             call, system, items, left = await _begin(system_instructions, given, tools)
             if call.state != "run":
-                yield _completed([*said, _message(call.reason)])
+                yield completed([*said, message(call.reason)])
                 return
             go_on, done = "", []
-            try:
+            async with call:
                 async for event in self.inner.stream_response(system, items, model_settings, left, *rest, **more):
                     if event.type == "response.output_item.done":
                         done.append(event.item)
@@ -100,14 +96,10 @@ class GovernedModel(Model):
                         go_on = await _end(call, output)
                         if go_on:
                             said += output
-                            given, more = _continued(given, output, go_on, event.response.id, more)
+                            given, more = continued(given, output, go_on, event.response.id, more)
                             continue
                         output[:0] = said
                     yield event
-            except BaseException as error:
-                if call.state == "run":
-                    await call.failed(error)
-                raise
 
 
 async def _begin(system: str | None, given: Any, tools: list[Any]) -> tuple[BegunMessage, str | None, Any, list[Any]]:
@@ -117,7 +109,7 @@ async def _begin(system: str | None, given: Any, tools: list[Any]) -> tuple[Begu
     await run.close_calls()
     notes, run.notes = run.notes, []
     items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
-    newest = max((at + 1 for at, one in enumerate(items) if _is_of_model(one)), default=0)
+    newest = unanswered(items, is_of_model)
     prompt = "\n".join(text_of_blocks(one.get("content") or one.get("output") or "") for one in items[newest:])
     call = await run.session.begin_message(prompt, system="\n\n".join(filter(None, [system, *notes])), tools=tools)
     if call.state == "run" and call.prompt != prompt:
@@ -137,36 +129,8 @@ async def _end(call: BegunMessage, output: list[Any]) -> str:
         for part in texts:
             part.text = answer.content if part is texts[0] else ""
     elif answer.changed:
-        output.append(_message(answer.content))
+        output.append(message(answer.content))
     if calls:
         return ""
     stop = await running.get().session.stop(str(answer.content))
     return str(stop.content) if stop.keep_going else ""
-
-
-def _continued(given: Any, output: list[Any], told: str, response_id: Any, more: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the input of the call that follows an answer which may not be the last one."""
-    added = {"role": "user", "content": told}
-    if more.get("conversation_id"):  # the provider has the rest
-        return [added], more
-    if more.get("previous_response_id"):
-        return [added], {**more, "previous_response_id": response_id}
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
-    return [*items, *(one.model_dump(exclude_unset=True) for one in output), added], more
-
-
-def _is_of_model(item: Any) -> bool:
-    return item.get("role") == "assistant" or item.get("type") in _MADE_BY_MODEL
-
-
-def _message(text: str) -> ResponseOutputMessage:
-    content = ResponseOutputText(type="output_text", text=text, annotations=[])
-    return ResponseOutputMessage(
-        id="msg_interpose", type="message", role="assistant", status="completed", content=[content]
-    )
-
-
-def _completed(output: list[Any]) -> ResponseCompletedEvent:
-    response = Response(id="resp_interpose", created_at=time(), model="interpose", object="response", output=output,
-                        parallel_tool_calls=False, tool_choice="auto", tools=[])  # fmt: skip
-    return ResponseCompletedEvent(type="response.completed", response=response, sequence_number=0)

@@ -6,9 +6,7 @@ subagent of this one if it has the capability too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from os import PathLike
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
@@ -23,23 +21,21 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from interpose import Hooks, Session
+from interpose import Session
 
-from .base import Adapter, Ask, Refused, check_version, current_session, merge_input, text_of_blocks
+from .base import Adapter, Agents, Ask, HooksOrPath, Refused, merge_input
+from .base import text_of_blocks as text_of
 
 __all__ = ["capability"]
 
 
-def capability(
-    hooks: Hooks | str | PathLike[str], *, agents: Iterable[str] | Mapping[str, str] = (), ask: Ask = "native"
-) -> AbstractCapability[Any]:
+def capability(hooks: HooksOrPath, *, agents: Agents = (), ask: Ask = "native") -> AbstractCapability[Any]:
     """Return a capability that puts hooks around the runs of an agent.
 
     ``agents`` names the tools that run another agent. With ``ask="native"`` a question ends the run with
     ``DeferredToolRequests``, if that is one of the agent's output types.
     """
-    check_version("pydantic-ai-slim", "2.66", "3")
-    return _Governed(Adapter(hooks, agents=agents, ask=ask))
+    return _Governed(Adapter(hooks, agents=agents, ask=ask, tested=("pydantic-ai-slim", "2.66", "3")))
 
 
 class _Governed(AbstractCapability[Any]):
@@ -54,10 +50,10 @@ class _Governed(AbstractCapability[Any]):
         return _Governed(self.adapter)  # what belongs to one run
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        self._nested = current_session() is not None
+        self._nested = self.adapter.is_nested
         self._session = await self.adapter.session(ctx.conversation_id or ctx.run_id, model=ctx.model.model_name)
         if ctx.prompt is not None and not self._nested:  # a run that is resumed has no prompt
-            answer = await self._session.prompt(text_of_blocks(ctx.prompt))
+            answer = await self._session.prompt(text_of(ctx.prompt))
             self._denied = "" if answer.ok else str(answer.content)
         return await handler()
 
@@ -71,11 +67,8 @@ class _Governed(AbstractCapability[Any]):
         if call.state != "run":
             return ModelResponse([TextPart(call.reason)])
         request_context.messages = [*earlier, _changed_request(last, prompt, call.prompt, call.system)]
-        try:
+        async with call:
             response = await handler(request_context)
-        except BaseException as error:
-            await call.failed(error)
-            raise
         calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
         answer = await call.done(response, text=_answer_of(response), tool_calls=calls)
         if not answer.changed:
@@ -121,7 +114,7 @@ def _changed_request(request: Any, prompt: str, changed: str, context: str) -> M
 
 
 def _text_of(part: Any) -> str:
-    return text_of_blocks(part.content) if isinstance(part, UserPromptPart) else ""
+    return text_of(part.content) if isinstance(part, UserPromptPart) else ""
 
 
 def _answer_of(response: Any) -> str:

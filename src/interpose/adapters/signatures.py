@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from interpose import CannotShow, UsageError, json_view
+from interpose import UsageError, json_view
 
-from .base import Refused
+from .base import Refused, is_json
 
 __all__ = ["Parameters"]
 
@@ -78,7 +78,7 @@ class Parameters:
         return inspect.BoundArguments(self.signature, known)
 
     def _new_value(self, name: str, value: Any, given: Mapping[str, Any]) -> Any:
-        if self._schemas.get(name, {}) is None or (name in given and not _is_json(given[name])):
+        if self._schemas.get(name, {}) is None or (name in given and not is_json(given[name])):
             raise Refused(f"a hook changed {name}, and only arguments that are JSON values can be changed")
         return value
 
@@ -101,15 +101,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def _has_shown_default(parameter: inspect.Parameter) -> bool:
-    return parameter.default is not parameter.empty and _is_json(parameter.default)
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        shown = json_view(value)
-    except CannotShow:
-        return False
-    return type(shown) is type(value) and bool(shown == value)
+    return parameter.default is not parameter.empty and is_json(parameter.default)
 
 
 def _parameter_schema(parameter: inspect.Parameter) -> dict[str, Any] | None:
@@ -125,7 +117,7 @@ def _schema(annotation: Any) -> dict[str, Any] | None:
     if origin is Annotated:
         return _schema(parts[0])
     if origin is Literal:
-        return {"enum": list(parts)} if all(map(_is_json, parts)) else None
+        return {"enum": list(parts)} if all(map(is_json, parts)) else None
     if origin in (Union, UnionType):
         schemas = [_schema(part) for part in parts]
         return None if None in schemas else {"anyOf": schemas}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import UsageError
 from ..matching.declared_tools import same_value
-from ..model import Outcome, Permission, field_of, hooks_ran
+from ..model import Outcome, Permission, field_of, hooks_spoke
 from ..records import replace
 from ..runtime.copies import copied
 from .answers import Answer, Question
@@ -26,9 +26,11 @@ from .schemas import schema_error
 if TYPE_CHECKING:
     from .session import Session
 
-__all__ = ["BegunTool", "State", "hook_that_decided"]
+__all__ = ["BegunTool", "Schema", "State", "hook_that_decided"]
 
 State = Literal["deciding", "run", "denied", "asked", "done"]
+Schema = Mapping[str, Any] | Callable[[], Mapping[str, Any] | None] | None
+"""The JSON Schema of a tool's input, or a function that returns it."""
 _WAITS = "a person has to answer a question first"
 _NOTHING: dict[str, Any] = {}
 
@@ -51,7 +53,7 @@ class BegunTool:
         name: str,
         input: Any,
         id: str,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
         kind: str | None = None,
         leaves_out: bool = False,
         fields: Mapping[str, Any] = _NOTHING,
@@ -111,7 +113,7 @@ class BegunTool:
         if type(self._shown) is Unshown:
             await self._deny(self._shown.reason, "nobody")
             return
-        if hooks_ran(before) and not before.denied and (unfit := self._take_input(field_of(before, "tool_input"))):
+        if hooks_spoke(before) and not before.denied and (unfit := self._take_input(field_of(before, "tool_input"))):
             await self._deny(unfit, "hook", **_hook_that_changed(before))
             return
         verdict = self._judge()
@@ -259,7 +261,8 @@ class BegunTool:
         if same_value(given, self._shown):
             return ""
         self.input = self._shown = given
-        wrong = schema_error(given, self._schema) if self._schema is not None else ""
+        schema = self._schema() if callable(self._schema) else self._schema
+        wrong = schema_error(given, schema) if schema is not None else ""
         return f"a hook changed the input into one that {self.name} cannot take: {wrong}" if wrong else ""
 
     async def said(self, answer: object) -> State:
@@ -328,7 +331,7 @@ class BegunTool:
         self._end("done")
         shown = self._session._view_or_text(result)
         after = await self._fire("PostToolUse", tool_response=shown, duration_ms=self._ms())
-        if not hooks_ran(after):
+        if not hooks_spoke(after):
             self.answer = self._answer(True, result, raw=result)
             return self.answer
         content = result_for_model(after)

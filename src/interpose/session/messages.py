@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ..errors import UsageError
-from ..model import Outcome, field_of, hooks_ran
+from ..model import Outcome, field_of, hooks_spoke
 from ..runtime.faults import log
 from .answers import Answer
 from .results import error_text
@@ -21,8 +21,8 @@ class BegunMessage:
     """A model call that has begun: ``session.begin_message()`` returns it.
 
     ``state`` is ``run`` or ``denied``. A call that may run is made by the host with ``prompt``, ``system`` and
-    ``tools``, and ended with ``done`` or ``failed``. If it fails or is dropped, the context in ``system`` waits for the
-    next call.
+    ``tools``, and ended with ``done`` or ``failed``; an error that leaves its ``async with`` block ends it too. If it
+    fails or is dropped, the context in ``system`` waits for the next call.
     """
 
     __slots__ = ("__weakref__", "_before", "_fields", "_pending", "_session", "answer", "prompt", "reason", "state",
@@ -50,7 +50,12 @@ class BegunMessage:
         if halted := session._halted_answer():
             self.state, self.reason, self.answer = "denied", halted.reason, halted
             return
-        shown = {} if self.tools is None else {"tools": [_shown_tool(tool, session.view) for tool in self.tools]}
+        is_shown = self.tools is not None and session._is_seen("pre:message")
+        shown = (
+            {}
+            if self.tools is None or not is_shown
+            else {"tools": [_shown_tool(tool, session.view) for tool in self.tools]}
+        )
         before = await session._fire("pre:message", prompt=self.prompt, **self._fields, **shown)
         self._before = before
         if not before.allowed:
@@ -58,7 +63,7 @@ class BegunMessage:
             self.state, self.reason = "denied", self.answer.reason
             return
         self.prompt = field_of(before, "prompt")
-        if hooks_ran(before):
+        if hooks_spoke(before):
             self.tools = _not_hidden(self.tools, shown.get("tools"), before)
         self._pending = session._take_pending() if with_context else []
         self.system = "\n\n".join(part for part in (system, "\n".join(self._pending)) if part)
@@ -80,7 +85,7 @@ class BegunMessage:
         self._end()
         session, output = self._session, str(result) if text is None else text
         fields = dict(self._fields)
-        if tool_calls is not None:
+        if tool_calls is not None and session._is_seen("post:message"):
             fields["tool_calls"] = session._view_or_text(list(tool_calls))
         if usage is not None:
             fields["usage"] = dict(usage)
@@ -102,6 +107,14 @@ class BegunMessage:
             error=error if isinstance(error, BaseException) else None,
         )  # fmt: skip
         return self.answer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End a call that an error has ended before ``done``."""
+        if error is not None and self.state == "run":
+            await self.failed(error)
 
     def _end(self) -> None:
         if self.state != "run":

@@ -17,7 +17,7 @@ from ..errors import CallChanged, UsageError
 from ..matching.declared_tools import same_value
 from ..model import Hook, Template, make_outcome
 from ..records import Record
-from .calls import BegunTool, hook_that_decided
+from .calls import BegunTool, Schema, hook_that_decided
 from .permission import Verdict
 from .sealed import AGAIN, read_sealed, seal
 
@@ -56,7 +56,7 @@ def write_call(call: BegunTool) -> dict[str, Any]:
 
 
 async def resume_call(
-    session: Session, pending: Mapping[str, Any], given: tuple[Any, ...], schema: Mapping[str, Any] | None
+    session: Session, pending: Mapping[str, Any], given: tuple[Any, ...], schema: Schema
 ) -> BegunTool:
     """Return the call that was written down, if nothing has changed since; ``given`` has the input, if there is one."""
     body = read_sealed(pending)

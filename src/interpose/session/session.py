@@ -13,13 +13,13 @@ from weakref import WeakSet
 from ..errors import UsageError
 from ..ids import new_id
 from ..matching.declared_tools import DeclaredTool
-from ..model import Hook, Outcome, Permission, field_of, hooks_ran
+from ..model import Hook, Outcome, Permission, field_of, hooks_spoke
 from ..person.agents import register_this_process
 from ..runtime.faults import log, type_name
 from .answers import Answer
 from .asked_calls import AskedCalls
 from .backends import AsyncBackend, AsyncFunction, Backend, HookEngine
-from .calls import BegunTool
+from .calls import BegunTool, Schema
 from .configured_rules import ConfiguredRules
 from .messages import BegunMessage
 from .options import Approver, Renamed, check_fields, reads_old_names
@@ -269,7 +269,7 @@ class Session:
         run: Callable[[Any], Any],
         *,
         tool_use_id: str | None = None,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
         kind: str | None = None,
         leaves_out: bool = False,
         failed: Callable[[Any], object] | None = None,
@@ -277,11 +277,11 @@ class Session:
     ) -> Answer:
         """Make a tool call: PreToolUse, permission, ``run(input)``, PostToolUse or PostToolUseFailure.
 
-        An input that hooks changed must match ``schema``. ``kind`` is what the tool does (``read``, ``edit`` or
-        ``run``), for the permission modes; without it the names of common tools are known. ``leaves_out`` promises that
-        a search returns no file for which ``left_out`` is true: then rules do not ask about a search that is wider.
-        ``failed`` says of a result whether it is an error: True, or the text of the error. Other keywords are fields of
-        the call's events, such as ``mcp_server``.
+        An input that hooks changed must match ``schema``, which may be a function that returns it. ``kind`` is what the
+        tool does (``read``, ``edit`` or ``run``), for the permission modes; without it the names of common tools are
+        known. ``leaves_out`` promises that a search returns no file for which ``left_out`` is true: then rules do not
+        ask about a search that is wider. ``failed`` says of a result whether it is an error: True, or the text of the
+        error. Other keywords are fields of the call's events, such as ``mcp_server``.
         """
         call = await self._begin_tool(name, input, tool_use_id, schema, kind, leaves_out, fields)
         if call.state != "run":
@@ -310,7 +310,7 @@ class Session:
         input: Any,
         *,
         id: str | None = None,
-        schema: Mapping[str, Any] | None = None,
+        schema: Schema = None,
         kind: str | None = None,
         leaves_out: bool = False,
         **fields: Any,
@@ -324,9 +324,7 @@ class Session:
         self._open.add(call)
         return call
 
-    async def resume(
-        self, pending: Mapping[str, Any], *, input: Any = _NOT_GIVEN, schema: Mapping[str, Any] | None = None
-    ) -> BegunTool:
+    async def resume(self, pending: Mapping[str, Any], *, input: Any = _NOT_GIVEN, schema: Schema = None) -> BegunTool:
         """Go on with a call that was asked about and written down with ``to_dict``, also in another process.
 
         No event is fired, and the question is open again. ``input`` is the input that the host has for the call now.
@@ -342,7 +340,7 @@ class Session:
         name: str,
         input: Any,
         id: str | None,
-        schema: Mapping[str, Any] | None,
+        schema: Schema,
         kind: str | None,
         leaves_out: bool,
         fields: dict[str, Any],
@@ -434,10 +432,11 @@ class Session:
         self._open.add(call)
         return call
 
-    async def handoff(self, to_agent: str, *, config: Mapping[str, Any] | None = None) -> Answer:
+    async def handoff(self, to_agent: str, *, config: Mapping[str, Any] | None = None, acts: bool = True) -> Answer:
         """Hand over to another agent: pre:agent:handoff. If it is allowed, the session acts as that agent.
 
-        ``config`` is what is handed over; the answer's ``content`` is what hooks have made of it.
+        ``config`` is what is handed over; the answer's ``content`` is what hooks have made of it. With ``acts=False``
+        the session stays the same agent: the other one has a session of its own.
         """
         if halted := self._halted_answer():
             return halted
@@ -445,7 +444,8 @@ class Session:
         before = await self._fire("pre:agent:handoff", agent=agent, to_agent=to_agent, config=dict(config or {}))
         if not before.allowed:
             return self._answer(before)
-        self.act_as(to_agent)
+        if acts:
+            self.act_as(to_agent)
         return self._answer(before, content=before.config, input=before.config)
 
     def act_as(self, agent: str) -> None:
@@ -597,6 +597,11 @@ class Session:
 
     # What hooks see.
 
+    def _is_seen(self, event: str) -> bool:
+        """Say whether anything looks at an event: else the fields that cost something need not be made."""
+        engine = self._engine.engine
+        return self.on_outcome is not None or engine.observed or engine.wants(event, "", self.agent_id)
+
     def _view_or_text(self, value: Any) -> Any:
         """Return what hooks see of a value that was made by a tool or the model; its text if it cannot be shown."""
         if self.view is None:
@@ -619,7 +624,7 @@ class Session:
         outcome = await firing
         if self.on_outcome is not None:
             self.on_outcome(outcome)
-        if hooks_ran(outcome):
+        if hooks_spoke(outcome):
             self._turn.update(outcome)
             for text in outcome.messages:
                 self._show(text)

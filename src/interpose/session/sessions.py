@@ -66,7 +66,8 @@ class Sessions:
                 await self._end_all(self._superfluous(id))
                 return session
             try:
-                found = await asyncio.wrap_future(future)
+                # Waiting for another thread goes through a socket, so a session that has begun is not waited for.
+                found = future.result() if future.done() else await asyncio.wrap_future(future)
             except _Abandoned:
                 continue
             if found.state == "running":

@@ -76,17 +76,19 @@ class BegunAgent:
             self._release("done")
             raise
 
-    async def done(self, result: Any) -> Answer:
+    async def done(self, result: Any, *, may_continue: bool = True) -> Answer:
         """Tell what the subagent returned: SubagentStop, unless it was stopped, and post:agent:complete.
 
         If a hook keeps it going, ``keep_going`` of the answer is true and it still runs: the host runs it again with
-        ``config``, whose ``prompt`` is what it is told.
+        ``config``, whose ``prompt`` is what it is told. With ``may_continue=False`` it has ended in any case: for a
+        host that cannot run it again.
         """
         session = self._running()
         if not session._stopped:
             stop = await session.stop(result if isinstance(result, str) else "")
             self._outcomes.append(stop.outcome)
-            if stop.keep_going:
+            session._stopped = session._stopped or not may_continue
+            if stop.keep_going and may_continue:
                 self.config = {**self.config, "prompt": stop.content}
                 return self._parent._answer(
                     *self._outcomes, content=stop.content, keep_going=True, raw=result, input=self._first

@@ -67,6 +67,12 @@ class BlockingMessage(_Face):
     done = _driven(BegunMessage.done)
     failed = _driven(BegunMessage.failed)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        drive(self._inner.__aexit__(*raised))
+
 
 class BlockingAgent(_Face):
     """A subagent that has begun in a session without an event loop: a ``BegunAgent`` whose methods block."""
@@ -152,6 +158,15 @@ class SyncSession(_Face):
     def resume(self, *arguments: Any, **options: Any) -> BlockingTool:
         """Go on with a call that was written down; takes what ``Session.resume`` takes."""
         return BlockingTool(drive(self._inner.resume(*arguments, **options)))
+
+    def run(
+        self, flow: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _R]], *arguments: _P.args, **more: _P.kwargs
+    ) -> _R:
+        """Run a coroutine function of a session, which waits for nothing else, and return what it returns.
+
+        So a host that is called with and without an event loop writes its flow once.
+        """
+        return drive(flow(self._inner, *arguments, **more))
 
     def __enter__(self) -> Self:
         drive(self._inner.__aenter__())
