@@ -13,11 +13,11 @@ from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cas
 
 from .event import Event, Template, copied_if_possible
 from .events import EventSpec
-from .records import Record, made_by
+from .records import Record, made_by, replace
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "VerdictPart", "facts_of",
-           "field_of", "hooks_ran", "make_outcome", "row_of", "strictest", "with_fields"]  # fmt: skip
+           "field_of", "hooks_ran", "make_outcome", "row_of", "strictest", "with_decision", "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -427,6 +427,13 @@ def field_of(outcome: Outcome, name: str) -> Any:
 def with_fields(outcome: Outcome, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Outcome:
     """Return an outcome with other fields, which a function makes of a copy of its own."""
     return make_outcome(outcome._template, change({**outcome._fields}), outcome._said)
+
+
+def with_decision(outcome: Outcome, decision: Decision, reason: str) -> Outcome:
+    """Return an outcome with the decision that a person has made where it asked; an allow grants."""
+    source, entries, verdict = outcome._said or (_Copied(), (), NOTHING_SAID)
+    decided = replace(verdict, decision=decision, reason=reason, granted=decision == "allow")
+    return make_outcome(outcome._template, outcome._fields, (source, entries, decided))
 
 
 def row_of(outcome: Outcome) -> EventSpec:

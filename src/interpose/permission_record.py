@@ -27,6 +27,9 @@ class Permission(Record):
     answered_at: float | None = None
     remembered: str = ""
     """For how long the answer holds, such as ``session``; empty for this call alone."""
+    person: str = ""
+    """Who answered, if the question waited in the record; and in ``question`` the id of that question."""
+    question: str = ""
     tool_name: str = ""
     tool_use_id: str = ""
     session_id: str = ""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "ANSWER",
     "DECISIONS",
     "END",
     "FIRING",
@@ -17,6 +18,7 @@ __all__ = [
     "MOVED",
     "NO_COLUMNS",
     "PERMISSION",
+    "QUESTION",
     "RETENTION",
     "STATUSES",
     "UNSEALED",
@@ -30,12 +32,13 @@ __all__ = [
     "what_of",
 ]
 
-KINDS = ("firing", "gap", "retention", "moved", "end", "permission", "unsealed")
+KINDS = ("firing", "gap", "retention", "moved", "end", "permission", "unsealed", "question", "answer")
 """The kinds of records: a firing; lost firings; records that retention deleted; an earlier store that was moved aside;
 the last record of a process that ended in order; a permission; records before it that were not sealed with the key of
-the process that wrote it. The place of a kind is its code in the file."""
+the process that wrote it; a question that waits for a person; the answer to one. The place of a kind is its code in
+the file."""
 
-FIRING, GAP, RETENTION, MOVED, END, PERMISSION, UNSEALED = range(len(KINDS))
+FIRING, GAP, RETENTION, MOVED, END, PERMISSION, UNSEALED, QUESTION, ANSWER = range(len(KINDS))
 
 DECISIONS = ("none", "allow", "ask", "deny")
 STATUSES = ("ok", "failed", "timeout", "skipped")

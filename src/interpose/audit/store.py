@@ -18,14 +18,17 @@ from ..forks import after_fork
 from ..model import Outcome
 from ..permission_record import Permission
 from ..redaction import Redactor
-from .chain import load_key
+from .chain import key_name, load_key
+from .columns import ANSWER, QUESTION
 from .completion import Completion, StoreDown
-from .entries import Entry, encode, entry_of, permission_entry
-from .protocol import StoreOptions
+from .entries import LONGEST, Entry, encode, entry_of, permission_entry
+from .json_values import plain
+from .protocol import StoreOptions, StoreReader
+from .questions import describe_asker, digest_of, id_of, is_sealed
 from .retention import Retention, retention_of
 from .writer import StoreHealth, Writer
 
-__all__ = ["AuditStore", "configured_store"]
+__all__ = ["AuditStore", "Submitted", "configured_store"]
 
 MOST_WAITING = 10_000
 """The maximum number of records in the queue; a firing waits when it is reached."""
@@ -113,6 +116,55 @@ class AuditStore:
             writer.count_lost(writer.down)
         else:
             writer.put(entry)
+
+    # Questions.
+
+    def ask(self, question: Mapping[str, Any]) -> Submitted:
+        """Write a question; what is returned has to be waited for, and then has its id, or why it was refused."""
+        body = plain({**question, "config": self._configuration[0], "asker": describe_asker(self.key_name)})
+        return self._submit(Entry(encode(body), kind=QUESTION))
+
+    def answer(self, answer: Mapping[str, Any]) -> Submitted:
+        """Write the answer to a question, if it has none; what is returned has to be waited for."""
+        return self._submit(Entry(encode(plain(dict(answer))), kind=ANSWER))
+
+    def withdraw(self, answer: Mapping[str, Any]) -> None:
+        """Write that a question was withdrawn, if it has no answer, and do not wait for it."""
+        try:
+            self._put(Entry(encode(plain(dict(answer))), kind=ANSWER))
+        except StoreDown:
+            return
+
+    def _submit(self, entry: Entry) -> Submitted:
+        if len(entry.text) > LONGEST:
+            entry.refused = f"it has more than {LONGEST:,} characters, so that a person cannot see the whole of it"
+            return Submitted(None, entry)
+        entry.completion = Completion()
+        writer = self._current()
+        full = writer.is_full()
+        if not full:
+            writer.put(entry)
+        return Submitted(_Recorded(writer, entry, full, self._patience, True), entry)
+
+    def read(self) -> StoreReader:
+        """Return a reader of this store."""
+        from .reader import open_store
+
+        return open_store(self.path)
+
+    @property
+    def key_name(self) -> str:
+        """The name of the key that seals the chain; empty without one."""
+        return key_name(self._options.key)
+
+    @property
+    def configuration(self) -> str:
+        """The digest of the configuration that later records have; empty if there is none."""
+        return self._configuration[0]
+
+    def believes(self, answer: Mapping[str, Any], store_id: str) -> bool:
+        """Say whether an answer was written by a process with the key of this store; without a key, each counts."""
+        return is_sealed(self._options.key, store_id, answer)
 
     def _cut(self, text: str) -> str:
         """Redact the part of a long text that is recorded."""
@@ -228,6 +280,39 @@ class _Recorded:
         except StoreDown as error:
             self._writer.count_lost(str(error), denied=self._required)
             raise
+
+
+class Submitted:
+    """A question or an answer on its way to the store: to be awaited, or blocked on; raises StoreDown if it fails."""
+
+    __slots__ = ("_entry", "_recorded")
+
+    def __init__(self, recorded: _Recorded | None, entry: Entry) -> None:
+        self._recorded = recorded
+        self._entry = entry
+
+    def block(self) -> None:
+        """Wait in this thread."""
+        if self._recorded is not None:
+            self._recorded.block()
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return iter(()) if self._recorded is None else self._recorded.__await__()  # type: ignore[return-value]
+
+    @property
+    def refused(self) -> str:
+        """Why it was not written; empty if it was."""
+        return self._entry.refused
+
+    @property
+    def digest(self) -> str:
+        """The hash of what was written, without its secrets."""
+        return digest_of(self._entry.text)
+
+    @property
+    def id(self) -> str:
+        """The id of a question."""
+        return id_of(self.digest)
 
 
 def configured_store(audit: Mapping[str, Any]) -> AuditStore:

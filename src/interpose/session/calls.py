@@ -156,7 +156,8 @@ class BegunTool:
         session, asked_at = self._session, time()
         cache = session._permission_cache
         self._verdict = verdict
-        answer = cache.recall(self.id, self.name, self._shown)
+        asked = (session.agent_id, self.name, *self._asked_by().values(), verdict.reason)
+        answer = cache.recall(self.id, self.name, self._shown) or cache.recall_for_session(asked)
         if answer is None:
             self._hook_set = cache.hook_set
             answer = await self._ask_hooks() or await self._ask_person(asked_at)
@@ -164,6 +165,7 @@ class BegunTool:
                 return
             answer = replace(answer, asked_at=asked_at, answered_at=time())
             cache.remember(self.id, self.name, self._shown, answer, self._hook_set)
+            cache.remember_for_session(asked, answer, self._hook_set)
         await self._heed(answer)
 
     async def _ask_hooks(self) -> PermissionAnswer | None:
@@ -206,7 +208,7 @@ class BegunTool:
         # A copy: the approver may change what it shows, and that must not be what runs.
         return Question(
             tool_name=self.name, tool_input=copied(self._shown), reason=self._verdict.reason, tool_use_id=self.id,
-            session_id=session.session_id, agent_id=session.agent_id or "",
+            session_id=session.session_id, agent_id=session.agent_id or "", **self._asked_by(),
         )  # fmt: skip
 
     async def _wait_for(self, question: Question, asked_at: float) -> None:
@@ -228,7 +230,8 @@ class BegunTool:
         named: dict[str, Any] = self._asked_by()
         if answer.by == "hook":
             named |= {"hook": answer.hook, "place": answer.place}
-        named |= {"asked_at": answer.asked_at, "answered_at": answer.answered_at}
+        named |= {"asked_at": answer.asked_at, "answered_at": answer.answered_at, "person": answer.person}
+        named |= {"question": answer.question, "remembered": answer.remembered}
         if answer.refused:
             await self._deny(answer.refused, answer.by, **named)
             return
