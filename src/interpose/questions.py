@@ -127,19 +127,29 @@ class WaitingCall:
         }  # fmt: skip
         try:
             asked = self._store.ask(body)
+        except StoreDown as error:
+            return _nobody(f"the question could not be written: {error}")
+        try:
+            return await self._asked(asked, deadline, wait)
+        except BaseException:  # the host is interrupted, or cancels the call
+            _withdraw(asked)
+            raise
+
+    async def _asked(
+        self, asked: Submitted, deadline: float, wait: Callable[[Awaitable[None]], Awaitable[None]]
+    ) -> Approval:
+        try:
             await wait(asked)
         except StoreDown as error:
+            _withdraw(asked)  # if it is written after all
             return _nobody(f"the question could not be written: {error}")
         if asked.refused:
             return _nobody(f"the question was not asked: {asked.refused}")
+        question = self._question
         call = clean(question.call).replace("\n", " ")
         shown = call if len(call) <= _LONGEST_SHOWN else f"{call[:_LONGEST_SHOWN]}…"
         self._questions.show(f"{shown} waits for an answer: interpose approve {asked.id}, or refuse")
-        try:
-            return await self._wait_for_answer(asked, deadline, wait)
-        except BaseException:  # the host is interrupted, or cancels the call
-            self._store.withdraw(_answer(asked.id, asked.digest, "withdrawn"))
-            raise
+        return await self._wait_for_answer(asked, deadline, wait)
 
     async def _wait_for_answer(
         self, asked: Submitted, deadline: float, wait: Callable[[Awaitable[None]], Awaitable[None]]
@@ -150,7 +160,7 @@ class WaitingCall:
             while True:
                 answer = look.answer()
                 if look.problem:
-                    self._store.withdraw(_answer(asked.id, asked.digest, "withdrawn", reason=look.problem))
+                    _withdraw(asked, look.problem)
                     return _nobody(look.problem, asked.id)
                 if answer is not None:
                     return _believed(self._store, look.store_id, asked, answer)
@@ -171,6 +181,11 @@ class WaitingCall:
             return _nobody(why, asked.id)
         finally:
             look.close()
+
+
+def _withdraw(asked: Submitted, reason: str = "") -> None:
+    """Let the record say that nothing waits for an answer any more."""
+    asked.withdraw(lambda: _answer(asked.id, asked.digest, "withdrawn", reason=reason))
 
 
 class _Look:

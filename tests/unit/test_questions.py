@@ -10,6 +10,7 @@ from tests.asking import PUSH, WHO, Asking, answer, configure, stored, until, wa
 
 from interpose import Approval, AuditStore, ConfigError, Hooks, Question, Questions, UsageError, ask
 from interpose.audit import open_store
+from interpose.audit.protocol import StoredPermission
 from interpose.audit.questions import digest_of, id_of, read_id
 from interpose.audit.verify import verify_store
 from interpose.questions import answer_question
@@ -134,9 +135,8 @@ class TestSessions:
         assert [one.permission.remembered for one in made] == ["session"] * 3
         assert len(stored(path)) == 1
         with open_store(path) as reader:
-            assert [one.text("remembered") for one in reader.entries() if one.to_dict()["kind"] == "permission"] == [
-                "session"
-            ] * 3
+            kept = [one for one in reader.entries() if isinstance(one, StoredPermission)]
+        assert [one.text("remembered") for one in kept] == ["session"] * 3
 
     def test_an_answer_for_once_is_asked_again(self, tmp_path: Path) -> None:
         path = configure(tmp_path)

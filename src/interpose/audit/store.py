@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -128,13 +128,6 @@ class AuditStore:
         """Write the answer to a question, if it has none; what is returned has to be waited for."""
         return self._submit(Entry(encode(plain(dict(answer))), kind=ANSWER))
 
-    def withdraw(self, answer: Mapping[str, Any]) -> None:
-        """Write that a question was withdrawn, if it has no answer, and do not wait for it."""
-        try:
-            self._put(Entry(encode(plain(dict(answer))), kind=ANSWER))
-        except StoreDown:
-            return
-
     def _submit(self, entry: Entry) -> Submitted:
         if len(entry.text) > LONGEST:
             entry.refused = f"it has more than {LONGEST:,} characters, so that a person cannot see the whole of it"
@@ -246,10 +239,10 @@ class AuditStore:
 class _Recorded:
     """A record that is not written yet: to be awaited, or blocked on in a thread without an event loop."""
 
-    __slots__ = ("_entry", "_full", "_patience", "_required", "_writer")
+    __slots__ = ("_entry", "_full", "_patience", "_required", "writer")
 
     def __init__(self, writer: Writer, entry: Entry, full: bool, patience: float, required: bool) -> None:
-        self._writer = writer
+        self.writer = writer
         self._entry = entry
         self._full = full
         self._patience = patience
@@ -259,12 +252,12 @@ class _Recorded:
         """Wait in this thread."""
         try:
             if self._full:
-                self._writer.room().block(self._patience)
-                self._writer.put(self._entry)
+                self.writer.room().block(self._patience)
+                self.writer.put(self._entry)
             if self._entry.completion is not None:
                 self._entry.completion.block(self._patience)
         except StoreDown as error:
-            self._writer.count_lost(str(error), denied=self._required)
+            self.writer.count_lost(str(error), denied=self._required)
             raise
 
     def __await__(self) -> Generator[Any, Any, None]:
@@ -273,12 +266,12 @@ class _Recorded:
     async def _wait(self) -> None:
         try:
             if self._full:
-                await self._writer.room().wait(self._patience)
-                self._writer.put(self._entry)
+                await self.writer.room().wait(self._patience)
+                self.writer.put(self._entry)
             if self._entry.completion is not None:
                 await self._entry.completion.wait(self._patience)
         except StoreDown as error:
-            self._writer.count_lost(str(error), denied=self._required)
+            self.writer.count_lost(str(error), denied=self._required)
             raise
 
 
@@ -298,6 +291,22 @@ class Submitted:
 
     def __await__(self) -> Generator[Any, Any, None]:
         return iter(()) if self._recorded is None else self._recorded.__await__()  # type: ignore[return-value]
+
+    def withdraw(self, answer: Callable[[], Mapping[str, Any]]) -> None:
+        """Write this answer once the question is written, if it has none then; do not wait for it.
+
+        The answer is made only then: the id of a question is known when its secrets are removed.
+        """
+        completion, recorded = self._entry.completion, self._recorded
+        if completion is None or recorded is None:
+            return
+
+        def write() -> None:
+            if completion.error is None and not self.refused:
+                recorded.writer.put(Entry(encode(plain(dict(answer()))), kind=ANSWER))
+
+        if not completion.on_complete(write):
+            write()
 
     @property
     def refused(self) -> str:

@@ -51,6 +51,7 @@ def open_sqlite(path: str | os.PathLike[str]) -> SqliteReader:
     except OSError as error:
         raise NotAStore("there is no audit store", where=place,
                         hint="`audit: {path: …}` in a configuration has one written") from error  # fmt: skip
+    identity = files.identity(place)  # before it is opened: what is opened may be another one, which is noticed then
     # A read-only directory: without a WAL file the store can be read as immutable.
     writable = os.access(os.path.dirname(os.path.abspath(place)), os.W_OK)
     how = "mode=ro" if writable or os.path.exists(f"{place}-wal") else "immutable=1"
@@ -71,17 +72,19 @@ def open_sqlite(path: str | os.PathLike[str]) -> SqliteReader:
         base.close()
         why = "was written by a later version" if version else "is another program's database"
         raise NotAStore(why, where=place)
-    return SqliteReader(place, base, version)
+    return SqliteReader(place, base, version, identity)
 
 
 class SqliteReader:
     """A connection that reads a store. Each call sees what was committed when it began; ``close()`` closes the file."""
 
-    def __init__(self, path: str, base: sqlite3.Connection, format: int) -> None:
+    def __init__(
+        self, path: str, base: sqlite3.Connection, format: int, identity: files.Identity | None = None
+    ) -> None:
         self.path = path
         self.base = base
         self.format = format
-        self._identity = files.identity(path)
+        self._identity = identity
 
     def close(self) -> None:
         """Close the file."""
@@ -212,7 +215,7 @@ class SqliteReader:
 
     def change(self) -> object:
         """Return a value that is another one after a process has written to the store; cheap enough to be polled."""
-        if files.identity(self.path) != self._identity:
+        if self._identity is None or files.identity(self.path) != self._identity:
             raise StoreReplaced("the store was removed or replaced", where=self.path)
         return self._rows("PRAGMA data_version")[0][0]
 

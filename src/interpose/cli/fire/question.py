@@ -48,7 +48,8 @@ def answered(questions: Questions, outcome: Outcome, dialect: str, began: float,
         agent_id=question.agent_id,
     ))  # fmt: skip
     reason = "; ".join(part for part in (outcome.reason, approval.reason) if part)
-    print(f"interpose fire: {flat(approval.reason)}", file=sys.stderr)
+    if approval.approved:
+        print(f"interpose fire: {flat(approval.reason)}", file=sys.stderr)
     return with_decision(outcome, "allow" if approval.approved else "deny", reason)
 
 
