@@ -294,7 +294,7 @@ class TestClocks:
             asking = Asking(Questions(store, wait=60))
             (question,) = waiting(path)
             now = time.time
-            monkeypatch.setattr("interpose.questions.time", lambda: now() + jump)
+            monkeypatch.setattr("interpose.questions.approver.time", lambda: now() + jump)
             monkeypatch.setattr("interpose.audit.questions.time", lambda: now() + jump)
 
             assert (question.state, 0 < question.left <= 60) == ("waiting", True)

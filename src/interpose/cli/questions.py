@@ -85,9 +85,8 @@ def show(
     Example: interpose questions show k7mq-2xtd
     """
     above = context.parent.params if context.parent is not None else {}
-    given = [said or above.get(name) for name, said in
-             (("store", store), ("config", config), ("dialect", dialect), ("cwd", cwd))]  # fmt: skip
-    with open_reader(*given) as reader:
+    store, config = store or above.get("store"), config or above.get("config")
+    with open_reader(store, config, dialect or above.get("dialect"), cwd or above.get("cwd")) as reader:
         question = find_question(reader, id)
     for line in [json.dumps(question.to_dict())] if as_json else _all_lines(question):
         print(line)

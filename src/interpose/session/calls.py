@@ -156,8 +156,7 @@ class BegunTool:
         session, asked_at = self._session, time()
         cache = session._permission_cache
         self._verdict = verdict
-        asked = (session.agent_id, self.name, *self._asked_by().values(), verdict.reason)
-        answer = cache.recall(self.id, self.name, self._shown) or cache.recall_for_session(asked)
+        answer = cache.recall(self.id, self.name, self._shown) or cache.recall_for_session(self._asked_about())
         if answer is None:
             self._hook_set = cache.hook_set
             answer = await self._ask_hooks() or await self._ask_person(asked_at)
@@ -165,7 +164,7 @@ class BegunTool:
                 return
             answer = replace(answer, asked_at=asked_at, answered_at=time())
             cache.remember(self.id, self.name, self._shown, answer, self._hook_set)
-            cache.remember_for_session(asked, answer, self._hook_set)
+            cache.remember_for_session(self._asked_about(), answer, self._hook_set)
         await self._heed(answer)
 
     async def _ask_hooks(self) -> PermissionAnswer | None:
@@ -218,6 +217,10 @@ class BegunTool:
         self.state, self.reason, self.question = "asked", verdict.reason, question
         self.answer = replace(self._refusal(verdict.reason or _WAITS), question=question)
         self._session._asked.add(self)
+
+    def _asked_about(self) -> tuple[str, ...]:
+        """Return what an answer for the session is about."""
+        return self._session.agent_id, self.name, *self._asked_by().values(), self._verdict.reason
 
     def _asked_by(self) -> dict[str, str]:
         """Return the rule or the hook that asks."""
@@ -288,6 +291,7 @@ class BegunTool:
                 await self.begin()
             else:
                 cache.remember(self.id, self.name, self._shown, read, self._hook_set)
+                cache.remember_for_session(self._asked_about(), read, self._hook_set)
                 verdict = self._judge()  # rules and the mode may have changed
                 await (self._follow(verdict) if verdict.what == "refuse" and not read.refused else self._heed(read))
         except BaseException:

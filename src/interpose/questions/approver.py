@@ -9,28 +9,28 @@ cannot be written, whose store is removed, or whose answer is not the answer to 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Generator
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any
 
-from .audit.completion import StoreDown
-from .audit.entries import encode
-from .audit.json_values import plain
-from .audit.protocol import NotAStore, StoreReader, StoreReplaced, StoreUnreadable
-from .audit.questions import StoredAnswer, StoredQuestion, id_of
-from .driver import drive
-from .errors import UsageError
-from .executors.blocking import blocking_executor
-from .ids import new_id
-from .replies import clean
-from .session.answers import Question
-from .session.approval import Approval
+from ..audit.completion import StoreDown
+from ..audit.entries import encode
+from ..audit.json_values import plain
+from ..audit.protocol import NotAStore, StoreReader, StoreReplaced, StoreUnreadable
+from ..audit.questions import StoredAnswer, StoredQuestion, id_of
+from ..driver import drive
+from ..errors import UsageError
+from ..executors.blocking import blocking_executor
+from ..ids import new_id
+from ..replies import clean
+from ..session.answers import Question
+from ..session.approval import Approval
+from .answering import answer_body
 
 if TYPE_CHECKING:
-    from .audit.store import AuditStore, Submitted
+    from ..audit.store import AuditStore, Submitted
 
-__all__ = ["DEFAULT_WAIT", "Questions", "WaitingCall", "answer_question", "words_of"]
+__all__ = ["DEFAULT_WAIT", "Questions", "WaitingCall"]
 
 DEFAULT_WAIT = 300.0
 """Seconds that a question waits if nothing else is said."""
@@ -63,7 +63,7 @@ class Questions:
         """Ask; what is returned is awaited, or blocked on in a thread without an event loop."""
         return self.ask(question)
 
-    def ask(self, question: Question, *, wait: float | None = None, event: str = "PreToolUse") -> WaitingCall:
+    def ask(self, question: Question, *, wait: float | None = None, event: str = "") -> WaitingCall:
         """Ask, and wait for another time than usual."""
         return WaitingCall(self, question, self.wait if wait is None else wait, event)
 
@@ -122,7 +122,7 @@ class WaitingCall:
             return _nobody("its input is not JSON, so that a person cannot see the whole of it")
         deadline = monotonic() + self._wait
         body = {
-            "event": self._event, **{name: getattr(question, name) for name in type(question)._parts},
+            "event": self._event, **{name: getattr(question, name) for name in _PARTS},
             "wait": self._wait, "asked_at": time(), "nonce": new_id(),
         }  # fmt: skip
         try:
@@ -169,8 +169,8 @@ class WaitingCall:
                     break
                 await wait(_Pause(min(pause, left)))
                 pause = min(pause * 1.5, _PAUSES[1])
-            expired = self._store.answer(_answer(asked.id, asked.digest, "expired"))
-            why = f"no person has answered within {words_of(self._wait)}"
+            expired = self._store.answer(answer_body(asked.id, asked.digest, "expired"))
+            why = f"no person has answered within {_words_of(self._wait)}"
             try:
                 await wait(expired)
             except StoreDown as error:
@@ -185,7 +185,7 @@ class WaitingCall:
 
 def _withdraw(asked: Submitted, reason: str = "") -> None:
     """Let the record say that nothing waits for an answer any more."""
-    asked.withdraw(lambda: _answer(asked.id, asked.digest, "withdrawn", reason=reason))
+    asked.withdraw(lambda: answer_body(asked.id, asked.digest, "withdrawn", reason=reason))
 
 
 class _Look:
@@ -249,6 +249,8 @@ async def _await(awaitable: Awaitable[None]) -> None:
 
 
 _LONGEST_SHOWN = 200
+_PARTS = ("tool_name", "tool_input", "reason", "tool_use_id", "session_id", "agent_id", "rule", "hook", "place")
+"""What the record has of a question as the session asks it."""
 
 
 def _is_json(value: Any) -> bool:
@@ -257,41 +259,6 @@ def _is_json(value: Any) -> bool:
         return encode(plain(value)) == encode(value)
     except (TypeError, ValueError, RecursionError):
         return False
-
-
-def _answer(id: str, digest: str, state: str, **more: Any) -> dict[str, Any]:
-    return {"question": id, "digest": digest, "state": state, **{name: value for name, value in more.items() if value}}
-
-
-def answer_question(
-    store: AuditStore, question: StoredQuestion, *, approved: bool, who: dict[str, str], remembered: str = "",
-    reason: str = "",
-) -> StoredQuestion:  # fmt: skip
-    """Answer a question that waits, and return it with the answer that counts, which may be another one.
-
-    Raises UsageError if it cannot be answered, and StoreDown if the answer cannot be written.
-    """
-    if question.answer is None and question.state != "waiting":
-        why = {"withdrawn": "the process that asked has ended", "expired": "its time is over"}[question.state]
-        raise UsageError(f"{question.id} cannot be answered: {why}")
-    if not question.is_intact:
-        raise UsageError(f"{question.id} was changed in the store since it was asked",
-                         hint="`interpose log verify` says more")  # fmt: skip
-    if question.asker.get("key", "") != store.key_name:
-        raise UsageError(f"{question.id} was asked by a process with another key, which would not believe this answer",
-                         hint="run it where the configuration is that names the key of the record")  # fmt: skip
-    state = "approved" if approved else "refused"
-    more = {**who, "pid": os.getpid(), "remembered": remembered, "reason": reason}
-    if question.answer is None:
-        written = store.answer(_answer(question.id, question.digest, state, **more))
-        written.block()
-        if written.refused and "already" not in written.refused:
-            raise UsageError(f"{question.id}: {written.refused}")
-    with store.read() as reader:
-        found = reader.question(question.id)
-    if found is None or found.answer is None:
-        raise UsageError(f"{question.id} is not in the record any more")
-    return found
 
 
 def _believed(store: AuditStore, store_id: str, asked: Submitted, answer: StoredAnswer) -> Approval:
@@ -324,6 +291,6 @@ def _nobody(reason: str, id: str = "") -> Approval:
     return Approval(approved=False, reason=reason, by="nobody", question=id)
 
 
-def words_of(seconds: float) -> str:
+def _words_of(seconds: float) -> str:
     """Return a time in words, such as ``5 min`` or ``30 s``."""
     return f"{seconds / 60:g} min" if seconds >= 60 and seconds % 30 == 0 else f"{seconds:.3g} s"
