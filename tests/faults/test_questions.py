@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.asking import PUSH, WHO, Asking, answer, configure, firing, stored, waiting
 
-from interpose import AuditStore, Questions, UsageError
+from interpose import AuditStore, Questions, Retention, UsageError
 from interpose.audit.questions import MAX_WAITING_OF_SESSION, digest_of
 from interpose.audit.verify import verify_store
 from interpose.records import replace
@@ -77,6 +77,16 @@ class TestTheStore:
 
             assert asking.approval.approved is False
             assert "it is not in the record" in asking.approval.reason
+
+    def test_retention_deletes_questions_with_their_records(self, path: Path) -> None:
+        with AuditStore(path) as store:
+            Questions(store, wait=0.02)(PUSH).block()
+        with AuditStore(path, retention=Retention(age=0.001)) as store:
+            for _ in range(2):  # the first write deletes what is old, the second goes on behind it
+                Questions(store, wait=0.02)(PUSH).block()
+
+        assert len(stored(path)) < 3
+        assert verify_store(str(path)).verdict == "consistent"
 
 
 class TestForgers:
