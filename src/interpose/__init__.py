@@ -23,9 +23,10 @@ if _typing.TYPE_CHECKING:
     from .errors import CallChanged
     from .handlers.processes import ProcessTree, tool_environment
     from .matching.shell import shell_commands
+    from .questions import Questions
     from .scripts import Commands
     from .session.answers import Answer, Question
-    from .session.approval import later
+    from .session.approval import Approval, later
     from .session.calls import BegunTool
     from .session.json_view import CannotShow, json_view
     from .session.messages import BegunMessage
@@ -38,19 +39,19 @@ if _typing.TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Answer", "AuditStore", "BadEvent", "BadHook", "BegunAgent", "BegunMessage", "BegunTool", "BlockingAgent",
-           "BlockingMessage", "BlockingTool", "CallChanged", "CannotShow", "Commands", "ConfigError", "Event",
-           "EventSpec", "Hook", "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError",
-           "LoadOptions", "Outcome", "Permission", "ProcessTree", "Question", "Recorder", "Reply", "Result",
-           "Retention", "Session", "SessionOptions", "Sessions", "SettingOptions", "SyncSession", "TooManyHooks",
-           "TracingOptions", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context", "deny", "inject",
-           "json_view", "later", "modify", "shell_commands", "tool_environment"]  # fmt: skip
+__all__ = ["Answer", "Approval", "AuditStore", "BadEvent", "BadHook", "BegunAgent", "BegunMessage", "BegunTool",
+           "BlockingAgent", "BlockingMessage", "BlockingTool", "CallChanged", "CannotShow", "Commands", "ConfigError",
+           "Event", "EventSpec", "Hook", "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError",
+           "LoadOptions", "Outcome", "Permission", "ProcessTree", "Question", "Questions", "Recorder", "Reply",
+           "Result", "Retention", "Session", "SessionOptions", "Sessions", "SettingOptions", "SyncSession",
+           "TooManyHooks", "TracingOptions", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context",
+           "deny", "inject", "json_view", "later", "modify", "shell_commands", "tool_environment"]  # fmt: skip
 
 _LOADED_WHEN_READ = {
-    "Answer": "session", "AuditStore": "audit.store", "BegunAgent": "session", "BegunMessage": "session",
-    "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session", "BlockingTool": "session",
-    "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
-    "ProcessTree": "handlers.processes", "Question": "session",
+    "Answer": "session", "Approval": "session", "AuditStore": "audit.store", "BegunAgent": "session",
+    "BegunMessage": "session", "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session",
+    "BlockingTool": "session", "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
+    "ProcessTree": "handlers.processes", "Question": "session", "Questions": "questions",
     "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "Sessions": "session.sessions",
     "SyncSession": "session", "TracingOptions": "telemetry", "json_view": "session.json_view", "later": "session",
     "shell_commands": "matching.shell", "tool_environment": "handlers.processes",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .audit.store import AuditStore
     from .config.load import Origin
     from .config.reload import ConfigFiles
+    from .questions import Questions
     from .session import Session, SessionOptions, SyncSession
     from .session.configured_rules import ConfiguredRules
     from .session.sessions import Sessions
@@ -80,6 +81,16 @@ class Hooks:
     def audit(self) -> AuditStore | None:
         """Where firings are recorded, if a configuration says so."""
         return self._armed.store
+
+    @property
+    def questions(self) -> Questions | None:
+        """The approver whose questions wait in the record, if a configuration says so; sessions use it by default."""
+        armed = self._armed
+        if armed.store is None or armed.wait is None:
+            return None
+        from .questions import Questions
+
+        return Questions(armed.store, wait=armed.wait, show=self._show_later)
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -307,7 +318,10 @@ class Hooks:
         return ConfiguredRules(lambda: (armed.permissions, armed.harmless, armed.places), more, harmless)
 
     def _session_options(self, options: SessionOptions) -> Any:
-        return {"rules": self.rules(), "show": self._show_later, **options}
+        given = {"rules": self.rules(), "show": self._show_later, **options}
+        if given.get("approver") is None and "asker" not in given:
+            given["approver"] = self.questions
+        return given
 
     # Being told.
 

@@ -15,14 +15,14 @@ from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cas
 
 from .event import FILLED_WHEN_READ, Event, event_type
 from .events import EventSpec
-from .records import Record, made_by
+from .records import Record, made_by, replace
 from .runtime.copies import ATOMS, copied_if_possible
 from .runtime.forks import after_fork
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
            "VerdictPart", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of", "strictest",
-           "with_fields"]  # fmt: skip
+           "with_decision", "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -206,6 +206,9 @@ class Permission(Record):
     answered_at: float | None = None
     remembered: str = ""
     """For how long the answer holds, such as ``session``; empty for this call alone."""
+    person: str = ""
+    """Who answered, if the question waited in the record; and in ``question`` the id of that question."""
+    question: str = ""
     tool_name: str = ""
     tool_use_id: str = ""
     session_id: str = ""
@@ -514,6 +517,13 @@ def field_of(outcome: Outcome, name: str) -> Any:
 def with_fields(outcome: Outcome, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Outcome:
     """Return an outcome with other fields, which a function makes of a copy of its own."""
     return make_outcome(outcome._template, change({**outcome._fields}), outcome._said)
+
+
+def with_decision(outcome: Outcome, decision: Decision, reason: str) -> Outcome:
+    """Return an outcome with the decision that a person has made where it asked; an allow grants."""
+    source, entries, verdict = outcome._said
+    decided = replace(verdict, decision=decision, reason=reason, granted=decision == "allow")
+    return make_outcome(outcome._template, outcome._fields, (source, entries, decided))
 
 
 def row_of(outcome: Outcome) -> EventSpec:

@@ -26,7 +26,8 @@ from interpose.agent.shadow import ShadowGit
 from interpose.agent.shadow.git import ShadowError
 from interpose.agent.tools.files import load, replace_file
 from interpose.agent.tools.mcp import _tool
-from interpose.cli.run.person import Person, question_lines
+from interpose.cli.render.question import question_lines
+from interpose.cli.run.person import Person
 from interpose.cli.run.view import PlainView, frame_lines
 from interpose.config.trust import trust
 from interpose.matching import compile_condition

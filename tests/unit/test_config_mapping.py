@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, ConfigError, Hooks
-from interpose.config.mapping import Configuration, duration, read_mapping, read_scope, settings_from
+from interpose.config.declare import duration
+from interpose.config.mapping import Configuration, read_mapping, read_scope, settings_from
 from interpose.events import TABLE
 
 

@@ -278,9 +278,12 @@ class TestAsking:
 
         play(saying("PreToolUse", ask("a push?")), scenario, session_id="s", agent_id="a", approver=approver)
 
+        asked = approver.calls[0]
         assert approver.calls == [
-            Question(tool_name="Bash", tool_input=LS, reason="a push?", tool_use_id="t1", session_id="s", agent_id="a")
-        ]
+            Question(tool_name="Bash", tool_input=LS, reason="a push?", tool_use_id="t1", session_id="s", agent_id="a",
+                     hook=asked.hook, place=asked.place)
+        ]  # fmt: skip
+        assert (asked.hook, asked.rule) == ("saying.<lambda>", "")
         assert str(approver.calls[0]) == "Bash(command='ls'): a push?"
 
     @pytest.mark.parametrize(

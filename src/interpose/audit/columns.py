@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = [
     "ALTERED",
+    "ANSWER",
     "DECISIONS",
     "END",
     "FIRING",
@@ -18,6 +19,7 @@ __all__ = [
     "MOVED",
     "NO_COLUMNS",
     "PERMISSION",
+    "QUESTION",
     "RETENTION",
     "STATUSES",
     "UNSEALED",
@@ -31,13 +33,13 @@ __all__ = [
     "what_of",
 ]
 
-KINDS = ("firing", "gap", "retention", "moved", "end", "permission", "unsealed", "altered")
+KINDS = ("firing", "gap", "retention", "moved", "end", "permission", "unsealed", "altered", "question", "answer")
 """The kinds of records: a firing; lost firings; records that retention deleted; an earlier store that was moved aside;
 the last record of a process that ended in order; a permission; records before it that were not sealed with the key of
-the process that wrote it; a store that was altered while the process that wrote it was running. The place of a kind is
-its code in the file."""
+the process that wrote it; a store that was altered while the process that wrote it was running; a question that waits
+for a person; the answer to one. The place of a kind is its code in the file."""
 
-FIRING, GAP, RETENTION, MOVED, END, PERMISSION, UNSEALED, ALTERED = range(len(KINDS))
+FIRING, GAP, RETENTION, MOVED, END, PERMISSION, UNSEALED, ALTERED, QUESTION, ANSWER = range(len(KINDS))
 
 DECISIONS = ("none", "allow", "ask", "deny")
 STATUSES = ("ok", "failed", "timeout", "skipped")

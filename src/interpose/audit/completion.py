@@ -42,7 +42,7 @@ class Completion:
         if callback is not None:
             callback()
 
-    def _on_complete(self, callback: Callable[[], object]) -> bool:
+    def on_complete(self, callback: Callable[[], object]) -> bool:
         """Call this when it is completed; return False if it is already."""
         with self._lock:
             self._callback = callback
@@ -60,7 +60,7 @@ class Completion:
         """Block this thread until it is completed; raise its error, or StoreDown after ``patience`` seconds."""
         done = allocate_lock()
         done.acquire()
-        if self._on_complete(done.release):
+        if self.on_complete(done.release):
             deadline = monotonic() + patience
             while (left := deadline - monotonic()) > 0 and not done.acquire(timeout=min(left, _TICK)):
                 pass
@@ -79,7 +79,7 @@ class Completion:
             except RuntimeError:  # the loop is closed, and the waiter with it
                 return
 
-        if self._on_complete(wake):
+        if self.on_complete(wake):
             await asyncio.wait([done], timeout=patience)
         self._raise_error(patience)
 

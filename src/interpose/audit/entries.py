@@ -63,7 +63,7 @@ encode = _quick_encoder()
 class Entry:
     """One record on its way to the store: its text, and the columns that follow from it."""
 
-    __slots__ = ("call", "columns", "completion", "kind", "mono", "redacted", "size", "text", "time")
+    __slots__ = ("call", "columns", "completion", "kind", "mono", "redacted", "refused", "size", "text", "time")
 
     def __init__(self, text: str, columns: Columns = NO_COLUMNS, kind: int = FIRING, call: str = "") -> None:
         self.kind = kind
@@ -75,6 +75,8 @@ class Entry:
         self.mono = monotonic_ns()
         self.completion: Completion | None = None
         self.redacted = False
+        self.refused = ""
+        """Why a question or an answer was not written although the store is up."""
         self.size = 0
         """Its length, if it counts towards the queue's limit of characters."""
 

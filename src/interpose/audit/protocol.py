@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from ..errors import UsageError
 from ..records import Record, made_by
 from .columns import DECISIONS
+from .questions import StoredQuestion
 from .retention import Retention
 
 if TYPE_CHECKING:
     from .entries import Entry
 
 __all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "Selection", "StoreOptions",
-           "StoreReader", "StoreUnreadable", "StoreWriter", "StoredFiring", "StoredPermission", "StoredSession",
-           "Verification"]  # fmt: skip
+           "StoreReader", "StoreReplaced", "StoreUnreadable", "StoreWriter", "StoredFiring", "StoredPermission",
+           "StoredQuestion", "StoredSession", "Verification"]  # fmt: skip
 
 
 class NotAStore(UsageError):
@@ -32,6 +33,12 @@ class StoreUnreadable(UsageError):
     """A store was opened and cannot be read."""
 
     code = "store_unreadable"
+
+
+class StoreReplaced(StoreUnreadable):
+    """The file of a store that was opened is not at its path any more."""
+
+    code = "store_replaced"
 
 
 class StoreOptions(Record):
@@ -205,7 +212,10 @@ class StoredPermission(Record):
             "call": self.call,
             "decision": self.decision,
             "verdict": self.text("verdict"),
-            **{name: self.text(name) for name in ("by", "rule", "place", "hook", "mode", "reason", "remembered")},
+            **{
+                name: self.text(name)
+                for name in ("by", "person", "question", "rule", "place", "hook", "mode", "reason", "remembered")
+            },
             **moments,
         }
 
@@ -313,6 +323,26 @@ class StoreReader(Protocol):
     def last_id(self) -> int:
         """Return the id of the newest record; 0 if there is none."""
 
+    def store_id(self) -> str:
+        """Return the id that the store got when it was created."""
+
+    def questions(
+        self, *, session: str | None = None, answered: bool = False, limit: int = 1000
+    ) -> list[StoredQuestion]:
+        """Return questions, the newest first; without ``answered``, those that have no answer."""
+
+    def question(self, id: str) -> StoredQuestion | None:
+        """Return the question with this id, or None."""
+
+    def question_counts(self, since: float | None = None) -> dict[str, int]:
+        """Return how many questions there are, by their state now."""
+
+    def change(self) -> object:
+        """Return a value that is another one after a record was written; cheap enough to be polled.
+
+        Raises StoreReplaced if the store is not the one that was opened any more.
+        """
+
     def hook_stats(self, since: float | None = None) -> list[HookStats]:
         """Return what each hook did at each event; most runs first."""
 
@@ -356,7 +386,11 @@ class StoreWriter(Protocol):
         """The path that an earlier store was moved to, until the next record is written."""
 
     def write(self, entries: Sequence[Entry], configurations: dict[str, str]) -> None:
-        """Commit entries in their order, all or none."""
+        """Commit entries in their order, all or none.
+
+        Of the answers to a question the first is written, and of questions no more than may wait: this is decided in
+        the same transaction. ``refused`` of an entry says why it was left out, and is empty if it was not.
+        """
 
     def idle(self) -> None:
         """Do what is due while there is nothing to write."""

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
 from ..model import Outcome, Permission
 from ..redaction import Redactor
 from ..runtime.forks import after_fork
-from .chain import load_key
+from .chain import key_name, load_key
+from .columns import ANSWER, QUESTION
 from .completion import Completion, StoreDown
-from .entries import Entry, encode, entry_of, permission_entry
-from .protocol import StoreOptions
+from .entries import LONGEST, Entry, encode, entry_of, permission_entry
+from .json_values import plain
+from .protocol import StoreOptions, StoreReader
+from .questions import describe_asker, digest_of, id_of, is_sealed
 from .retention import Retention, retention_of
 from .writer import StoreHealth, Writer
 
-__all__ = ["AuditStore", "configured_store"]
+__all__ = ["AuditStore", "Submitted", "configured_store"]
 
 MOST_WAITING = 10_000
 """The maximum number of records in the queue; a firing waits when it is reached."""
@@ -113,6 +116,48 @@ class AuditStore:
         else:
             writer.put(entry)
 
+    # Questions.
+
+    def ask(self, question: Mapping[str, Any]) -> Submitted:
+        """Write a question; what is returned has to be waited for, and then has its id, or why it was refused."""
+        body = plain({**question, "config": self._configuration[0], "asker": describe_asker(self.key_name)})
+        return self._submit(Entry(encode(body), kind=QUESTION))
+
+    def answer(self, answer: Mapping[str, Any]) -> Submitted:
+        """Write the answer to a question, if it has none; what is returned has to be waited for."""
+        return self._submit(Entry(encode(plain(dict(answer))), kind=ANSWER))
+
+    def _submit(self, entry: Entry) -> Submitted:
+        if len(entry.text) > LONGEST:
+            entry.refused = f"it has more than {LONGEST:,} characters, so that a person cannot see the whole of it"
+            return Submitted(None, entry)
+        entry.completion = Completion()
+        writer = self._current()
+        full = writer.is_full()
+        if not full:
+            writer.put(entry)
+        return Submitted(_Recorded(writer, entry, full, self._patience, True), entry)
+
+    def read(self) -> StoreReader:
+        """Return a reader of this store."""
+        from .reader import open_store
+
+        return open_store(self.path)
+
+    @property
+    def key_name(self) -> str:
+        """The name of the key that seals the chain; empty without one."""
+        return key_name(self._options.key)
+
+    @property
+    def configuration(self) -> str:
+        """The digest of the configuration that later records have; empty if there is none."""
+        return self._configuration[0]
+
+    def believes(self, answer: Mapping[str, Any], store_id: str) -> bool:
+        """Say whether an answer was written by a process with the key of this store; without a key, each counts."""
+        return is_sealed(self._options.key, store_id, answer)
+
     def _cut(self, text: str) -> str:
         """Redact the part of a long text that is recorded."""
         if self._redactor is None:
@@ -193,10 +238,10 @@ class AuditStore:
 class _Recorded:
     """A record that is not written yet: to be awaited, or blocked on in a thread without an event loop."""
 
-    __slots__ = ("_entry", "_full", "_patience", "_required", "_writer")
+    __slots__ = ("_entry", "_full", "_patience", "_required", "writer")
 
     def __init__(self, writer: Writer, entry: Entry, full: bool, patience: float, required: bool) -> None:
-        self._writer = writer
+        self.writer = writer
         self._entry = entry
         self._full = full
         self._patience = patience
@@ -206,12 +251,12 @@ class _Recorded:
         """Wait in this thread."""
         try:
             if self._full:
-                self._writer.room().block(self._patience)
-                self._writer.put(self._entry)
+                self.writer.room().block(self._patience)
+                self.writer.put(self._entry)
             if self._entry.completion is not None:
                 self._entry.completion.block(self._patience)
         except StoreDown as error:
-            self._writer.count_lost(str(error), denied=self._required)
+            self.writer.count_lost(str(error), denied=self._required)
             raise
 
     def __await__(self) -> Generator[Any, Any, None]:
@@ -220,13 +265,62 @@ class _Recorded:
     async def _wait(self) -> None:
         try:
             if self._full:
-                await self._writer.room().wait(self._patience)
-                self._writer.put(self._entry)
+                await self.writer.room().wait(self._patience)
+                self.writer.put(self._entry)
             if self._entry.completion is not None:
                 await self._entry.completion.wait(self._patience)
         except StoreDown as error:
-            self._writer.count_lost(str(error), denied=self._required)
+            self.writer.count_lost(str(error), denied=self._required)
             raise
+
+
+class Submitted:
+    """A question or an answer on its way to the store: to be awaited, or blocked on; raises StoreDown if it fails."""
+
+    __slots__ = ("_entry", "_recorded")
+
+    def __init__(self, recorded: _Recorded | None, entry: Entry) -> None:
+        self._recorded = recorded
+        self._entry = entry
+
+    def block(self) -> None:
+        """Wait in this thread."""
+        if self._recorded is not None:
+            self._recorded.block()
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return iter(()) if self._recorded is None else self._recorded.__await__()  # type: ignore[return-value]
+
+    def withdraw(self, answer: Callable[[], Mapping[str, Any]]) -> None:
+        """Write this answer once the question is written, if it has none then; do not wait for it.
+
+        The answer is made only then: the id of a question is known when its secrets are removed.
+        """
+        completion, recorded = self._entry.completion, self._recorded
+        if completion is None or recorded is None:
+            return
+
+        def write() -> None:
+            if completion.error is None and not self.refused:
+                recorded.writer.put(Entry(encode(plain(dict(answer()))), kind=ANSWER))
+
+        if not completion.on_complete(write):
+            write()
+
+    @property
+    def refused(self) -> str:
+        """Why it was not written; empty if it was."""
+        return self._entry.refused
+
+    @property
+    def digest(self) -> str:
+        """The hash of what was written, without its secrets."""
+        return digest_of(self._entry.text)
+
+    @property
+    def id(self) -> str:
+        """The id of a question."""
+        return id_of(self.digest)
 
 
 def configured_store(audit: Mapping[str, Any]) -> AuditStore:

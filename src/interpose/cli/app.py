@@ -146,6 +146,16 @@ Require = Annotated[
 ]  # fmt: skip
 
 
+Deadline = Annotated[
+    str | None,
+    typer.Option(
+        "--deadline", metavar="SECONDS", rich_help_panel="Acting as a hook", show_default=False,
+        help="The time that the host gives this hook: a question waits no longer. Default: what the host gives to a "
+             "hook without a timeout.",
+    ),
+]  # fmt: skip
+
+
 def fire_help(
     event: options.Event = None,
     input: options.Input = None,
@@ -159,6 +169,7 @@ def fire_help(
     as_json: options.AsJson = False,
     reply: Reply = None,
     require: Require = False,
+    deadline: Deadline = None,
 ) -> int:
     """Exit status: 0 go on, 2 denied, 3 a person must be asked, 1 a mistake in use or configuration.
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from ..audit.protocol import StoreReader
 from ..audit.reader import open_store
+from ..audit.store import AuditStore, configured_store
 from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
 from ..events import TABLE
 from .loading import change_directory, current_directory
 
-__all__ = ["AuditPlace", "Since", "Store", "find_store", "open_reader", "parse_since"]
+__all__ = ["AuditPlace", "Since", "Store", "find_store", "open_reader", "open_writer", "parse_since"]
 
 Store = Annotated[
     str | None,
@@ -44,6 +45,8 @@ class AuditPlace(NamedTuple):
     path: str
     key: str | None = None
     anchor: str | None = None
+    options: Mapping[str, Any] = {}
+    """All options of the store, if the configuration names it."""
 
 
 def find_store(store: str | None, config: list[str] | None, dialect: str | None, cwd: str | None) -> AuditPlace:
@@ -58,7 +61,7 @@ def find_store(store: str | None, config: list[str] | None, dialect: str | None,
     audit = load_sources(TABLE, sources, lines=False).audit
     if audit is None:
         return AuditPlace(named or default_path())
-    found = AuditPlace(str(audit["path"]), audit.get("key"), audit.get("anchor"))
+    found = AuditPlace(str(audit["path"]), audit.get("key"), audit.get("anchor"), audit)
     if named is None or os.path.realpath(named) == os.path.realpath(found.path):
         return found
     return AuditPlace(named)
@@ -81,6 +84,25 @@ def open_reader(
         raise UsageError(f"nothing is recorded: there is no audit store at {path}", hint=f"{hint}; or use --store")
     with open_store(path) as reader:
         yield reader
+
+
+@contextmanager
+def open_writer(
+    store: str | None, config: list[str] | None = None, dialect: str | None = None, cwd: str | None = None
+) -> Iterator[AuditStore]:
+    """Open the store to write to it, with the key and the redaction that the configuration names for it.
+
+    Raises UsageError if there is none: it is not created here.
+    """
+    place = find_store(store, config, dialect, cwd)
+    if not os.path.exists(place.path):
+        raise UsageError(f"nothing is recorded: there is no audit store at {place.path}",
+                         hint="--store names another")  # fmt: skip
+    writer = configured_store({**place.options, "path": place.path})
+    try:
+        yield writer
+    finally:
+        writer.close()
 
 
 def parse_since(since: str | None) -> float | None:

@@ -46,6 +46,9 @@ COMMANDS = (
     Command("trust", DECIDE, "Review a configuration that was found, and arm it.", "trust"),
     Command("enable", DECIDE, "Switch a hook on in this project.", "switch:enable"),
     Command("disable", DECIDE, "Switch a hook off in this project.", "switch:disable"),
+    Command("questions", DECIDE, "List the calls that wait for a person's answer.", "questions:app"),
+    Command("approve", DECIDE, "Let a call run that waits for an answer.", "answer:approve"),
+    Command("refuse", DECIDE, "Deny a call that waits for an answer.", "answer:refuse"),
     Command("undo", DECIDE, "Restore the files that an agent's last writes changed.", "undo"),
 )
 

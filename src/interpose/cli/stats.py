@@ -37,7 +37,8 @@ def run(
     """P50, P95 and P99 are percentiles of the duration; SESSION is the average time per session, and SHARE compares the
     total time of the hooks. A skipped hook did not run.
 
-    Below are the calls that were not simply allowed, by verdict and by whom or what they were decided.
+    Below are the calls that were not simply allowed, by verdict and by whom or what they were decided, and how many
+    questions have waited for a person.
 
     Hooks of the configuration that have never run are listed below; perhaps their matcher never matches.
 
@@ -49,6 +50,7 @@ def run(
         found = reader.hook_stats(begin)
         fired = reader.last_fired()
         permissions = reader.permission_counts(begin)
+        questions = reader.question_counts(begin)
         path = reader.path
     armed = _armed(files, dialect)
     never = [hook for hook in armed if (hook.event, hook.label) not in fired]
@@ -59,6 +61,7 @@ def run(
             "store": path, "since": begin, "hooks": [_as_json(one) for one in found],
             "never_fired": [_named(hook) for hook in never],
             "permissions": [{"verdict": one.verdict, "by": one.by, "count": one.count} for one in permissions],
+            "questions": questions,
             "not_since": [{**_named(hook), "last_fired": fired[hook.event, hook.label]} for hook in idle],
         }))  # fmt: skip
         return 0
@@ -68,6 +71,9 @@ def run(
     else:
         print(f"no hook has run{' since then' if begin is not None else ''}", file=sys.stderr)
     _print_permissions(permissions)
+    if questions:
+        counted = ", ".join(f"{count:,} {state}" for state, count in sorted(questions.items()))
+        print(f"{paint('waited', 'yellow')}  {plural(sum(questions.values()), 'question')}: {counted}")
     _print_idle("never fired", never, {})
     _print_idle(f"not since {since}", idle, {(hook.event, hook.label): time_since(fired[hook.event, hook.label], now)
                                              for hook in idle})  # fmt: skip

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Engine, Recorder
-from ..errors import InterposeError, Problem
+from ..errors import ConfigError, InterposeError, Problem
 from ..model import Hook
 from .mapping import Configuration, SettingOptions, settings_from
+from .questions import needs_audit
 from .switches import switched
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Armed:
         self.places: dict[str, str] = {}
         """Where the rules are written."""
         self.store: AuditStore | None = None
+        self.wait: float | None = None
+        """Seconds that a question waits in the record; None if questions do not."""
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
         self._commands: Commands | None = None
@@ -54,7 +57,10 @@ class Armed:
             self._add_scripts(found.permissions)
         self.engine.registry.add(found.hooks, found.scopes)
         self._declare([found.tools])
+        if found.questions is not None and found.audit is None:
+            raise ConfigError([needs_audit(found.questions)])
         self._record_to(self._store_of(found.audit), found.audit)
+        self._let_wait(found.questions)
 
     def take_files(
         self, files: ConfigFiles, loaded: Loaded, given: SettingOptions, *, commands: Commands | None, records: bool
@@ -91,6 +97,10 @@ class Armed:
         self.warnings, self.origins = tuple(loaded.warnings), tuple(loaded.origins)
         engine.notes = {"changed": "; ".join(map(str, loaded.changed))} if loaded.changed else {}
         self._record_to(store, loaded.audit)
+        self._let_wait(loaded.questions)
+
+    def _let_wait(self, questions: Mapping[str, Any] | None) -> None:
+        self.wait = None if questions is None or self.store is None else questions["wait"]
 
     def declare_tools(self, tools: Sequence[DeclaredTool]) -> None:
         """Add tools that code declares; what is declared again is replaced."""

@@ -19,7 +19,16 @@ from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
 
-__all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "doubt_about", "seconds", "warn_of_doubt"]
+__all__ = [
+    "ERROR_BEHAVIORS",
+    "UNITS",
+    "HookOptions",
+    "declare",
+    "doubt_about",
+    "duration",
+    "seconds",
+    "warn_of_doubt",
+]  # fmt: skip
 
 _LONGEST = 10 * 365 * 24 * 3600.0
 
@@ -317,3 +326,18 @@ def _text(option: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise BadHook(f"{option}: {as_written(value)} where text is expected")
     return value
+
+
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(key: str, value: Any) -> float:
+    """Read ``5s``, ``250ms``, ``2m`` or a number of seconds."""
+    if isinstance(value, str):
+        number = value.strip().rstrip("smh")
+        unit = value.strip()[len(number) :]
+        try:
+            return seconds(key, float(number) * UNITS[unit]) or 0.0
+        except (ValueError, KeyError):
+            raise BadHook(f"{key}: {value!r} is not a duration", hint="write 5s, 250ms or 2m") from None
+    return seconds(key, value) or 0.0

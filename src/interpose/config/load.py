@@ -22,6 +22,7 @@ from .commands import Trusted
 from .files import read as read_file
 from .find import find_sources, recorded_path
 from .mapping import Configuration
+from .questions import needs_audit
 from .read import Source, read_configuration
 from .replaced import find_refused, find_replaced
 from .snapshots import Snapshot
@@ -74,6 +75,8 @@ class Loaded:
         """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
         """The options of the audit store, from the first file that has any."""
+        self.questions: dict[str, Any] | None = None
+        """The options of questions that wait in the record, from the first file that has any."""
         self.parts: list[tuple[str, Configuration]] = []
         """The content of each armed file, by its path."""
 
@@ -116,6 +119,8 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         problems += doubtful
     loaded.hooks = with_unique_names(without_copies(loaded.hooks))
     problems += find_refused(loaded.hooks)
+    if loaded.questions is not None and loaded.audit is None:
+        problems.append(needs_audit(loaded.questions))
     if problems:
         raise ConfigError(problems)
     loaded.warnings += [*find_replaced(loaded.hooks), *loaded.changed]
@@ -230,6 +235,12 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
             hint="leave it out here",
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
+    if found.questions is not None and loaded.questions is not None:
+        loaded.warnings.append(Problem(
+            "questions has no effect: a file before this one has questions too", where=found.questions["place"],
+            hint="leave it out here",
+        ))  # fmt: skip
+    loaded.questions = loaded.questions or found.questions
     loaded.warnings.extend(found.warnings)
     if found.tools:
         loaded.tools.append(found.tools)

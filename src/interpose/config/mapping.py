@@ -19,7 +19,8 @@ from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
 from .commands import Trusted
-from .declare import ERROR_BEHAVIORS, declare, doubt_about, seconds
+from .declare import ERROR_BEHAVIORS, declare, doubt_about, duration, seconds
+from .questions import read_questions
 from .script_hooks import PRIORITY, ScriptReader
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ __all__ = [
     "SNAKE",
     "SPELLED",
     "TOP_LEVEL",
-    "UNITS",
     "Configuration",
     "LoadOptions",
     "SettingOptions",
@@ -53,7 +53,7 @@ SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "policies", "tools", "agents", "scripts", "permissions", "audit", "dialect")
+TOP_LEVEL = ("hooks", "policies", "tools", "agents", "scripts", "permissions", "audit", "questions", "dialect")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -61,8 +61,8 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "permissions", "places", "scopes", "scripts", "settings", "tools",
-                 "warnings")  # fmt: skip
+    __slots__ = ("audit", "harmless", "hooks", "permissions", "places", "questions", "scopes", "scripts", "settings",
+                 "tools", "warnings")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -80,6 +80,8 @@ class Configuration:
         """The tools that the host calls by names of its own."""
         self.audit: dict[str, Any] | None = None
         """Where firings are recorded, and how."""
+        self.questions: dict[str, Any] | None = None
+        """How long questions wait in the record, and where that is written."""
 
 
 class _ConfigurationReader:
@@ -128,6 +130,7 @@ class _ConfigurationReader:
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
+        self.found.questions = read_questions(given.get("questions"), self.wrong, self.locate("questions"))
         for key in given:
             if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
                 continue
@@ -376,21 +379,6 @@ def _setting(key: str, value: Any) -> dict[str, Any]:
             return {"max_hooks_per_point": value}
         case _:
             return {"enforce": value}
-
-
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def duration(key: str, value: Any) -> float:
-    """Read ``5s``, ``250ms``, ``2m`` or a number of seconds."""
-    if isinstance(value, str):
-        number = value.strip().rstrip("smh")
-        unit = value.strip()[len(number) :]
-        try:
-            return seconds(key, float(number) * UNITS[unit]) or 0.0
-        except (ValueError, KeyError):
-            raise BadHook(f"{key}: {value!r} is not a duration", hint="write 5s, 250ms or 2m") from None
-    return seconds(key, value) or 0.0
 
 
 class SettingOptions(TypedDict, total=False):

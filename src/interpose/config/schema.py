@@ -17,8 +17,9 @@ from ..matching.declared_tools import KINDS
 from ..policies import POLICIES, RECOMMENDED, Policy, find_policy
 from ..policies.reading import COMMON, HOOK_OPTIONS, WORDS
 from .audit import AUDIT_KEYS
-from .declare import ERROR_BEHAVIORS
-from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL, UNITS
+from .declare import ERROR_BEHAVIORS, UNITS
+from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL
+from .questions import QUESTION_KEYS
 from .tools import TOOL_KEYS
 
 __all__ = ["SETTING_SCHEMAS", "schema"]
@@ -105,6 +106,10 @@ _AUDIT: dict[str, dict[str, Any]] = {
     "key": {**_TEXT, "description": "A file with a key that seals the record, or env:VARIABLE."},
     "anchor": {**_TEXT, "description": "A second file, elsewhere, that proves that nothing is missing."},
 }  # fmt: skip
+_QUESTIONS: dict[str, dict[str, Any]] = {
+    "wait": {**_DURATION, "default": "5m", "description": "How long a question waits: 1s to 24h."},
+    "default": {"const": "deny", "default": "deny", "description": "What happens then."},
+}
 _TOOL: dict[str, dict[str, Any]] = {
     "as": {**_TEXT, "minLength": 1, "description": "The name that rules know the tool by, such as Bash."},
     "fields": {"type": "object", "additionalProperties": _TEXT,
@@ -130,6 +135,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                         "description": "Rules of sessions, such as Bash(git push *); also names for /perms check."},
         "audit": {"anyOf": [_closed(_all_of(AUDIT_KEYS, _AUDIT)), _FLAG, {"const": "required"}],
                   "description": "Record every firing: where, and what happens if that cannot be done."},
+        "questions": {"anyOf": [_closed(_all_of(QUESTION_KEYS, _QUESTIONS)), _FLAG],
+                      "description": "Questions wait in the record until a person answers: interpose approve, refuse."},
         "dialect": {"enum": list(DIALECTS), "default": "native",
                     "description": "claude: this file is one of Claude Code's settings."},
     }  # fmt: skip

@@ -5,7 +5,7 @@ returns what the host must do.
 """
 
 from .answers import Answer, Question
-from .approval import later
+from .approval import Approval, later
 from .calls import BegunTool
 from .messages import BegunMessage
 from .options import SessionOptions
@@ -13,5 +13,5 @@ from .session import Session
 from .subagents import BegunAgent
 from .sync_session import BlockingAgent, BlockingMessage, BlockingTool, SyncSession
 
-__all__ = ["Answer", "BegunAgent", "BegunMessage", "BegunTool", "BlockingAgent", "BlockingMessage", "BlockingTool",
-           "Question", "Session", "SessionOptions", "SyncSession", "later"]  # fmt: skip
+__all__ = ["Answer", "Approval", "BegunAgent", "BegunMessage", "BegunTool", "BlockingAgent", "BlockingMessage",
+           "BlockingTool", "Question", "Session", "SessionOptions", "SyncSession", "later"]  # fmt: skip

@@ -21,6 +21,10 @@ class Question(Record):
     tool_use_id: str = ""
     session_id: str = ""
     agent_id: str = ""
+    rule: str = ""
+    """The rule that asks, or in ``hook`` the hook that does; and in ``place`` where it is written."""
+    hook: str = ""
+    place: str = ""
 
     @property
     def call(self) -> str:

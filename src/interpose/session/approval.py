@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import UsageError
+from ..records import Record
 from ..replies import Reply, clean
 from .answers import Question
+from .permission import By
 from .permission_cache import PermissionAnswer
 
-__all__ = ["later", "read_approval"]
+__all__ = ["Approval", "later", "read_approval"]
 
 _CHANGEABLE = frozenset({"tool_input", "args"})
+
+
+class Approval(Record):
+    """An answer with more than yes or no: who gave it, and for how long it holds. An approver may return one."""
+
+    approved: bool
+    reason: str = ""
+    by: By = "person"
+    person: str = ""
+    """Who answered; and in ``question`` the id of a question that waited in the record."""
+    question: str = ""
+    remembered: str = ""
+    """``session`` if the answer holds for later calls that the same rule or hook asks about."""
 
 
 def later(question: Question) -> Any:
@@ -28,6 +43,12 @@ def read_approval(said: object) -> PermissionAnswer:
         return PermissionAnswer()
     if said is False:
         return PermissionAnswer("the person said no")
+    if isinstance(said, Approval):
+        refused = "" if said.approved else clean(said.reason) or "the person said no"
+        return PermissionAnswer(
+            refused, final=said.by == "person", by=said.by, person=said.person, question=said.question,
+            remembered=said.remembered,
+        )  # fmt: skip
     if not isinstance(said, Reply) or said.decision not in ("allow", "deny"):
         return PermissionAnswer(
             f"the answer to the question is neither yes nor no: {clean(repr(said))[:200]}", final=False, by="nobody"

@@ -114,8 +114,11 @@ class SyncBackend:
 
     @staticmethod
     async def call(function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function; raise AsyncFunction if it returns an awaitable."""
+        """Call a function; raise AsyncFunction if it returns an awaitable, unless that can wait in a thread too."""
         value = function(*arguments)
+        block = getattr(value, "block", None)
+        if block is not None and inspect.isawaitable(value):
+            return block()
         if inspect.isawaitable(value):
             if inspect.iscoroutine(value):
                 value.close()

@@ -157,7 +157,7 @@ class BegunTool:
         session, asked_at = self._session, time()
         cache = session._permission_cache
         self._verdict = verdict
-        answer = cache.recall(self.id, self.name, self._shown)
+        answer = cache.recall(self.id, self.name, self._shown) or cache.recall_for_session(self._asked_about())
         if answer is None:
             self._hook_set = cache.hook_set
             answer = await self._ask_hooks() or await self._ask_person(asked_at)
@@ -165,6 +165,7 @@ class BegunTool:
                 return
             answer = replace(answer, asked_at=asked_at, answered_at=time())
             cache.remember(self.id, self.name, self._shown, answer, self._hook_set)
+            cache.remember_for_session(self._asked_about(), answer, self._hook_set)
         await self._heed(answer)
 
     async def _ask_hooks(self) -> PermissionAnswer | None:
@@ -207,7 +208,7 @@ class BegunTool:
         # A copy: the approver may change what it shows, and that must not be what runs.
         return Question(
             tool_name=self.name, tool_input=copied(self._shown), reason=self._verdict.reason, tool_use_id=self.id,
-            session_id=session.session_id, agent_id=session.agent_id or "",
+            session_id=session.session_id, agent_id=session.agent_id or "", **self._asked_by(),
         )  # fmt: skip
 
     async def _wait_for(self, question: Question, asked_at: float) -> None:
@@ -217,6 +218,10 @@ class BegunTool:
         self.state, self.reason, self.question = "asked", verdict.reason, question
         self.answer = replace(self._refusal(verdict.reason or _WAITS), question=question)
         self._session._asked.add(self)
+
+    def _asked_about(self) -> tuple[str, ...]:
+        """Return what an answer for the session is about."""
+        return self._session.agent_id, self.name, *self._asked_by().values(), self._verdict.reason
 
     def _asked_by(self) -> dict[str, str]:
         """Return the rule or the hook that asks."""
@@ -229,7 +234,8 @@ class BegunTool:
         named: dict[str, Any] = self._asked_by()
         if answer.by == "hook":
             named |= {"hook": answer.hook, "place": answer.place}
-        named |= {"asked_at": answer.asked_at, "answered_at": answer.answered_at}
+        named |= {"asked_at": answer.asked_at, "answered_at": answer.answered_at, "person": answer.person}
+        named |= {"question": answer.question, "remembered": answer.remembered}
         if answer.refused:
             await self._deny(answer.refused, answer.by, **named)
             return
@@ -287,6 +293,7 @@ class BegunTool:
                 await self.begin()
             else:
                 cache.remember(self.id, self.name, self._shown, read, self._hook_set)
+                cache.remember_for_session(self._asked_about(), read, self._hook_set)
                 verdict = self._judge()  # rules and the mode may have changed
                 await (self._follow(verdict) if verdict.what == "refuse" and not read.refused else self._heed(read))
         except BaseException:

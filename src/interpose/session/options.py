@@ -47,7 +47,7 @@ class SessionOptions(TypedDict, total=False):
     rules: Mapping[str, str] | Rules | ConfiguredRules | None
     """Permission rules such as ``{"Bash(git push *)": "ask"}``; if not given, those that the configuration has now."""
     approver: Approver | None
-    """Answers permission questions; without one, every question is answered with no."""
+    """Answers permission questions; without one, they wait as ``questions:`` says, or are answered with no."""
     show: Callable[[str], object]
     """Shows a text to the person."""
     env_file: str | os.PathLike[str] | None

@@ -18,13 +18,14 @@ from time import time
 from typing import Any
 
 from ..chain import begin, genesis, link, seal_head
-from ..columns import ALTERED, PERMISSION, UNSEALED
+from ..columns import ALTERED, ANSWER, PERMISSION, QUESTION, UNSEALED
 from ..completion import StoreDown
 from ..entries import Entry, encode
 from ..known_stores import note_store
 from ..process_info import WritingProcess
 from . import files
 from .checksum import remove_checksum
+from .question_rows import add_rows, writable
 from .schema import APPLICATION, FORMAT, SCHEMA
 
 __all__ = ["Database", "OutdatedStore", "is_damage"]
@@ -156,6 +157,11 @@ class Database:
 
     def insert(self, base: sqlite3.Connection, process: WritingProcess, entries: Sequence[Entry]) -> None:
         """Add records of a process to the chain, within a transaction."""
+        asked = any(entry.kind in (QUESTION, ANSWER) for entry in entries)
+        if asked:
+            entries = writable(base, entries, self._key, self.store)
+        if not entries:
+            return
         last, digest, sealed = self._head(base)
         if altered := self._altered(base, process, last):
             entries = [Entry(encode({"why": altered}), kind=ALTERED), *entries]
@@ -184,6 +190,8 @@ class Database:
         for table, rows in (("records", records), ("bodies", bodies), ("runs", runs), ("permissions", permissions)):
             for statement, values in _inserts(table, rows):
                 base.execute(statement, values)
+        if asked:
+            add_rows(base, enumerate(entries, last + 1))
         self._set_head(base, process)
 
     def _head(self, base: sqlite3.Connection) -> tuple[int, bytes, bool]:

@@ -11,7 +11,7 @@ from ..completion import StoreDown
 from ..private_files import flocked, open_privately, unusable
 from .schema import APPLICATION
 
-__all__ = ["identity", "is_ours", "locked", "move_aside", "prepare", "salt_of"]
+__all__ = ["Identity", "identity", "is_ours", "locked", "move_aside", "prepare", "salt_of"]
 
 _BESIDE = ("-wal", "-shm")
 _MAGIC = b"SQLite format 3\x00"

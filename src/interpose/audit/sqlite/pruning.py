@@ -69,7 +69,13 @@ def _prune(
         return 0  # a deletion that the anchor does not know would look like a forgery
     count: int = connection.execute("SELECT count(*) FROM records WHERE id <= ?", (last,)).fetchone()[0]
     connection.execute("DELETE FROM runs WHERE hook IN (SELECT id FROM hooks) AND record <= ?", (last,))
-    for table, column in (("permissions", "record"), ("bodies", "record"), ("records", "id"), ("processes", "last")):
+    for table, column in (
+        ("permissions", "record"),
+        ("questions", "record"),
+        ("bodies", "record"),
+        ("records", "id"),
+        ("processes", "last"),
+    ):
         connection.execute(f"DELETE FROM {table} WHERE {column} <= ?", (last,))  # noqa: S608 - our own names
     note = {"records": count, "upto": last, "hash": digest.hex(), "processes": older_processes(connection, last)}
     base.insert(connection, process, [Entry(encode(note), kind=RETENTION)])

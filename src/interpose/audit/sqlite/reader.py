@@ -22,8 +22,12 @@ from ..protocol import (
     StoredFiring,
     StoredPermission,
     StoredSession,
+    StoreReplaced,
     StoreUnreadable,
 )
+from ..questions import StoredQuestion
+from . import files
+from .question_rows import find_questions
 from .schema import APPLICATION, FORMAT, OLDEST_READABLE
 
 __all__ = ["SqliteReader", "open_sqlite"]
@@ -47,6 +51,7 @@ def open_sqlite(path: str | os.PathLike[str]) -> SqliteReader:
     except OSError as error:
         raise NotAStore("there is no audit store", where=place,
                         hint="`audit: {path: …}` in a configuration has one written") from error  # fmt: skip
+    identity = files.identity(place)  # before it is opened: what is opened may be another one, which is noticed then
     # A read-only directory: without a WAL file the store can be read as immutable.
     writable = os.access(os.path.dirname(os.path.abspath(place)), os.W_OK)
     how = "mode=ro" if writable or os.path.exists(f"{place}-wal") else "immutable=1"
@@ -67,16 +72,19 @@ def open_sqlite(path: str | os.PathLike[str]) -> SqliteReader:
         base.close()
         why = "was written by a later version" if version else "is another program's database"
         raise NotAStore(why, where=place)
-    return SqliteReader(place, base, version)
+    return SqliteReader(place, base, version, identity)
 
 
 class SqliteReader:
     """A connection that reads a store. Each call sees what was committed when it began; ``close()`` closes the file."""
 
-    def __init__(self, path: str, base: sqlite3.Connection, format: int) -> None:
+    def __init__(
+        self, path: str, base: sqlite3.Connection, format: int, identity: files.Identity | None = None
+    ) -> None:
         self.path = path
         self.base = base
         self.format = format
+        self._identity = identity
 
     def close(self) -> None:
         """Close the file."""
@@ -187,6 +195,30 @@ class SqliteReader:
             else:
                 time.sleep(_POLL_SECONDS)
 
+    # Questions.
+
+    def questions(
+        self, *, session: str | None = None, answered: bool = False, limit: int = 1000
+    ) -> list[StoredQuestion]:
+        """Return questions, the newest first; without ``answered``, those that have no answer."""
+        if self.format < 2:
+            return []
+        with self._readable():
+            return find_questions(self.base, session=session, answered=answered, limit=limit)
+
+    def question(self, id: str) -> StoredQuestion | None:
+        """Return the question with this id, or None."""
+        if self.format < 2:
+            return None
+        with self._readable():
+            return next(iter(find_questions(self.base, id=id)), None)
+
+    def change(self) -> object:
+        """Return a value that is another one after a process has written to the store; cheap enough to be polled."""
+        if self._identity is None or files.identity(self.path) != self._identity:
+            raise StoreReplaced("the store was removed or replaced", where=self.path)
+        return self._rows("PRAGMA data_version")[0][0]
+
     # Aggregates.
 
     def hook_stats(self, since: float | None = None) -> list[HookStats]:
@@ -202,6 +234,14 @@ class SqliteReader:
 
         with self._readable():
             return permission_counts(self.base, since) if self.format >= 2 else []
+
+    def question_counts(self, since: float | None = None) -> dict[str, int]:
+        """Return how many questions there are, by their state now."""
+        counts: dict[str, int] = {}
+        for one in self.questions(answered=True, limit=-1):
+            if since is None or one.time >= since:
+                counts[one.state] = counts.get(one.state, 0) + 1
+        return counts
 
     def last_fired(self) -> dict[tuple[str, str], float]:
         """Return when each hook last ran, by event and name; fast for a store of any size."""

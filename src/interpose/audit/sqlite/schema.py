@@ -39,6 +39,12 @@ CREATE TABLE runs (
 ) WITHOUT ROWID;
 CREATE TABLE permissions (record INTEGER PRIMARY KEY, call TEXT NOT NULL);  -- the tool_use_id of the call
 CREATE INDEX permissions_of_calls ON permissions (call);
+CREATE TABLE questions (
+    id TEXT PRIMARY KEY, record INTEGER NOT NULL, session TEXT NOT NULL,
+    until INTEGER NOT NULL,  -- the moment at which it expires
+    answer INTEGER  -- the record of its answer
+) WITHOUT ROWID;
+CREATE INDEX open_questions ON questions (record) WHERE answer IS NULL;
 CREATE TABLE hooks (id INTEGER PRIMARY KEY, event TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (event, name));
 CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE TABLE configurations (digest TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;

@@ -25,6 +25,7 @@ from ..protocol import Flaw, NotAStore, StoreUnreadable, Verification
 from . import files
 from .checksum import matches_checksum
 from .pruning import last_deletion, older_processes
+from .question_rows import QuestionCheck
 from .reader import SqliteReader, open_sqlite
 from .schema import FORMAT, SCHEMA
 
@@ -126,6 +127,7 @@ class _Verifier:
         self._gaps: list[dict[str, Any]] = []
         self._anchored = True
         self._configurations: set[str] = set()
+        self._questions = QuestionCheck(key)
 
     def flaw(self, what: str, **where: Any) -> None:
         if len(self._flaws) < MOST_FLAWS:
@@ -146,7 +148,7 @@ class _Verifier:
             if found != "ok":
                 self.flaw(f"the database is damaged: {found}")
         for look in (self._schema, self._beginning, self._processes, self._walk, self._head, self._ends,
-                     self._described, self._find_gaps):  # fmt: skip
+                     self._described, self._asked, self._find_gaps):  # fmt: skip
             try:
                 look()
             except _UNREADABLE as error:
@@ -243,6 +245,10 @@ class _Verifier:
             for (number,) in self._base.execute(query):
                 self.flaw(f"there is {what} without its record", id=number)
 
+    def _asked(self) -> None:
+        for what, number in self._questions.flaws(self._base, self._store, self._deleted):
+            self.flaw(what, id=number)
+
     def _find_gaps(self) -> None:
         self._gaps = self._reader.gaps()
 
@@ -297,6 +303,8 @@ class _Verifier:
         elif kind == ALTERED:
             self.flaw(f"the store was altered before it was written: {_why(body)}", **where)
         writer.last, writer.time, writer.ended = number, time / 1e9, kind == END
+        if body is not None:
+            self._questions.see(kind, number, body)
 
     # The anchor.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 from ...dialects import NAMES as DIALECTS
@@ -37,6 +38,7 @@ OPTIONS = {
     "--dialect": "dialect",
     "--cwd": "cwd",
     "--reply": "reply",
+    "--deadline": "deadline",
 }
 """Options that have a value, and the attribute that holds it; ``app.fire_help`` declares the same options."""
 
@@ -44,6 +46,7 @@ OPTIONS = {
 def run(arguments: Sequence[str]) -> int:
     """Fire one event and return the exit status; print errors in use and configuration."""
     try:
+        began = monotonic()
         options, as_json, reply = _parse(arguments)
         if reply is not None:
             register_callers()  # what the agent starts is known from now on not to be a person's
@@ -59,6 +62,10 @@ def run(arguments: Sequence[str]) -> int:
         end_tracing = trace_from_environment(hooks, closing=0.5)
         with stdout_to_stderr():  # output of a hook would spoil the reply, and a spoilt reply decides nothing
             outcome = hooks.fire_sync(row.name, **fields)
+            if reply is not None and outcome.decision == "ask" and hooks.questions is not None:
+                from .question import answered
+
+                outcome = answered(hooks.questions, outcome, reply, began, options.deadline)
         end_tracing()
     except InterposeError as error:
         print_error(error, "fire")

@@ -36,6 +36,7 @@ class EventOptions:
         dialect: str | None = None,
         cwd: str | None = None,
         require: bool = False,
+        deadline: str | None = None,
     ) -> None:
         self.event = event
         self.input = input
@@ -47,6 +48,7 @@ class EventOptions:
         self.dialect = dialect
         self.cwd = cwd
         self.require = require
+        self.deadline = deadline
 
 
 def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, dict[str, Any]]:

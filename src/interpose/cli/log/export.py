@@ -19,7 +19,8 @@ from ...replies import clean
 __all__ = ["FORMATS", "export", "open_output"]
 
 _COLUMNS = ("id", "time", "session", "agent", "event", "subject", "decision", "reason", "hooks", "duration_ms", "input")
-_OF_PERMISSIONS = ("call", "verdict", "by", "rule", "place", "mode", "asked_at", "answered_at", "remembered")
+_OF_PERMISSIONS = ("call", "verdict", "by", "person", "question", "rule", "place", "mode", "asked_at", "answered_at",
+                   "remembered")  # fmt: skip
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """The characters with which a formula begins in a spreadsheet."""
 

@@ -91,9 +91,9 @@ def _moments(permission: StoredPermission) -> tuple[float | None, float | None]:
 
 
 def _decider(permission: StoredPermission) -> str:
-    """Return who or what decided: the kind, and the name of a hook or a mode."""
+    """Return who or what decided: the kind, and the name of a hook, a mode or a person."""
     by = permission.text("by")
-    name = permission.text(by) if by in ("hook", "mode") else ""
+    name = permission.text(by) if by in ("hook", "mode", "person") else ""
     return flat(f"{by} {name}" if name else by)
 
 
@@ -135,7 +135,7 @@ def permission_lines(permission: StoredPermission) -> Iterator[str]:
     agent = f", agent {permission.text('agent_id')}" if permission.text("agent_id") else ""
     yield from labelled_lines("session: ", f"{permission.session or 'none'}{agent}")
     yield from labelled_lines("call: ", permission.call)
-    for name in ("by", "rule", "place", "hook", "mode", "reason"):
+    for name in ("by", "person", "question", "rule", "place", "hook", "mode", "reason"):
         if permission.text(name):
             yield from labelled_lines(f"{name}: ", permission.text(name))
     for label, at in zip(("asked: ", "answered: "), _moments(permission), strict=True):

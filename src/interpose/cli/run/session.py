@@ -103,7 +103,8 @@ class TerminalSession:
         options = {**self._options}
         if sys.stdin.isatty():
             if doubt := why_no_person(typing_at=sys.stdin.fileno()):
-                text = f"calls that need a yes are denied, since a yes takes a person: {doubt}"
+                fate = "wait for `interpose approve`" if self._hooks.questions is not None else "are denied"
+                text = f"calls that need a yes {fate}, since a yes takes a person: {doubt}"
                 self._view.draw("notice", {"text": text})
             else:
                 options.setdefault("approver", person.may)

@@ -1,0 +1,67 @@
+"""An ask of ``interpose fire --reply`` that waits in the record for a person's answer, within the hook's own deadline.
+
+Hosts such as Claude Code go on without a hook that runs past its deadline. So the question ends before that.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic, time
+
+from ...errors import UsageError
+from ...model import Outcome, row_of, with_decision
+from ...model import Permission
+from ...questions import Questions
+from ...routes import DEFAULT_TIMEOUT
+from ...session.answers import Question
+from ...session.calls import hook_that_decided
+from ..render import flat
+
+__all__ = ["answered"]
+
+_MARGIN = (0.05, 1.0)
+"""What is left of the deadline for the reply: a part of it, and at least some seconds."""
+
+
+def answered(questions: Questions, outcome: Outcome, dialect: str, began: float, deadline: str | None) -> Outcome:
+    """Return the outcome with the answer of a person in the place of the ask; without an answer it denies."""
+    given = outcome.input
+    question = Question(
+        tool_name=str(given.get("tool_name") or outcome.event), tool_input=given.get("tool_input", given),
+        reason=outcome.reason, tool_use_id=str(given.get("tool_use_id") or ""),
+        session_id=str(given.get("session_id") or ""), agent_id=str(given.get("agent_id") or ""),
+        **hook_that_decided(outcome),
+    )  # fmt: skip
+    asked_at = time()
+    approval = questions.remembered(question)
+    if approval is None:
+        left = _seconds(outcome, dialect, deadline) - (monotonic() - began)
+        wait = min(questions.wait, left)
+        if wait <= 0:
+            raise UsageError("the deadline of this hook leaves no time for a question", hint="--deadline, or a timeout")
+        approval = questions.ask(question, wait=wait, event=outcome.event).block()
+    questions.store.record_permission(Permission(
+        verdict="allowed" if approval.approved else "denied", by=approval.by, hook=question.hook, place=question.place,
+        reason=outcome.reason if approval.approved else approval.reason, asked_at=asked_at, answered_at=time(),
+        remembered=approval.remembered, person=approval.person, question=approval.question,
+        tool_name=question.tool_name, tool_use_id=question.tool_use_id, session_id=question.session_id,
+        agent_id=question.agent_id,
+    ))  # fmt: skip
+    reason = "; ".join(part for part in (outcome.reason, approval.reason) if part)
+    if approval.approved:
+        print(f"interpose fire: {flat(approval.reason)}", file=sys.stderr)
+    return with_decision(outcome, "allow" if approval.approved else "deny", reason)
+
+
+def _seconds(outcome: Outcome, dialect: str, deadline: str | None) -> float:
+    """Return the time of this hook, without what is left for the reply."""
+    if deadline is not None:
+        try:
+            whole = float(deadline)
+        except ValueError:
+            raise UsageError(f"--deadline: {deadline} is not a number of seconds", hint="such as 60") from None
+        if not 0 < whole < float("inf"):
+            raise UsageError(f"--deadline: {deadline} is not a number of seconds", hint="such as 60")
+    else:
+        whole = row_of(outcome).claude.timeout if dialect == "claude" else DEFAULT_TIMEOUT
+    return whole - max(_MARGIN[0] * whole, _MARGIN[1])
