@@ -48,7 +48,7 @@ class Hooks:
         self.engine = Engine(settings_from(**settings), events, session_id)  # its registry has the hooks
         self.show: Callable[[str], None] = _show  # shows a text to the person: what ``/notify`` in a script says
         self._show_later = lambda text: self.show(text)  # noqa: PLW0108 - a host may set it later
-        self._armed = Armed(self.engine, self._show_later)
+        self._armed = Armed(self.engine, self._show_later, self)
         self._observers: Observers | None = None
         if self.settings.redirect_output:
             from .telemetry.prints import redirect_prints
@@ -183,7 +183,7 @@ class Hooks:
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
         warn_of_doubt(hook)
-        return self.engine.registry.add([hook])[0]
+        return self.engine.registry.add(self._armed.with_models([hook]))[0]
 
     def on(self, event: str, **options: Unpack[HookOptions]) -> Callable[[_F], _F]:
         """Register the decorated function; takes what ``register`` takes."""
@@ -237,7 +237,7 @@ class Hooks:
         if not isinstance(scope, str) or not scope:
             raise BadHook("a scope is named by text", hint="usually the agent's id")
         found = read_scope(self.engine.table, scope, hooks, parent, like)
-        return self.engine.registry.add(found.hooks, found.scopes)
+        return self.engine.registry.add(self._armed.with_models(found.hooks), found.scopes)
 
     def unregister_scoped(self, scope: str) -> None:
         """Remove a scope with its hooks; a scope that is not there is no error."""
