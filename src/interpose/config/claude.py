@@ -290,6 +290,7 @@ class _SettingsReader:
             "prompt": _text(given, "prompt"),
             "model": given.get("model"),
             "continue_on_block": continues,
+            "on_failure_blocks": False,
             "timeout": given.get("timeout") or min(TIMEOUTS[kind], row.claude.timeout),
         }
 

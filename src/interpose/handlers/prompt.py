@@ -27,7 +27,7 @@ from ..models.configured import ConfiguredModel
 from ..models.judging import SYSTEM, Occasion, Ruling, ask_once, filled
 from ..records import Record
 from ..redaction import Redactor
-from ..replies import Ended, Failure, HookFailed, Verdict
+from ..replies import Ended, Failure, HookFailed, Reply, Verdict
 from ..strict_json import Unencodable, encode
 from . import hold_to_trust
 from ._metered_model import MeteredModel
@@ -95,11 +95,14 @@ class JudgeHandler:
         self._verdicts: OrderedDict[bytes, Ruling] = OrderedDict()
         self._lock = Lock()
 
-    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Verdict | Ended:
+    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Verdict | Ended | Reply:
         """Ask, and return the verdict, or why there is none."""
         judge = judge_of(hook)
         if judge is None:
             raise TypeError(f"{hook.label} asks no model")
+        if hook.type == "agent" and _inside.get():
+            # It would have to be asked about that one's calls too, and so on.
+            return Reply(evidence={"skipped": "the event is a call of the agent of such a hook"})
         evidence: dict[str, Any] = {"model": judge.configured.spec or "default"}
         try:
             async with asyncio.timeout(max(0.0, deadline - monotonic())):
@@ -122,8 +125,6 @@ class JudgeHandler:
         )
 
     async def _rule(self, hook: Hook, judge: Judge, event: Event, evidence: dict[str, Any]) -> Ruling:
-        if hook.type == "agent" and _inside.get():
-            raise HookFailed("too_deep", "it is not asked about what the agent of such a hook does")
         hold_to_trust(hook.binding.seal)
         said = _written(judge, event)
         redact = self._redact() if judge.configured.redact else None
@@ -148,6 +149,7 @@ class JudgeHandler:
         finally:
             evidence.update(model=model.name, calls=model.calls, tokens=model.tokens)
             await model.close()
+            await asyncio.sleep(0)  # a generator of the client's stream is closed by a task of its own
         if key is not None and ruling.ok is not None and not ruling.flaw:
             self._remember(key, ruling)
         return ruling

@@ -93,6 +93,8 @@ def read_ruling(turn: Turn) -> Ruling:
     """Read the verdict in an answer: one call of the tool, or a text that is the same as JSON and nothing else."""
     if turn.stop_reason == "refusal":
         return Ruling(None, flaw=f"the model refused to answer: {_short(turn.text)}")
+    if turn.stop_reason == "max_tokens":
+        return Ruling(None, flaw="the answer was cut off at its limit")
     calls = [call for call in turn.calls if call.name == VERDICT.name]
     if len(calls) > 1:
         refusing = any(call.input.get("ok") is False for call in calls)
