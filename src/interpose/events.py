@@ -16,7 +16,7 @@ from typing import Any, Literal
 from .errors import BadEvent, UnknownEvent, nearest
 from .records import Record
 
-__all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "EventSpec", "Field", "Table"]
+__all__ = ["BASE_FIELDS", "TABLE", "ClaudeFacts", "EventSpec", "Field", "NotOk", "Table"]
 
 Exit2 = Literal["deny", "keep going", "context", "user", "ignored"]
 
@@ -50,6 +50,17 @@ class Field(Record, kw_only=False):
         return kinds is None or isinstance(value, kinds)
 
 
+class NotOk(Record, kw_only=False):
+    """What ``ok: false`` does in Claude Code at an event, if a hook of type ``prompt`` or ``agent`` answers it.
+
+    Effects are ``deny``, ``end turn``, ``keep going``, ``context`` and ``nothing``, separated by commas.
+    """
+
+    effects: str
+    continued: str = ""  # with ``continueOnBlock``, and for hooks of type ``agent``; the same if nothing is said
+    agents: bool = True  # whether hooks of type ``agent`` run there too
+
+
 class ClaudeFacts(Record, kw_only=False):
     """What Claude Code does with a hook's answer at this event."""
 
@@ -62,6 +73,7 @@ class ClaudeFacts(Record, kw_only=False):
     tool_event: bool = False
     timeout_denies: bool = False
     any_failure_denies: bool = False
+    not_ok: NotOk | None = None  # None: no model is asked there
 
 
 _PLAIN_FACTS = ClaudeFacts()
@@ -204,26 +216,28 @@ TABLE = Table([
     # The events that Goat and MassGen took from Claude Code.
     EventSpec("PreToolUse", "before a tool runs", alias="pre:tool", subject="tool_name",
         can="deny, ask, allow, context", modifies="tool_input",
-        fields="tool_name tool_input:any tool_use_id mcp_server?:object", claude=ClaudeFacts("deny", tool_event=True)),
+        fields="tool_name tool_input:any tool_use_id mcp_server?:object",
+        claude=ClaudeFacts("deny", tool_event=True, not_ok=NotOk("deny, end turn", "deny"))),
     EventSpec("PostToolUse", "after a tool succeeded", alias="post:tool", subject="tool_name",
         can="inject, suppress, context", modifies="tool_response",
         fields="tool_name tool_input:any tool_response:any tool_use_id duration_ms?:number mcp_server?:object",
-        claude=ClaudeFacts("context", tool_event=True)),
+        claude=ClaudeFacts("context", tool_event=True, not_ok=NotOk("end turn", "context"))),
     EventSpec("PostToolUseFailure", "after a tool failed", subject="tool_name", can="context", modifies="error",
         fields="tool_name tool_input:any tool_use_id error is_interrupt?:flag duration_ms?:number mcp_server?:object",
-        claude=ClaudeFacts("context", tool_event=True)),
+        claude=ClaudeFacts("context", tool_event=True, not_ok=NotOk("context"))),
     EventSpec("PermissionRequest", "when a tool call needs a yes", subject="tool_name", can="deny, allow, interrupt",
         modifies="tool_input", changes_need_allow=True, fields="tool_name tool_input:any permission_suggestions?:list "
-        "mcp_server?:object", claude=ClaudeFacts("ignored", tool_event=True)),
+        "mcp_server?:object", claude=ClaudeFacts("ignored", tool_event=True, not_ok=NotOk("nothing", agents=False))),
     EventSpec("UserPromptSubmit", "when a person sends a prompt", can="deny, context",
-        fields="prompt source? session_title?", claude=ClaudeFacts("deny", timeout=30, stdout_is_context=True)),
+        fields="prompt source? session_title?",
+        claude=ClaudeFacts("deny", timeout=30, stdout_is_context=True, not_ok=NotOk("deny, end turn"))),
     EventSpec("Stop", "when the agent wants to stop", can="keep going, context", continue_keeps_going=True,
         fields="stop_hook_active:flag last_assistant_message? background_tasks?:list session_crons?:list",
-        claude=ClaudeFacts("keep going", failure_blocks=False)),
+        claude=ClaudeFacts("keep going", failure_blocks=False, not_ok=NotOk("keep going"))),
     EventSpec("SubagentStop", "when a subagent wants to stop", subject="agent_type", can="keep going, context",
         continue_keeps_going=True, fields="stop_hook_active:flag agent_id agent_transcript_path agent_type "
         "last_assistant_message? background_tasks?:list session_crons?:list",
-        claude=ClaudeFacts("keep going", failure_blocks=False)),
+        claude=ClaudeFacts("keep going", failure_blocks=False, not_ok=NotOk("keep going"))),
     EventSpec("SubagentStart", "when a subagent is spawned", subject="agent_type", can="context",
         fields="agent_id agent_type", claude=ClaudeFacts("user")),
     EventSpec("SessionStart", "when a session begins, resumes or was compacted", subject="source", can="context",
@@ -240,9 +254,10 @@ TABLE = Table([
     EventSpec("Notification", "when the person is notified", subject="notification_type", can="context",
         fields="message title? notification_type", claude=ClaudeFacts("ignored", discards=_SILENT)),
     EventSpec("TeammateIdle", "when a teammate has no task left", can="keep going, context", continue_keeps_going=False,
-        fields="teammate_name team_name", claude=ClaudeFacts("keep going", failure_blocks=False)),
+        fields="teammate_name team_name",
+        claude=ClaudeFacts("keep going", failure_blocks=False, not_ok=NotOk("end turn", "keep going"))),
     EventSpec("TaskCompleted", "when a task is about to count as done", can="deny, context", fields=_TASK,
-        claude=ClaudeFacts("deny", failure_blocks=False)),
+        claude=ClaudeFacts("deny", failure_blocks=False, not_ok=NotOk("deny"))),
     # Armament's points; pre:tool and post:tool are the first two rows.
     EventSpec("pre:message", "before a prompt goes to the model", can="deny", modifies="prompt tools",
         fields="prompt model? messages?:list tools?:list"),
@@ -263,10 +278,10 @@ TABLE = Table([
     EventSpec("pre:view:render", "before a frame is rendered", subject="view", modifies="data", fields="view data:any"),
     # What Claude Code has added since. Their special outputs pass through ``outcome.extra``.
     EventSpec("PostToolBatch", "after every call of a parallel batch", can="deny, context", claude_only=True,
-        fields="tool_calls:list", claude=ClaudeFacts("deny")),
+        fields="tool_calls:list", claude=ClaudeFacts("deny", not_ok=NotOk("deny, end turn"))),
     EventSpec("UserPromptExpansion", "when a typed command expands into a prompt", subject="command_name",
         can="deny, context", claude_only=True, fields="expansion_type command_name command_args command_source? prompt",
-        claude=ClaudeFacts("deny", stdout_is_context=True)),
+        claude=ClaudeFacts("deny", stdout_is_context=True, not_ok=NotOk("deny, end turn"))),
     EventSpec("StopFailure", "when an API error ended the turn", subject="error", claude_only=True,
         fields="error error_details? last_assistant_message?", claude=ClaudeFacts("ignored", discards="all")),
     EventSpec("PostCompact", "after the conversation was compacted", subject="trigger", claude_only=True,
@@ -276,9 +291,10 @@ TABLE = Table([
     EventSpec("PostModelSwitch", "after the model was switched", subject="to_model", can="context", claude_only=True,
         fields=_MODEL_SWITCH, claude=ClaudeFacts("user", timeout=30, stdout_is_context=True)),
     EventSpec("PermissionDenied", "after automatic mode refused a call", subject="tool_name", claude_only=True,
-        fields="tool_name tool_input:any tool_use_id reason mcp_server?:object", claude=ClaudeFacts(tool_event=True)),
+        fields="tool_name tool_input:any tool_use_id reason mcp_server?:object",
+        claude=ClaudeFacts(tool_event=True, not_ok=NotOk("nothing"))),
     EventSpec("TaskCreated", "when a task is being created", can="deny", claude_only=True, fields=_TASK,
-        claude=ClaudeFacts("deny", discards="continue")),
+        claude=ClaudeFacts("deny", discards="continue", not_ok=NotOk("deny"))),
     EventSpec("Elicitation", "when an MCP server asks the person something", subject="mcp_server_name", can="deny",
         claude_only=True, fields="mcp_server_name message mode? url? elicitation_id? requested_schema?:object",
         claude=ClaudeFacts("deny", discards="reason systemMessage continue")),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .audit.store import AuditStore
     from .config.load import Origin
     from .config.reload import ConfigFiles
+    from .models.configured import ConfiguredModel
     from .questions import Questions
     from .session import Session, SessionOptions, SyncSession
     from .session.configured_rules import ConfiguredRules
@@ -49,7 +50,7 @@ class Hooks:
         self.engine = Engine(settings_from(**settings), events, session_id)  # its registry has the hooks
         self.show: Callable[[str], None] = _show  # shows a text to the person: what ``/notify`` in a script says
         self._show_later = lambda text: self.show(text)  # noqa: PLW0108 - a host may set it later
-        self._armed = Armed(self.engine, self._show_later)
+        self._armed = Armed(self.engine, self._show_later, self)
         self._observers: Observers | None = None
         if self.settings.redirect_output:
             from .telemetry.prints import redirect_prints
@@ -91,6 +92,11 @@ class Hooks:
         from .questions import Questions
 
         return Questions(armed.store, wait=armed.wait, show=self._show_later)
+
+    @property
+    def models(self) -> tuple[ConfiguredModel, ...]:
+        """The models of configurations, which hooks may ask."""
+        return tuple(self._armed.models)
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -193,7 +199,7 @@ class Hooks:
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
         warn_of_doubt(hook)
-        return self.engine.registry.add([hook])[0]
+        return self.engine.registry.add(self._armed.with_models([hook]))[0]
 
     def on(self, event: str, **options: Unpack[HookOptions]) -> Callable[[_F], _F]:
         """Register the decorated function; takes what ``register`` takes."""
@@ -245,7 +251,7 @@ class Hooks:
         a configuration names it: all hooks of that one hold too.
         """
         found = read_scope(self.engine.table, scope, hooks, parent, like)
-        return self.engine.registry.add(found.hooks, found.scopes)
+        return self.engine.registry.add(self._armed.with_models(found.hooks), found.scopes)
 
     def unregister_scoped(self, scope: str) -> None:
         """Remove a scope with its hooks; a scope that is not there is no error."""

@@ -17,6 +17,7 @@ from interpose.executors.base import kept
 LONGEST_TEST = 10.0
 MOST_IDLE_THREADS = 8
 OUR_THREADS = ("interpose-hook", "interpose-loop")
+OF_LOOPS = "asyncio_"  # a few threads that a loop keeps to read files and look up names; asyncio.run() ends its own
 DESCRIPTORS = next((path for path in (Path("/proc/self/fd"), Path("/dev/fd")) if path.is_dir()), None)
 
 
@@ -42,7 +43,11 @@ def hook_threads() -> int:
 
 def other_threads() -> set[threading.Thread]:
     """The threads that are not there for hooks."""
-    return {thread for thread in threading.enumerate() if thread.name not in OUR_THREADS}
+    return {
+        thread
+        for thread in threading.enumerate()
+        if thread.name not in OUR_THREADS and not thread.name.startswith(OF_LOOPS)
+    }
 
 
 @pytest.fixture(scope="session")

@@ -192,8 +192,6 @@ def test_a_plugins_directory_outside_of_a_plugin_is_reported():
     ("handler", "kind", "label"),
     [
         ({"type": "http", "url": "http://localhost/x"}, "http", "http://localhost/x"),
-        ({"type": "prompt", "prompt": "Is it safe?"}, "prompt", "Is it safe?"),
-        ({"type": "agent", "prompt": "Look."}, "agent", "Look."),
         ({"type": "mcp_tool", "server": "s", "tool": "t"}, "mcp_tool", "s t"),
         (command("Get-Item x", shell="powershell"), "powershell", "Get-Item x"),
     ],
@@ -203,6 +201,15 @@ def test_a_handler_that_cannot_be_run_loads_with_a_warning(handler, kind, label)
 
     assert (hook.type, hook.label, hook.dialect) == (kind, label, "claude")
     assert len(warnings({"PreToolUse": [{"hooks": [handler]}]})) == 1
+
+
+@pytest.mark.parametrize("kind", ["prompt", "agent"])
+def test_a_handler_that_asks_a_model_loads(kind):
+    handler = {"type": kind, "prompt": "Is it safe?"}
+    hook = one(handler)
+
+    assert (hook.type, hook.label, hook.dialect) == (kind, "Is it safe?", "claude")
+    assert warnings({"PreToolUse": [{"hooks": [handler]}]}) == []
 
 
 def test_the_shell_does_not_matter_where_there_are_arguments():

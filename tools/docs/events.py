@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interpose.cli.events import BASE_NAMES, KINDS, groups, rights_of
-from interpose.events import BASE_FIELDS, EventSpec, Field
+from interpose.events import BASE_FIELDS, EventSpec, Field, NotOk
 
 from .markdown import code, table
 
@@ -106,6 +106,16 @@ def _claude(row: EventSpec) -> str:
         said.append("what a hook answers is discarded")
     elif names:
         said.append(f"{' and '.join(map(code, names))} {'are' if len(names) > 1 else 'is'} discarded")
+    if facts.not_ok is not None:
+        said.append(_not_ok(facts.not_ok))
     if facts.env_file:
         said.append("`CLAUDE_ENV_FILE` names a file for variables")
     return "; ".join(said)
+
+
+def _not_ok(facts: NotOk) -> str:
+    """Say what the verdict of a model does."""
+    said = f"`ok: false` of a hook that asks a model: {facts.effects}"
+    if facts.continued:
+        said += f"; {facts.continued} with `continueOnBlock` and for `agent`"
+    return said if facts.agents else f"{said}; `agent` does not run"

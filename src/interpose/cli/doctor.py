@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
+from ..config.declare import JUDGES
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..lint.declared_tools import describe_tool, tool_as_json
 from ..lint.diagnosis import HookReport, add_probe, inspect_hooks
-from ..lint.machine import MachineCheck, check_machine
+from ..lint.machine import MachineCheck, check_machine, check_models
 from ..lint.probe import MARK, SLOW, TIMEOUT, Probe, probe_fields, suspicious_fields
 from ..matching.declared_tools import DeclaredTool
 from ..model import Hook, Result
@@ -47,21 +48,23 @@ def run(
     known, are slow (over 100 ms) or fail open; shows the isolation that each hook really has, and what this machine
     supports. Hooks run with `INTERPOSE_DOCTOR=1`, on a harmless event and on one that looks dangerous, for 5 s at most.
     Neither stands for anything real. Hooks may still have side effects, so you are asked first; without a terminal they
-    run only with --yes.
+    run only with --yes. Hooks that ask a model are not run: their package and their key are looked for.
 
     Exit status: 1 if something is wrong.
     """
     silence_log()
     hooks, error = _load(config or [], dialect, cwd)
     checks = check_machine(run_isolated, hooks.origins if hooks else (), hooks.audit if hooks else None)
+    checks += check_models(hooks.models) if hooks is not None else []
     reports = inspect_hooks(hooks, hooks.settings) if hooks is not None else []
     armed = [report for report in reports if report.hook.enabled]
+    probed = [report for report in armed if report.hook.type not in JUDGES]  # a model would have to be paid
     tools = list(hooks.engine.tools or ()) if hooks is not None else []
     if not as_json:
         _print_machine(checks, tools)
-    ran = bool(armed) and not no_run and (yes or (not as_json and _agreed(len(armed))))
+    ran = bool(probed) and not no_run and (yes or (not as_json and _agreed(len(probed))))
     if hooks is not None and ran:
-        for report in armed:
+        for report in probed:
             add_probe(report, run_probe(hooks, report.hook), hooks.settings)
     states = [check.state for check in checks] + [report.state for report in armed]
     wrong = error is not None or "wrong" in states
@@ -164,5 +167,5 @@ def _print_summary(reports: list[HookReport], ran: bool) -> None:
     counts = [f"{wrong} wrong"] * bool(wrong) + [f"{warnings} with warnings"] * bool(warnings)
     text = f"{_hooks(len(reports))}: {', '.join(counts) or 'all are fine'}"
     print(f"\n{paint(text, 'red' if wrong else 'yellow' if warnings else 'green', 'bold')}")
-    if not ran:
+    if not ran and any(report.hook.type not in JUDGES for report in reports):
         print("no hook was run: --yes runs each with events that stand for nothing real")

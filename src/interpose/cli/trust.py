@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..config.declare import JUDGES
 from ..config.load import Source, find_sources
 from ..config.review import Review, review
 from ..config.snapshots import Snapshot
@@ -22,6 +23,7 @@ from ..handlers.command import command_of
 from ..lint.declared_tools import describe_tool, tool_as_json
 from ..matching.declared_tools import DeclaredTool
 from ..model import Hook
+from ..models.configured import ConfiguredModel
 from ..person import require_person
 from ..policies import PolicyHook
 from ..replies import clean
@@ -109,6 +111,11 @@ class _Reviewed:
     def tools(self) -> list[DeclaredTool]:
         """The tools that it declares."""
         return self.review.found.tools
+
+    @property
+    def models(self) -> list[ConfiguredModel]:
+        """The models that its hooks may ask."""
+        return self.review.found.models
 
     @property
     def permissions(self) -> dict[str, str]:
@@ -271,6 +278,10 @@ def _print_review(one: _Reviewed) -> None:
         print("  the tools that it declares:")
     for tool in one.tools:
         print(f"    {_one_line(tool.pattern)}: {_one_line(describe_tool(tool))}")
+    if one.models:
+        print("  the models that its hooks ask, which are sent events:")
+    for model in one.models:
+        print(f"    {_one_line(model.name)}: {_one_line(model.describe())}")
     if one.audit:
         print(f"  it records firings in {_one_line(one.audit)}")
 
@@ -335,7 +346,7 @@ def _event(hook: Hook) -> str:
 
 
 def _runs(hook: Hook) -> str:
-    what = _one_line(str(hook.handler))
+    what = _one_line(f"{hook.type}: {hook.handler}" if hook.type in JUDGES else str(hook.handler))
     return f"{_one_line(hook.name)}: {what}" if hook.name and hook.name != what else what
 
 
@@ -473,6 +484,7 @@ def _print_json(reviews: list[_Reviewed], errors: list[InterposeError]) -> None:
             "permissions": one.permissions,
             "audit": one.audit,
             "tools": [tool_as_json(tool) for tool in one.tools],
+            "models": {model.name: model.describe() for model in one.models},
             "changes": [{"path": path, "change": change} for path, change in one.changes()],
             "hooks": [
                 {"hook": hook.label, "event": hook.event, "matcher": hook.matcher, "if": hook.condition or "",

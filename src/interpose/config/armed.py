@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine import Engine, Recorder
 from ..errors import ConfigError, InterposeError, Problem
 from ..model import Hook
+from .declare import JUDGES
 from .mapping import Configuration, SettingOptions, settings_from
 from .questions import needs_audit
 from .switches import switched
@@ -19,6 +20,7 @@ from .switches import switched
 if TYPE_CHECKING:
     from ..audit.store import AuditStore
     from ..matching.declared_tools import DeclaredTool
+    from ..models.configured import ConfiguredModel
     from ..scripts import Commands
     from .load import Loaded, Origin
     from .reload import ConfigFiles
@@ -29,8 +31,10 @@ __all__ = ["Armed"]
 class Armed:
     """The configurations of one engine."""
 
-    def __init__(self, engine: Engine, show: Callable[[str], None]) -> None:
+    def __init__(self, engine: Engine, show: Callable[[str], None], hooks: Any = None) -> None:
+        """``hooks`` is the host's ``Hooks``, which hold for what the agent of a hook does."""
         self.engine = engine
+        self._host = hooks
         self.permissions: dict[str, str] = {}
         self.harmless: tuple[str, ...] = ()
         self.places: dict[str, str] = {}
@@ -49,13 +53,16 @@ class Armed:
         self._hooks: list[Hook] = []
         self._tools: list[Sequence[DeclaredTool]] = []  # of configurations
         self._default_tools: list[DeclaredTool] = []
+        self.models: list[ConfiguredModel] = []
+        """The models that hooks may ask."""
 
     def take_mapping(self, found: Configuration) -> None:
         """Arm a configuration that was given as a mapping."""
         self.permissions, self.places = dict(found.permissions), dict(found.places)
         if any(hook.type == "script" for hook in found.hooks):
             self._add_scripts(found.permissions)
-        self.engine.registry.add(found.hooks, found.scopes)
+        self.models = found.models
+        self.engine.registry.add(self.with_models(found.hooks), found.scopes)
         self._declare([found.tools])
         if found.questions is not None and found.audit is None:
             raise ConfigError([needs_audit(found.questions)])
@@ -81,6 +88,7 @@ class Armed:
         before, scopes_before = engine.handlers, files.loaded.scopes if files is not None else {}
         if any(hook.type == "script" for hook in hooks):
             self._add_scripts(loaded.permissions)
+        self._add_judges(hooks)
         try:
             self._hooks = engine.registry.exchange(
                 gone, hooks, scopes_before, loaded.scopes, settings.max_hooks_per_point
@@ -88,7 +96,7 @@ class Armed:
         except InterposeError:
             engine.handlers = before
             raise
-        engine.settings = settings
+        engine.settings, self.models = settings, loaded.models
         self.permissions, self.harmless = dict(loaded.permissions), tuple(loaded.harmless)
         self.places = dict(loaded.places)
         self._declare(loaded.tools)
@@ -101,6 +109,28 @@ class Armed:
 
     def _let_wait(self, questions: Mapping[str, Any] | None) -> None:
         self.wait = None if questions is None or self.store is None else questions["wait"]
+
+    def with_models(self, hooks: list[Hook]) -> list[Hook]:
+        """Return hooks with the models that they ask; raise ConfigError if there is no such model."""
+        if not any(hook.type in JUDGES for hook in hooks):
+            return hooks
+        from .models import find_models
+
+        problems: list[Problem] = []
+        found = find_models(hooks, self.models, problems.append, lambda problem: None)
+        if problems:
+            raise ConfigError(problems)
+        self._add_judges(found)
+        return found
+
+    def _add_judges(self, hooks: list[Hook]) -> None:
+        """Add the handlers of hooks that ask a model; what a host has added for them stays."""
+        for kind in {hook.type for hook in hooks}.intersection(JUDGES).difference(self.engine.handlers):
+            from ..handlers.prompt import JudgeHandler, ask_once, lazy_agent
+
+            ask = ask_once if kind == JUDGES[0] else lazy_agent()
+            handler = JudgeHandler(ask, self._host, lambda: (self._audit or {}).get("redact", {}))
+            self.engine.handlers = {**self.engine.handlers, kind: handler}
 
     def declare_tools(self, tools: Sequence[DeclaredTool]) -> None:
         """Add tools that code declares; what is declared again is replaced."""

@@ -18,7 +18,7 @@ from ..model import Hook
 from ..records import replace
 from ..replies import clean
 from .commands import PLACEHOLDER, PLUGIN_VARIABLE, Trusted
-from .declare import declare
+from .declare import JUDGES, declare
 from .mapping import Configuration
 
 __all__ = ["read_settings", "with_unique_names", "without_copies"]
@@ -130,6 +130,8 @@ def _identity(hook: Hook) -> tuple[object, ...] | None:
         return None
     command = command_of(hook)
     run: tuple[object, ...] = (hook.handler,)
+    if hook.type in JUDGES:
+        run = (hook.handler, hook.binding.target.model, hook.binding.target.continues)
     if command is not None:
         run = (command.path, *command.argv, command.cwd, *sorted(command.env.items()))
     # Hooks that differ in on_error or background are not duplicates.
@@ -239,9 +241,11 @@ class _SettingsReader:
         if kind == "command":
             options |= self.command(given, path)
             options["name"] = _name_of(options)
+        elif kind in JUDGES:
+            options |= self.judge(row, kind, given)
         else:
             options["type"] = kind
-        if options["type"] != "command":
+        if options["type"] not in ("command", *JUDGES):
             options["handler"] = shown
             self.warn(path, f"hooks of type {options['type']} cannot be run here; at every firing it fails")
         made = declare(
@@ -271,6 +275,23 @@ class _SettingsReader:
             "async_": any(_flag(given, key) for key in ("async", "asyncRewake")),
             "description": _text(given, "statusMessage") if given.get("statusMessage") is not None else "",
             "on_failure_blocks": on_failure is not None and on_failure != "continue",
+        }
+
+    def judge(self, row: EventSpec, kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Read what a model is asked; the table says at which events the client asks one."""
+        facts = row.claude.not_ok
+        if facts is None or (kind == "agent" and not facts.agents):
+            raise BadHook(f"type: the client runs no hook of type {kind} at {row.name}", hint="use a command")
+        from .judges import TIMEOUTS
+
+        continues = _flag(given, "continueOnBlock") if kind == "prompt" else None
+        return {
+            "type": kind,
+            "prompt": _text(given, "prompt"),
+            "model": given.get("model"),
+            "continue_on_block": continues,
+            "on_failure_blocks": False,
+            "timeout": given.get("timeout") or min(TIMEOUTS[kind], row.claude.timeout),
         }
 
     def command(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:

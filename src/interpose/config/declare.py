@@ -19,20 +19,15 @@ from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
 
-__all__ = [
-    "ERROR_BEHAVIORS",
-    "UNITS",
-    "HookOptions",
-    "declare",
-    "doubt_about",
-    "duration",
-    "seconds",
-    "warn_of_doubt",
-]  # fmt: skip
+__all__ = ["ERROR_BEHAVIORS", "JUDGES", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds", "warn_of_doubt"]
 
+_LONGEST_LABEL = 60
 _LONGEST = 10 * 365 * 24 * 3600.0
 
 ERROR_BEHAVIORS = ("log", "skip", "abort")
+JUDGES = ("prompt", "agent")
+"""The kinds of handlers that ask a model."""
+_JUDGE_OPTIONS = ("prompt", "model", "continue_on_block", "cache")
 
 
 class HookOptions(TypedDict, total=False):
@@ -72,8 +67,16 @@ class HookOptions(TypedDict, total=False):
     source: str
     """Where it was written, as ``file:line``."""
     type: str | None
-    """The kind of handler: ``python``, ``command``, ``script``, or one added with ``add_handler()``."""
+    """The kind of handler: ``python``, ``command``, ``script``, ``prompt``, ``agent``, or one that was added."""
     dialect: str
+    prompt: str | None
+    """What a model is to judge, in the place of a handler; ``$ARGUMENTS`` is the event."""
+    model: str | None
+    """The model that is asked: a name from ``models:``, or ``anthropic:NAME``."""
+    continue_on_block: bool | None
+    """False ends the agent's turn if the model's verdict is not ok."""
+    cache: bool | None
+    """False asks the model again about what it has judged already."""
     command: str | None
     """A line for the shell, in the place of a handler."""
     args: Sequence[str] | None
@@ -152,6 +155,8 @@ def declare(
     condition = compile_condition(if_, family=dialect != "claude")
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
+    judging = {name: command_options.pop(name) for name in _JUDGE_OPTIONS if name in command_options}
+    asks = _asks_model(type, judging)
     if unknown := command_options.keys() - set(COMMAND_OPTIONS):
         raise BadHook(
             f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), HookOptions.__annotations__)
@@ -168,6 +173,12 @@ def declare(
         binding = Binding(target=command)
         shown = command_options.get("command") or handler
         handler = shown if isinstance(shown, str) else " ".join(shown)
+    elif asks:
+        _check_judge(asks, isolate, inline, command_options)
+        from .judges import make_judge
+
+        judge = make_judge(asks, row, handler=handler, dialect=dialect, project_dir=project_dir, **judging)
+        kind, binding, handler, timeout = asks, Binding(target=judge), judge.prompt, timeout or judge.timeout
     else:
         if stray := sorted(option for option, value in command_options.items() if value is not None):
             raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
@@ -182,7 +193,7 @@ def declare(
         handler=handler,
         type=kind,
         name=name or None,
-        label=clean(name or (label_of(handler) if callable(handler) else str(handler))),
+        label=clean(name or (label_of(handler) if callable(handler) else _shown(kind, str(handler)))),
         matcher=matcher or "",
         matches=_matches(dialect, matcher),
         condition=None if condition is None else condition.text,
@@ -223,7 +234,7 @@ def warn_of_doubt(hook: Hook) -> None:
 
 def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None, inline: bool) -> None:
     """Refuse what a hook that runs a command cannot have beside it."""
-    if kind not in (None, "command", "python", *types, *_CANNOT_RUN):
+    if kind not in (None, "command", "python", *JUDGES, *types, *_CANNOT_RUN):
         _unknown_type(str(kind), types)
     if kind not in (None, "command"):
         raise BadHook(f"command: a hook of type {kind} has none", hint="leave out type or command")
@@ -231,6 +242,36 @@ def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None
         raise BadHook("isolate: a command runs in a process of its own anyway", hint="see isolation")
     if inline:
         raise BadHook("inline: a command cannot run in the caller's task", hint="leave it out")
+
+
+def _asks_model(kind: str | None, judging: Mapping[str, Any]) -> str:
+    """Return the kind of a hook that asks a model; nothing for others, which have none of its options."""
+    if kind in JUDGES:
+        return str(kind)
+    if kind is None and judging.get("prompt") is not None:
+        return JUDGES[0]
+    for name, value in judging.items():
+        if value is not None:
+            option = "continueOnBlock" if name == "continue_on_block" else name
+            raise BadHook(f"{option}: only a hook of type prompt or agent has that",
+                          hint="add type: prompt, or leave it out")  # fmt: skip
+    return ""
+
+
+def _shown(kind: str, handler: str) -> str:
+    """Return what a hook without a name is called: a prompt may be long."""
+    text = " ".join(handler.split()) if kind in JUDGES else handler
+    return text if kind not in JUDGES or len(text) <= _LONGEST_LABEL else f"{text[:_LONGEST_LABEL]}…"
+
+
+def _check_judge(kind: str, isolate: str | None, inline: bool, command_options: Mapping[str, Any]) -> None:
+    """Refuse what a hook that asks a model cannot have beside it."""
+    if stray := sorted(option for option, value in command_options.items() if value is not None):
+        raise BadHook(f"{stray[0]}: a hook of type {kind} has none", hint="leave it out")
+    if isolate is not None:
+        raise BadHook("isolate: only a Python function has that", hint="leave it out")
+    if inline:
+        raise BadHook("inline: a model cannot be asked in the caller's task", hint="leave it out")
 
 
 def _handler(
@@ -256,7 +297,7 @@ def _handler(
 
 
 def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
-    known = ("python", "command", *types)
+    known = ("python", "command", *JUDGES, *(one for one in types if one not in JUDGES))
     raise BadHook(f"type: {kind!r} is not a kind of handler",
                   hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 
@@ -271,7 +312,7 @@ def _isolated(isolate: str | None, handler: Any, where: ModulePlace) -> Handler 
     return IsolatedHandler(handler, where)
 
 
-_CANNOT_RUN = ("http", "prompt", "agent", "mcp_tool", "powershell")
+_CANNOT_RUN = ("http", "mcp_tool", "powershell")
 """Kinds of handlers that Claude Code has and we cannot run: they load, and fail when their turn comes."""
 
 

@@ -19,6 +19,7 @@ from ..registry import LAYERS, Scope
 from ..routes import deadline
 from .claude import with_unique_names, without_copies
 from .commands import Trusted
+from .declare import JUDGES
 from .files import read as read_file
 from .find import find_sources, recorded_path
 from .mapping import Configuration
@@ -30,6 +31,7 @@ from .trust import TrustStore, granted, granted_words
 
 if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
+    from ..models.configured import ConfiguredModel
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
 
@@ -67,6 +69,7 @@ class Loaded:
         self.places: dict[str, str] = {}
         self.tools: list[Sequence[DeclaredTool]] = []
         """The declared tools of each file."""
+        self.models: list[ConfiguredModel] = []
         self.warnings: list[Problem] = []
         self.changed: list[Problem] = []
         """The trusted files that have changed since; what was trusted is loaded."""
@@ -118,6 +121,10 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
     else:
         problems += doubtful
     loaded.hooks = with_unique_names(without_copies(loaded.hooks))
+    if any(hook.type in JUDGES for hook in loaded.hooks):
+        from .models import find_models
+
+        loaded.hooks = find_models(loaded.hooks, loaded.models, problems.append, loaded.warnings.append)
     problems += find_refused(loaded.hooks)
     if loaded.questions is not None and loaded.audit is None:
         problems.append(needs_audit(loaded.questions))
@@ -244,6 +251,7 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
     loaded.warnings.extend(found.warnings)
     if found.tools:
         loaded.tools.append(found.tools)
+    loaded.models.extend(found.models)
     loaded.harmless.extend(found.harmless)
     for name, answer in found.permissions.items():
         before = loaded.permissions.get(name, "none")

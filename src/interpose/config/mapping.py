@@ -25,6 +25,7 @@ from .script_hooks import PRIORITY, ScriptReader
 
 if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
+    from ..models.configured import ConfiguredModel
     from ..scripts import Commands
 
 __all__ = [
@@ -45,15 +46,19 @@ __all__ = [
 HOOK_KEYS = {
     "name", "matcher", "if", "type", "handler", "priority", "timeout", "onError", "enabled", "enforce", "locked",
     "parallel", "async", "once", "inline", "description", "command", "args", "shell", "env", "passEnv", "inheritEnv",
-    "cwd", "isolation", "isolate", "background", "warm",
+    "cwd", "isolation", "isolate", "background", "warm", "prompt", "model", "continueOnBlock", "cache",
 }  # fmt: skip
-SPELLED = {"onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env"}
+SPELLED = {
+    "onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env",
+    "continueOnBlock": "continue_on_block",
+}  # fmt: skip
 SNAKE = {
     "on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv",
+    "continue_on_block": "continueOnBlock",
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "policies", "tools", "agents", "scripts", "permissions", "audit", "questions", "dialect")
+TOP_LEVEL = ("hooks", "policies", "tools", "models", "agents", "scripts", "permissions", "audit", "questions", "dialect")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -61,7 +66,7 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "permissions", "places", "questions", "scopes", "scripts", "settings",
+    __slots__ = ("audit", "harmless", "hooks", "models", "permissions", "places", "questions", "scopes", "scripts", "settings",
                  "tools", "warnings")  # fmt: skip
 
     def __init__(self) -> None:
@@ -78,6 +83,8 @@ class Configuration:
         """The files of script lines that it names."""
         self.tools: list[DeclaredTool] = []
         """The tools that the host calls by names of its own."""
+        self.models: list[ConfiguredModel] = []
+        """The models that hooks may ask."""
         self.audit: dict[str, Any] | None = None
         """Where firings are recorded, and how."""
         self.questions: dict[str, Any] | None = None
@@ -127,6 +134,7 @@ class _ConfigurationReader:
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
         self.policies(given.get("policies"))
         self.tools(given.get("tools"))
+        self.models(given.get("models"))
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
@@ -169,6 +177,14 @@ class _ConfigurationReader:
         from .tools import read_tools
 
         self.found.tools = read_tools(given, self.wrong, layer=self.layer, locate=self.locate)
+
+    def models(self, given: Any) -> None:
+        if given is None:
+            return
+        from .models import read_models
+
+        directory = self.directory if self.trusted is None else self.trusted.folder(guard=True)
+        self.found.models = read_models(given, self.wrong, layer=self.layer, directory=directory, locate=self.locate)
 
     def permissions(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -306,9 +322,10 @@ class _ConfigurationReader:
         before = len(self.problems)
         known = self.only_known(hook, HOOK_KEYS, path, "a hook")
         given = {SNAKE.get(key, key): value for key, value in hook.items() if SNAKE.get(key, key) in HOOK_KEYS}
-        if given.get("handler") is None and given.get("command") is None:
+        if all(given.get(key) is None for key in ("handler", "command", "prompt")):
             if known:  # otherwise one of them may be misspelt
-                self.wrong(path, "a hook without handler: or command:", "handler: module.function, or command: a line")
+                self.wrong(path, "a hook without handler:, command: or prompt:",
+                           "handler: module.function, or command: a line")  # fmt: skip
             return
         if "matcher" in inherited and given.get("matcher") not in (None, inherited["matcher"]):
             self.wrong(f"{path}.matcher", "its group has a matcher already", "leave one of them out")

@@ -14,11 +14,13 @@ from ..dialects import NAMES as DIALECTS
 from ..events import TABLE, EventSpec, Table
 from ..handlers.command import ISOLATIONS
 from ..matching.declared_tools import KINDS
+from ..models.configured import PERIODS
 from ..policies import POLICIES, RECOMMENDED, Policy, find_policy
 from ..policies.reading import COMMON, HOOK_OPTIONS, WORDS
 from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS, UNITS
 from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL
+from .models import BUDGET_KEYS, MODEL_KEYS
 from .questions import QUESTION_KEYS
 from .tools import TOOL_KEYS
 
@@ -40,8 +42,16 @@ _HOOK: dict[str, dict[str, Any]] = {
     "if": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],
            "description": "A rule on what a tool is given, such as Bash(git push *) or Write(src/**), or a list of "
                           "rules, of which one has to match."},
-    "type": {"enum": ["python", "command", "script"],
-             "description": "What handler: is: a Python function (the default), a program, or a line of a script."},
+    "type": {"enum": ["python", "command", "script", "prompt", "agent"],
+             "description": "What handler: is: a Python function (the default), a program, or a line of a script; "
+                            "prompt and agent have a model judge the event by prompt:."},
+    "prompt": {**_TEXT, "minLength": 1,
+               "description": "What a model is to judge; $ARGUMENTS is the event, which otherwise comes last."},
+    "model": {**_TEXT, "minLength": 1, "description": "The model that is asked: a name from models:, or "
+                                                      "anthropic:NAME. The entry default if not given."},
+    "continueOnBlock": {**_FLAG, "default": True,
+                        "description": "false: if the verdict is not ok, the agent's turn ends."},
+    "cache": {**_FLAG, "default": True, "description": "false: ask again about what was judged already."},
     "handler": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],
                 "description": "module.function; with type: command a program and its arguments; with type: script a "
                                "line such as /deny."},
@@ -110,6 +120,23 @@ _QUESTIONS: dict[str, dict[str, Any]] = {
     "wait": {**_DURATION, "default": "5m", "description": "How long a question waits: 1s to 24h."},
     "default": {"const": "deny", "default": "deny", "description": "What happens then."},
 }
+_LIMIT: dict[str, Any] = {"type": "integer", "minimum": 1}
+_BUDGET: dict[str, dict[str, Any]] = {
+    "calls": {**_LIMIT, "description": "How often it may be asked."},
+    "tokens": {**_LIMIT, "description": "How many tokens it may use."},
+    "per": {"enum": list(PERIODS), "default": PERIODS[0], "description": "For which time the limits hold."},
+}
+_MODEL: dict[str, dict[str, Any]] = {
+    "model": {**_TEXT, "pattern": "^(anthropic|openai)(:.*)?$|^scripted:.+$",
+              "description": "anthropic:NAME, openai:NAME or scripted:FILE."},
+    "baseUrl": {**_TEXT, "pattern": "^https?://", "description": "The address of its server, if it is another."},
+    "apiKeyEnv": {**_TEXT, "description": "The variable of the environment that has the key, if it is another."},
+    "window": {"type": "integer", "minimum": 1000, "description": "The size of its context in tokens."},
+    "redact": {**_FLAG, "default": True, "description": "false: send events with the secrets in them."},
+    "budget": {"type": "object", "properties": _BUDGET, "patternProperties": _FREE, "additionalProperties": False,
+               "anyOf": [{"required": ["calls"]}, {"required": ["tokens"]}],
+               "description": "How much of it hooks may use; a hook that cannot ask it any more has failed."},
+}  # fmt: skip
 _TOOL: dict[str, dict[str, Any]] = {
     "as": {**_TEXT, "minLength": 1, "description": "The name that rules know the tool by, such as Bash."},
     "fields": {"type": "object", "additionalProperties": _TEXT,
@@ -120,6 +147,7 @@ _TOOL: dict[str, dict[str, Any]] = {
 
 def schema(table: Table = TABLE) -> dict[str, Any]:
     """Return the schema of a configuration for these events."""
+    _all_of(BUDGET_KEYS, _BUDGET)
     top: dict[str, dict[str, Any]] = {
         "hooks": {"$ref": "#/$defs/hooks"},
         "policies": {"$ref": "#/$defs/policies",
@@ -129,6 +157,11 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                   "additionalProperties": {"anyOf": [_TOOL["as"], _closed(_all_of(TOOL_KEYS, _TOOL), minProperties=1)]},
                   "description": "Tools that the host calls by names of its own, in which * stands for any text: "
                                  "shell: Bash, or as:, fields: and kind:."},
+        "models": {"type": "object", "patternProperties": _FREE,
+                   "additionalProperties": {"anyOf": [_MODEL["model"], _closed(
+                       _all_of(MODEL_KEYS, _MODEL), required=["model"])]},
+                   "description": "The models that hooks of type prompt and agent ask, by a name of yours: "
+                                  "default: anthropic:NAME, or model:, baseUrl:, apiKeyEnv:, budget: and more."},
         "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
         "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},
@@ -148,7 +181,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         # Other keys are allowed at the top level: they belong to other programs.
         "$defs": {
             "hook": _closed(
-                _spelled(_all_of(HOOK_KEYS, _HOOK)), anyOf=[{"required": ["handler"]}, {"required": ["command"]}]
+                _spelled(_all_of(HOOK_KEYS, _HOOK)),
+                anyOf=[{"required": ["handler"]}, {"required": ["command"]}, {"required": ["prompt"]}],
             ),
             "group": _closed(_all_of(GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
             "list": {"type": "array", "items": _hook_or_group()},

@@ -9,12 +9,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..config.declare import JUDGES
 from ..errors import nearest
 from ..handlers.command import Command, command_of
 from ..handlers.python import ModulePlace
 from ..model import Hook
 
-__all__ = ["Flaw", "find_flaws", "isolation_of"]
+__all__ = ["Flaw", "describe_model", "find_flaws", "isolation_of"]
 
 
 class Flaw(NamedTuple):
@@ -34,6 +35,9 @@ def isolation_of(hook: Hook) -> str:
     if command is not None:
         kept = ", its background processes are kept" if command.keep else ""
         return f"a process, {command.isolation or 'tree'}{', warm' if command.warm else ''}{kept}"
+    if hook.type in JUDGES:
+        asked = f"the model {describe_model(hook)}"
+        return f"an agent that reads, with {asked}" if hook.type == "agent" else asked
     if hook.inline:
         return "the caller's task or thread"
     if hook.binding.handler is not None:
@@ -46,9 +50,34 @@ def find_flaws(hook: Hook) -> Iterator[Flaw]:
     command = command_of(hook)
     if command is not None:
         yield from _check_command(command)
+    elif hook.type in JUDGES:
+        yield from _check_model(hook)
     elif hook.type == "python" and isinstance(hook.handler, str):
         where = getattr(hook.binding.call, "where", None)
         yield from _check_function(hook.handler, where.directory if isinstance(where, ModulePlace) else "")
+
+
+def _check_model(hook: Hook) -> Iterator[Flaw]:
+    """Find a missing package or key of the model, and a missing agent; asks nothing."""
+    from importlib.util import find_spec
+
+    from ..handlers.prompt import AGENT, judge_of
+
+    judge = judge_of(hook)
+    if judge is not None:
+        what, hint = judge.configured.lacks()
+        if what:
+            yield Flaw("missing", f"it asks {judge.configured.describe()}: {what}", hint)
+    if hook.type == "agent" and find_spec(AGENT.rpartition(".")[0]) is None:
+        yield Flaw("missing", f"hooks of type agent need {AGENT}, which is not installed", "pip install interpose")
+
+
+def describe_model(hook: Hook) -> str:
+    """Return the model that a hook asks, in words."""
+    from ..handlers.prompt import judge_of
+
+    judge = judge_of(hook)
+    return judge.configured.describe() if judge is not None else "of the host"
 
 
 def _check_command(command: Command) -> Iterator[Flaw]:

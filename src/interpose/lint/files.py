@@ -138,7 +138,8 @@ def _find_idle(loaded: Loaded) -> Iterator[Finding]:
         overrides = any(scope.overrides for scope in found.scopes.values())
         if any(hook.enabled for hook in found.hooks) or found.permissions or found.harmless or overrides:
             continue
-        if len(loaded.parts) > 1 and (found.settings or found.audit or found.questions or found.tools):
+        settled = found.settings or found.audit or found.questions or found.tools or found.models
+        if len(loaded.parts) > 1 and settled:
             continue  # they hold for the hooks of the other files
         if found.hooks:
             problem = Problem("all its hooks are switched off, so it arms nothing", where=path, hint="enabled: true")

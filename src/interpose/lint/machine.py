@@ -13,8 +13,9 @@ from ..config.load import Origin
 from ..config.state import state_path
 from ..handlers.command import ISOLATIONS, supervisor_error
 from ..model import Result
+from ..models.configured import ConfiguredModel
 
-__all__ = ["MachineCheck", "check_machine"]
+__all__ = ["MachineCheck", "check_machine", "check_models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,16 @@ class MachineCheck:
     def to_dict(self) -> dict[str, str]:
         """Return the check as JSON."""
         return {"name": self.name, "state": self.state, "text": self.text}
+
+
+def check_models(models: Iterable[ConfiguredModel]) -> list[MachineCheck]:
+    """Check that the package and the key of each configured model are there; asks nothing, and shows no key."""
+    found = []
+    for model in models:
+        what, hint = model.lacks()
+        text = f"{model.describe()}: {what} ({hint})" if what else model.describe()
+        found.append(MachineCheck(f"model: {model.name}", "warning" if what else "ok", text))
+    return found
 
 
 def check_machine(

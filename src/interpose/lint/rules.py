@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config.commands import imports_from_cwd
+from ..config.declare import JUDGES
 from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
 from ..handlers.command import command_of
@@ -86,8 +87,9 @@ def _find_fail_open(hook: Hook, settings: Settings, declared: Declared) -> Itera
             hook, "fails_open", f"a guard that fails open: onError: {hook.on_error} lets {hook.event} through even if "
             "it cannot be started", "onError: abort, or leave it out",
         )  # fmt: skip
-    elif policy != "abort" and hook.type == "command" and not hook.background:
-        yield _note(hook, "may_fail_open", f"if it crashes or runs out of time, {hook.event} goes on",
+    elif policy != "abort" and hook.type in ("command", *JUDGES) and not hook.background:
+        fails = "it crashes" if hook.type == "command" else "the model does not answer, its budget is used up"
+        yield _note(hook, "may_fail_open", f"if {fails} or it runs out of time, {hook.event} goes on",
                     "onError: abort makes it a guard")  # fmt: skip
 
 

@@ -96,12 +96,16 @@ Message: TypeAlias = User | Assistant | ToolResults
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that is sent to the model. ``agent`` is the agent that asks; only a scripted model uses it."""
+    """Everything that is sent to the model. ``agent`` is the agent that asks; only a scripted model uses it.
+
+    ``must_call`` is the name of a tool that the answer has to call.
+    """
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
     agent: str = "main"
+    must_call: str = ""
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,8 @@ def request_of(model: str, request: Request, *, thoughts: bool = True) -> dict[s
         tools = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(used)]
         if tools:
             wanted["tool_choice"] = {"type": "none"}
+    elif request.must_call:
+        wanted["tool_choice"] = {"type": "tool", "name": request.must_call}
     return {**wanted, "tools": tools} if tools else wanted
 
 

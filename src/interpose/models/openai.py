@@ -169,6 +169,8 @@ def request_of(model: str, request: Request) -> dict[str, Any]:
             }
             for tool in request.tools
         ]
+    if request.must_call:
+        wanted["tool_choice"] = {"type": "function", "function": {"name": request.must_call}}
     return wanted
 
 

@@ -159,6 +159,12 @@ class Session:
             outcomes.append((await self.setup()).outcome)
         return Answer(ok=True, outcome=outcomes[0], outcomes=tuple(outcomes))
 
+    def join(self) -> None:
+        """Act in a session that has begun elsewhere: nothing is fired, neither now nor if the object is dropped."""
+        if self._state != "new":
+            raise UsageError(f"this session {_STATES[self._state]}", hint="a session is started or joined once")
+        self._state = "running"
+
     async def setup(self, trigger: str = "init") -> Answer:
         """Fire Setup: ``start`` does it once; a host may do it again, for example for maintenance."""
         return self._answer(await self._fire("Setup", trigger=trigger, **self._env_file_field()))

@@ -11,6 +11,8 @@ from .read import READ
 from .tool import Kind, Tool, ToolFailed, Workplace, make_tool
 from .write import WRITE
 
-__all__ = ["TOOLS", "Kind", "Tool", "ToolFailed", "Workplace", "make_tool", "replace_file"]
+__all__ = ["LOOKING", "TOOLS", "Kind", "Tool", "ToolFailed", "Workplace", "make_tool", "replace_file"]
 
 TOOLS: tuple[Tool, ...] = (BASH, READ, WRITE, EDIT, GLOB, GREP)
+LOOKING: tuple[Tool, ...] = (READ, GLOB, GREP)
+"""The tools that only read."""
