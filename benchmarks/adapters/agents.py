@@ -136,6 +136,8 @@ def agent_framework(tool: Tool, hooks: Hooks | None) -> Run:
     script = Script(function_invocation_configuration={"max_iterations": 2 * CALLS})
     agent = af.Agent(script, tools=[tool.shell], middleware=[] if hooks is None else [middleware(hooks)])
     return lambda: agent.run("go", session=agent.create_session())
+
+
 def openai_agents(tool: Tool, hooks: Hooks | None) -> Run:
     from agents import Agent as OpenAIAgent
     from agents import Model, ModelResponse, RunConfig, Runner, Usage, function_tool

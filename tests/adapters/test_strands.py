@@ -255,7 +255,10 @@ def test_a_model_call_that_no_hook_can_see_raises() -> None:
 
     agent = _agent(Script([]), Shell(), provider(HOOKS))
 
-    with pytest.raises(UsageError, match="passes no hooks"), pytest.warns(DeprecationWarning, match="structured_output"):
+    with (
+        pytest.raises(UsageError, match="passes no hooks"),
+        pytest.warns(DeprecationWarning, match="structured_output"),
+    ):
         agent.structured_output(Place, "where?")
 
 

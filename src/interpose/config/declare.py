@@ -19,7 +19,8 @@ from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
 
-__all__ = ["ERROR_BEHAVIORS", "JUDGES", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds", "warn_of_doubt"]
+__all__ = ["ERROR_BEHAVIORS", "JUDGES", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds",
+           "warn_of_doubt"]  # fmt: skip
 
 _LONGEST_LABEL = 60
 _LONGEST = 10 * 365 * 24 * 3600.0

@@ -58,7 +58,8 @@ SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "policies", "tools", "models", "agents", "scripts", "permissions", "audit", "questions", "dialect")
+TOP_LEVEL = ("hooks", "policies", "tools", "models", "agents", "scripts", "permissions", "audit", "questions",
+             "dialect")  # fmt: skip
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -66,8 +67,8 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "models", "permissions", "places", "questions", "scopes", "scripts", "settings",
-                 "tools", "warnings")  # fmt: skip
+    __slots__ = ("audit", "harmless", "hooks", "models", "permissions", "places", "questions", "scopes", "scripts",
+                 "settings", "tools", "warnings")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []

@@ -18,11 +18,11 @@ from ..audit.entries import encode
 from ..audit.json_values import plain
 from ..audit.protocol import NotAStore, StoreReader, StoreReplaced, StoreUnreadable
 from ..audit.questions import StoredAnswer, StoredQuestion, id_of
-from ..driver import drive
 from ..errors import UsageError
 from ..executors.blocking import blocking_executor
 from ..ids import new_id
 from ..replies import clean
+from ..runtime.coroutines import drive
 from ..session.answers import Question
 from ..session.approval import Approval
 from .answering import answer_body

@@ -9,8 +9,7 @@ import sys
 from time import monotonic, time
 
 from ...errors import UsageError
-from ...model import Outcome, row_of, with_decision
-from ...model import Permission
+from ...model import Outcome, Permission, row_of, with_decision
 from ...questions import Questions
 from ...routes import DEFAULT_TIMEOUT
 from ...session.answers import Question
