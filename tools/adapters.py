@@ -26,6 +26,9 @@ RESULTS = TESTS / "results"
 LIGHT = ("functions", "pydantic_ai", "mcp", "fastmcp", "langchain", "openai_agents")
 """Adapters whose environments .ci/run makes."""
 
+IN_ONE_PROCESS = ("litellm",)
+"""Adapters whose framework takes so long to load that several processes are slower than one."""
+
 
 def adapters() -> list[str]:
     """Return the names of all adapters that have tests."""
@@ -59,6 +62,7 @@ def run(name: str, *, keep: bool, arguments: list[str]) -> bool:
             f"--junitxml={report}",
             "-o",
             "junit_family=xunit1",  # the newer form has no properties of a test
+            *(["-n0"] if name in IN_ONE_PROCESS else []),
             *arguments,
         ]
         passed = subprocess.run(command, cwd=ROOT, check=False, env=_variables()).returncode == 0

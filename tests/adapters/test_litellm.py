@@ -162,7 +162,7 @@ def _run(client: Client, prompt: str = "go", **more: Any) -> Played:
 
 
 def test_the_page_shows_what_its_program_prints() -> None:
-    assert_page_shows("litellm")
+    assert_page_shows("litellm", LITELLM_LOCAL_MODEL_COST_MAP="True")
 
 
 def test_the_configuration_of_the_proxy_makes_the_guardrail() -> None:

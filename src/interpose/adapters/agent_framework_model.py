@@ -33,8 +33,9 @@ class ModelCalls(Governed, af.ChatMiddleware):
         messages, options = list(context.messages), dict(context.options or {})
         last = max((at for at, one in enumerate(messages) if one.role == "assistant"), default=-1)
         news = [one for one in messages[last + 1 :] if one.role == "user" and one.text]
-        prompt, tools = "\n".join(one.text for one in news), options.get("tools")
-        system, seen = options.get("instructions") or "", self.adapter.messages(messages)
+        prompt, system = "\n".join(one.text for one in news), options.get("instructions") or ""
+        seen = self.adapter.messages(messages)
+        tools = None if seen is None else options.get("tools")  # to show them takes time
         call = await (await self.session(context)).begin_message(prompt, system=system, messages=seen, tools=tools)
         if call.state != "run":
             context.result = said(call.reason, af.ChatResponse, af.ChatResponseUpdate, context.stream)
@@ -80,7 +81,11 @@ async def _streamed(call: Any, stream: Any, final: list[Any], *, held: bool) -> 
 
 async def _answered(call: Any, response: Any) -> bool:
     contents = [content for message in response.messages for content in message.contents]
-    calls = [content.to_dict() for content in contents if content.type == "function_call"]
+    calls = [
+        {"id": content.call_id, "name": content.name, "arguments": content.arguments}
+        for content in contents
+        if content.type == "function_call"
+    ]
     answer = await call.done(response, text=response.text, tool_calls=calls)
     if answer.changed:
         others = [content for content in contents if content.type != "text"]

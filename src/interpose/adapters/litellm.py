@@ -90,9 +90,8 @@ class Guardrail(CustomGuardrail):
 
     async def async_post_call_failure_hook(self, request_data: Any, original_exception: Any, *_: Any, **__: Any) -> Any:
         """End the call of a model that has not answered."""
-        _, call = self._begun.pop(request_data.get("litellm_call_id", ""), (None, None))
-        if call is not None:
-            await call.failed(original_exception)
+        if begun := self._begun.pop(request_data.get("litellm_call_id", ""), None):
+            await begun[1].failed(original_exception)
 
     async def async_pre_call_deployment_hook(self, kwargs: Any, call_type: Any) -> Any:
         """Do nothing: the proxy has called the guardrail."""
