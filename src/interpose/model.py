@@ -17,7 +17,6 @@ from .event import FILLED_WHEN_READ, Event, event_type
 from .events import EventSpec
 from .records import Record, made_by
 from .runtime.copies import ATOMS, copied_if_possible
-from .runtime.forks import after_fork
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
@@ -288,22 +287,15 @@ class Template:
 
 
 _numbers = itertools.count(1)
-_process = f"{os.getpid():x}"
 
 
 def _found_out(name: str) -> str:
     if name == "tool_use_id":
-        return f"toolu_{_process}_{next(_numbers)}"
+        return f"toolu_{os.getpid():x}_{next(_numbers)}"
     try:
         return os.getcwd()
     except OSError:  # it was removed
         return ""
-
-
-@after_fork
-def _rename_process() -> None:
-    global _process  # noqa: PLW0603 - the one thing here that tells two processes apart
-    _process = f"{os.getpid():x}"
 
 
 class Source:
@@ -313,8 +305,7 @@ class Source:
     background = False  # whether it ran a hook in the background, which decides nothing
     depth = 1  # how many firings it ran inside of, itself included
     given: Any = None  # the fields before the first change; None if no hook changed any
-    writer: Callable[..., dict[str, Any]] | None = None
-    """Writes an outcome as a reply, by its dialect and the fields that the event was fired with."""
+    writer: Callable[..., dict[str, Any]] | None = None  # writes an outcome as a reply in a dialect
 
     def rest(self) -> dict[str, str]:
         """Return the fields that the host did not give and that cost something to find out: the same ones each time."""
