@@ -20,7 +20,7 @@ from .runtime.copies import ATOMS, copied_if_possible
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
-           "VerdictPart", "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest",
+           "VerdictPart", "empty_outcome", "facts_of", "field_of", "hooks_ran", "make_outcome", "row_of", "strictest",
            "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
@@ -458,15 +458,18 @@ _SHOWN = ("event", "decision", "allowed", "denied", "granted", "reason", "input"
           "results")  # fmt: skip
 
 
-def make_outcome(
-    template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect] | None = None
-) -> Outcome:
-    """Return the outcome of a firing: its input and, if hooks ran, the firing, its list of runs and the verdict."""
+def empty_outcome(template: Template, fields: dict[str, Any]) -> Outcome:
+    """Return the outcome of an event that no hook is on."""
     outcome = Outcome()
     outcome._template = template
     outcome._fields = fields
-    if said is not None:
-        outcome._said = said
+    return outcome
+
+
+def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect]) -> Outcome:
+    """Return the outcome of a firing: its input; and the firing, its list of runs and the verdict."""
+    outcome = empty_outcome(template, fields)
+    outcome._said = said
     return outcome
 
 
