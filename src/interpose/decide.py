@@ -105,9 +105,7 @@ def _weigh_decision(row: EventSpec, reply: Reply, effect: Effect) -> None:
             effect.decision, effect.reason, effect.granted = "allow", reason, reply.grants
         case "allow" if reply.grants:
             effect.ignored.append("allow")
-        case "allow":
-            effect.reason = reason
-        case None:
+        case "allow" | None:
             effect.reason = reason
     if reply.keep_going:
         effect.keep_going = effect.keep_going or "keep going" in row.can

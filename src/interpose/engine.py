@@ -20,7 +20,7 @@ from .handlers import Handler
 from .handlers.command import CommandHandler
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
-from .model import NOTHING_SAID, Outcome, Settings, Template, make_outcome, with_fields
+from .model import NOTHING_SAID, Outcome, Settings, Template, empty_outcome, make_outcome, with_fields
 from .registry import Registry
 from .replies import Failure, describe
 from .routes import Route, RouteInputs, make_route
@@ -100,11 +100,11 @@ class Engine:
         return outcome if call is None else with_fields(outcome, call.restore_own)
 
     async def fire_event(self, event: str, /, **fields: Any) -> Outcome:
-        """Find the route of an event and fire it; where no hook is on it and no one is told, make only the outcome."""
+        """Find the route of an event and fire it; without hooks and observers, only make the outcome."""
         route = self.route(event, fields)
         if route.steps or self.observed:
             return await self.fire(route, fields, None)
-        return make_outcome(route.template, fields)
+        return empty_outcome(route.template, fields)
 
     async def fire_guards(self, event: str, /, executor: Executor | None = None, **fields: Any) -> Outcome:
         """Ask the guards only, about an input that was changed after their turn; what they change is void."""

@@ -57,7 +57,7 @@ class UnknownEvent(UsageError, LookupError, code="unknown_event"):
 
 
 class UnknownHook(UsageError, LookupError, code="unknown_hook"):
-    """A name that no hook has which the caller may touch."""
+    """A name that none of the hooks has that the caller may change."""
 
 
 class BadEvent(UsageError, TypeError, code="bad_event"):

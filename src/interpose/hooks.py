@@ -17,7 +17,7 @@ from .errors import BadHook, Problem
 from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
-from .model import Hook, Outcome, Settings, make_outcome
+from .model import Hook, Outcome, Settings, empty_outcome
 from .runtime.coroutines import drive
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Hooks:
         except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
             return await self.engine.fire_event(event, **fields)
         if route is None:  # no hook is on it
-            return make_outcome(template, fields)
+            return empty_outcome(template, fields)
         return await self.engine.fire(route, fields, None)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:

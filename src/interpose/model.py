@@ -17,12 +17,11 @@ from .event import FILLED_WHEN_READ, Event, event_type
 from .events import EventSpec
 from .records import Record, made_by, replace
 from .runtime.copies import ATOMS, copied_if_possible
-from .runtime.forks import after_fork
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
            "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
-           "VerdictPart", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of", "strictest",
-           "with_decision", "with_fields"]  # fmt: skip
+           "VerdictPart", "empty_outcome", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of",
+           "strictest", "with_decision", "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -291,22 +290,15 @@ class Template:
 
 
 _numbers = itertools.count(1)
-_process = f"{os.getpid():x}"
 
 
 def _found_out(name: str) -> str:
     if name == "tool_use_id":
-        return f"toolu_{_process}_{next(_numbers)}"
+        return f"toolu_{os.getpid():x}_{next(_numbers)}"
     try:
         return os.getcwd()
     except OSError:  # it was removed
         return ""
-
-
-@after_fork
-def _rename_process() -> None:
-    global _process  # noqa: PLW0603 - the one thing here that tells two processes apart
-    _process = f"{os.getpid():x}"
 
 
 class Source:
@@ -316,8 +308,7 @@ class Source:
     background = False  # whether it ran a hook in the background, which decides nothing
     depth = 1  # how many firings it ran inside of, itself included
     given: Any = None  # the fields before the first change; None if no hook changed any
-    writer: Callable[..., dict[str, Any]] | None = None
-    """Writes an outcome as a reply, by its dialect and the fields that the event was fired with."""
+    writer: Callable[..., dict[str, Any]] | None = None  # writes an outcome as a reply in a dialect
 
     def rest(self) -> dict[str, str]:
         """Return the fields that the host did not give and that cost something to find out: the same ones each time."""
@@ -470,15 +461,18 @@ _SHOWN = ("event", "decision", "allowed", "denied", "granted", "reason", "input"
           "results")  # fmt: skip
 
 
-def make_outcome(
-    template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect] | None = None
-) -> Outcome:
-    """Return the outcome of a firing: its input and, if hooks ran, the firing, its list of runs and the verdict."""
+def empty_outcome(template: Template, fields: dict[str, Any]) -> Outcome:
+    """Return the outcome of an event that no hook is on."""
     outcome = Outcome()
     outcome._template = template
     outcome._fields = fields
-    if said is not None:
-        outcome._said = said
+    return outcome
+
+
+def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect]) -> Outcome:
+    """Return the outcome of a firing: its input; and the firing, its list of runs and the verdict."""
+    outcome = empty_outcome(template, fields)
+    outcome._said = said
     return outcome
 
 

@@ -80,11 +80,10 @@ class Record(metaclass=_RecordType):
     _hidden: ClassVar[frozenset[str]] = frozenset()  # parts that are not shown
     _uncompared: ClassVar[frozenset[str]] = frozenset()  # parts in which equal records may differ
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
+    def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed")
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} cannot be changed")
+    __delattr__ = __setattr__
 
     def _compared(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self._parts if name not in self._uncompared)

@@ -49,7 +49,7 @@ class Snapshot:
         if scope is None:
             return hooks
         own, ancestors = self.scopes.get(scope, _NO_SCOPE), self._ancestors(scope)
-        # What one agent drops, others of its kind do not: a model may choose the name of whom it spawns.
+        # What one agent drops, others of its kind do not: a model may choose the name of the agent that it spawns.
         override = own.overrides.get(event)
 
         def holds(hook: Hook) -> bool:

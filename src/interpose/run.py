@@ -35,7 +35,6 @@ BREAKER_SECONDS = 30.0
 Entry = tuple[Step | None, "HookRun | float"]
 """What a run writes down about a step: all of it, or only how long it took if it said nothing. A recorder has none."""
 
-
 _NO_MATCH: dict[str, str] = {}
 _NOT_CALLED: Any = object()
 
@@ -207,13 +206,8 @@ class Run(Source):
         if handler is None:
             return step.call(self._event(step))
         progress.set(partial(self._report, step) if self._listeners else None)
-        if not getattr(handler, "only_reads", False) or self._phase == 2 or self._match or step.host_names:
-            event = self._event(step)
-        elif self._shared is not None and self._shared[0] is self.fields:
-            event = self._shared[1]  # so that it is encoded once per firing
-        else:
-            event = self._event(step)
-            self._shared = (self.fields, event)
+        shares = getattr(handler, "only_reads", False) and self._phase == 1 and not (self._match or step.host_names)
+        event = self._shared_event(step) if shares else self._event(step)
         run = handler if has_loop or step.blocking is None else step.blocking
         return run(step.hook, event, self.deadline() - step.ending)
 
@@ -228,6 +222,12 @@ class Run(Source):
         if self._phase == 2:
             event["async_phase"] = 2
         return event
+
+    def _shared_event(self, step: Step) -> Event:
+        """Return the event that all handlers of the firing share which only read it: it is encoded once."""
+        if self._shared is None or self._shared[0] is not self.fields:
+            self._shared = (self.fields, self._event(step))
+        return self._shared[1]
 
     def _report(self, step: Step, stream: str, text: str) -> None:
         for listener in self._listeners:
@@ -244,11 +244,8 @@ class Run(Source):
 
     def _conclude(self, step: Step, value: Any, chain: Chain) -> None:
         """Read a hook's answer and let it take effect."""
-        if chain.due is not None:
+        if chain.due is not None or self.now > self.deadline():
             chain.settle()
-            self.time_out()
-            return
-        if self.now > self.deadline():
             self.time_out()
             return
         if value is None:
@@ -420,10 +417,8 @@ class Run(Source):
         part.began = self.now if background else self.began
         part._match, part.call = self._match, self.call
         part._rest = self.rest()  # the same call id for all of them
-        if self._shared is None and step.handler is not None and not step.host_names:
-            self._shared = (self.fields, self._event(step))
-        if self._shared is not None and self._shared[0] is self.fields:
-            part._shared = (part.fields, self._shared[1])
+        if step.handler is not None and not (self._match or step.host_names):
+            part._shared = (part.fields, self._shared_event(step))
         part._listeners = tuple(listener.part_begins(part) for listener in self._listeners)
         return part
 
@@ -434,9 +429,8 @@ class Run(Source):
         """Take over what these runs wrote down, in their order, and go on to the next step."""
         self.now = monotonic()
         changed_by: dict[str, HookRun] = {}
-        behind = self._behind - 1
+        self._behind += sum(len(part.ran) for part in parts) - 1
         for part in parts:
-            behind += len(part.ran)
             for step, run in part.ran:
                 if not isinstance(run, HookRun):
                     self.ran.append((step, run))
@@ -447,7 +441,6 @@ class Run(Source):
                         before.effect.ignored.append(f"modify {name}: overwritten by {run.hook.label}")
                     changed_by[name] = run
                 self._note(step, run)
-        self._behind = behind
         self._forget_step()
 
     # The end.

@@ -21,8 +21,8 @@ PACKAGE = Path(interpose.__file__).parent
 CORE = sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("executors/*.py")])
 RUNTIME = sorted(PACKAGE.glob("runtime/*.py"))
 
-# asyncio documents the four functions for other implementations of tasks, and has no public name for them. A task that
-# begins at once stands in for one of asyncio's, and tells the loop what a task of its own would tell it by these two.
+# asyncio documents four functions for other implementations of tasks, and has no public name for them. The two
+# attributes are those of a task that a stand-in for it needs.
 PRIVATE_OF_ASYNCIO = {
     "runtime/eager_tasks.py": frozenset({
         "_register_task", "_unregister_task", "_enter_task", "_leave_task",
@@ -30,8 +30,7 @@ PRIVATE_OF_ASYNCIO = {
     }),
 }  # fmt: skip
 
-MOST_LINES = 4_340
-"""What it has now: it may shrink."""
+MOST_LINES = 3_800
 MOST_CALLS = 45
 MOST_MODULES = 8
 
@@ -157,7 +156,7 @@ def test_a_deny_by_one_hook_passes_few_calls_in_few_modules() -> None:
     assert len(modules) <= MOST_MODULES, f"{len(modules)} modules: {', '.join(sorted(modules))}"
 
 
-def test_the_core_does_not_grow() -> None:
+def test_the_core_can_be_read_in_an_hour() -> None:
     lines = {path.relative_to(PACKAGE).as_posix(): len(path.read_text().splitlines()) for path in CORE}
 
     assert sum(lines.values()) <= MOST_LINES, lines

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..routes import Place, Step
+from ..runtime.background_loop import background_loop
 from ..runtime.eager_tasks import begin, begin_task, go_on, hide
 from ..runtime.faults import is_one_of
 from ..runtime.forks import after_fork
@@ -18,7 +19,7 @@ from ..runtime.signals import raised_by_signal
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain
 
-__all__ = ["MOMENT", "LoopExecutor", "loop_executor"]
+__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 
@@ -141,10 +142,16 @@ class LoopExecutor:
         work.join(parts)
 
     async def _run(self, work: Work) -> None:
-        while place := work.next_place(True):
-            waiting = self.enter(work, place)
-            if waiting is not None:
-                await waiting
+        while await self.enter_next(work):
+            pass
+
+    async def enter_next(self, work: Work) -> bool:
+        """Run the next steps in their place, and wait for them; say whether there were any."""
+        place = work.next_place(self.has_loop)
+        waiting = self.enter(work, place) if place is not None else None
+        if waiting is not None:
+            await waiting
+        return place is not None
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
         await awaitable

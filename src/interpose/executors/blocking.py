@@ -40,14 +40,12 @@ class BlockingExecutor:
         if block is not None:
             block()
             return
-        from ..runtime.background_loop import background_loop
-        from .asyncio import loop_executor
+        from .asyncio import background_loop, loop_executor
 
         background_loop.run(loop_executor.wait(awaitable))
 
     def detach(self, work: Work) -> None:
-        from ..runtime.background_loop import background_loop
-        from .asyncio import loop_executor
+        from .asyncio import background_loop, loop_executor
 
         background_loop.start(lambda: loop_executor.detach(work), copy_context())
 
@@ -66,19 +64,10 @@ def _in_thread(work: Work) -> None:
 
 
 def _on_background_loop(work: Work) -> None:
-    from asyncio import CancelledError
-
-    from ..runtime.background_loop import background_loop
-    from .asyncio import loop_executor
-
-    async def enter() -> None:
-        place = work.next_place(loop_executor.has_loop)
-        waiting = loop_executor.enter(work, place) if place is not None else None
-        if waiting is not None:
-            await waiting
+    from .asyncio import CancelledError, background_loop, loop_executor
 
     try:
-        background_loop.run(enter())
+        background_loop.run(loop_executor.enter_next(work))
     except NoThread as error:
         work.fail(describe(error))
     except CancelledError:
