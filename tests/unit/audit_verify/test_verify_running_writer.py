@@ -132,28 +132,27 @@ def test_a_record_in_the_name_of_a_running_process_is_found(place):
     assert said(path, anchor=place / "anchor") == [FORGED]
 
 
-def test_a_head_that_was_deleted_is_found_and_stops_no_record(place):
+HEADS = {
+    "deleted": "DELETE FROM head",
+    "with an id that is none": "UPDATE head SET record = 'last'",
+    "with a hash that is none": "UPDATE head SET hash = 'x'",
+}
+
+
+@pytest.mark.parametrize("key", [None, SEALED], ids=["without a key", "with a key"])
+@pytest.mark.parametrize("statement", HEADS.values(), ids=HEADS)
+def test_a_head_that_is_none_any_more_is_found_and_stops_no_record(statement, key, place):
     path = place / "audit.db"
-    committer = running(path, key=SEALED)
-    change(path, "DELETE FROM head")
+    committer = running(path, key=key)
+    change(path, statement)
 
     committer.write([Entry('{"n":1}')], {})
     committer.finish()
 
-    found = verify_store(str(path), key=SEALED)
+    found = verify_store(str(path), key=key)
     assert found.verdict == "broken"
     assert found.records == 6  # three, the one that says it, one, and the end
     assert found.flaws[0].id == 4
-
-
-def test_a_head_that_was_deleted_without_a_key_is_found(place):
-    path = place / "audit.db"
-    committer = running(path)
-    change(path, "DELETE FROM head")
-
-    committer.finish()
-
-    assert verify_store(str(path)).verdict == "broken"
 
 
 def test_a_rollback_is_said_once(place):

@@ -197,9 +197,11 @@ class Database:
     def _head(self, base: sqlite3.Connection) -> tuple[int, bytes, bool]:
         """Return the id and the hash of the last record, and whether they are sealed as this process seals them."""
         record, digest, mac, highest = base.execute(_HEAD).fetchone()
-        sealed = digest is not None and (self._key is None or mac == seal_head(self._key, self.store, record, digest))
+        if not isinstance(record, int) or not isinstance(digest, bytes):  # it was deleted or changed
+            return highest or 0, genesis(self.store), False
+        sealed = self._key is None or mac == seal_head(self._key, self.store, record, digest)
         # Where the head was changed, records go on behind those that are there, and verification finds the break.
-        return max(record or 0, highest or 0), digest or genesis(self.store), sealed
+        return max(record, highest or 0), digest, sealed
 
     @staticmethod
     def _altered(base: sqlite3.Connection, process: WritingProcess, last: int) -> str:
