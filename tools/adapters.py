@@ -78,16 +78,19 @@ def _variables() -> dict[str, str]:
 
 
 def _keep(name: str, python: Path, report: Path) -> None:
-    rows: dict[str, str] = {}
+    places: dict[str, dict[str, str]] = {}
     for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314 - written by pytest just now
         properties = {one.get("name"): one.get("value") or "" for one in case.iter("property")}
         if row := properties.get("row"):
-            rows[row] = f"cannot: {properties['cannot']}" if properties.get("cannot") else "holds"
+            said = f"cannot: {properties['cannot']}" if properties.get("cannot") else "holds"
+            places.setdefault(properties.get("place", ""), {})[row] = said
     code = "import importlib.metadata as m, sys; print('\\n'.join(f'{p} {m.version(p)}' for p in sys.argv[1:]))"
     extras = [one.split(">")[0].split("[")[0].split("=")[0] for one in requirements(name)]
     packages = sorted(set(extras) - {one.split(">")[0].split("[")[0] for one in _common()})
-    said = subprocess.run([str(python), "-c", code, *packages], capture_output=True, text=True, check=True).stdout
-    result = {"tested": said.split("\n")[:-1], "rows": rows}
+    versions = subprocess.run([str(python), "-c", code, *packages], capture_output=True, text=True, check=True).stdout
+    # An adapter with one place has the rows of it, one with several has those of each.
+    found = {"rows": places[""]} if places.keys() == {""} else {"places": places}
+    result = {"tested": versions.split("\n")[:-1], **found}
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 

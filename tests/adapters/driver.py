@@ -43,6 +43,8 @@ class Shell:
 class Driver:
     """Plays turns through one framework. A driver overrides what its framework can do; ``cannot`` says why it cannot."""
 
+    place: ClassVar[str] = ""
+    """Where hooks are put, if an adapter has several places: each is a column of the table."""
     cannot: ClassVar[Mapping[str, str]] = {}
     """Row to the reason why this framework cannot do what the row asks."""
 

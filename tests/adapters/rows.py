@@ -36,6 +36,7 @@ def rows_of(driver: type[Driver]) -> Any:
         house.seen.clear()
         why = driver.cannot.get(name)
         record_property("row", name)
+        record_property("place", driver.place)
         record_property("cannot", why or "")
         if why is None:
             asyncio.run(ROWS[name](driver()))
@@ -288,7 +289,7 @@ async def cancelled(driver: Driver) -> None:
     await driver.play_cancelled(begun.set)
 
     for task in asyncio.all_tasks() - before:  # the framework may end the tool in a task of its own
-        await asyncio.wait_for(asyncio.wait([task]), 10)
+        await asyncio.wait_for(asyncio.wait([task]), 60)
     assert begun.is_set()
     assert count("PostToolUseFailure", is_interrupt=True) == 1
 

@@ -40,6 +40,7 @@ class Called:
 class InServer(Connected):
     """One middleware governs all connections, those of two conversations and that of an agent in a tool."""
 
+    place = "server"
     mode = "legacy"
 
     def __init__(self) -> None:
@@ -69,11 +70,14 @@ class InServer(Connected):
 class InServerWithoutSessions(InServer):
     """On connections of 2026-07-28 a question is a result, and the client sends the call again with the answer."""
 
+    place = "server, 2026-07-28"
     mode = "auto"
     cannot: ClassVar[Mapping[str, str]] = {**Connected.cannot, **NO_SESSIONS}
 
 
 class InProxy(InServer):
+    place = "proxy"
+
     async def govern(self, made: Any, stack: AsyncExitStack, *, hooks: Path, **options: Any) -> Any:
         governed = proxy(hooks, made, **options)
         self.shared = self.shared or governed.middleware[-1]
@@ -82,6 +86,7 @@ class InProxy(InServer):
 
 
 class InProxyWithoutSessions(InProxy):
+    place = "proxy, 2026-07-28"
     mode = "auto"
     cannot: ClassVar[Mapping[str, str]] = {**Connected.cannot, **NO_SESSIONS}
 

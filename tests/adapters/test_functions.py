@@ -3,7 +3,6 @@
 import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,11 +14,11 @@ from autogen_core.tools import FunctionTool as AutoGenTool
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
-from pydantic import BaseModel
 from smolagents import CodeAgent, Model, ToolCallingAgent, tool
 from smolagents.models import ChatMessage as SmolMessage
 from tests.adapters.driver import HOOKS, Driver, Played, Shell, Turn
 from tests.adapters.rows import house, rows_of, said
+from tests.adapters.scenes import VISIT, cancel_in_tool, make_visit
 
 from interpose import Hooks
 from interpose.adapters.functions import Refused, governed
@@ -180,22 +179,11 @@ class Governed(Driver):
         return Played(shell.ran, [model.asked], [], str(final))
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
-        shell, waits = Shell(), asyncio.Event()
+        def run(slow: Any) -> Any:
+            made = AutoGenTool(governed(HOOKS, {"shell": slow})[0], "Run a command.")
+            return made.run_json({"cmd": "sleep"}, CancellationToken())
 
-        async def slow(cmd: str) -> str:
-            """Run a command."""
-            shell(cmd)
-            begun()
-            waits.set()
-            await asyncio.Event().wait()
-            return ""
-
-        made = AutoGenTool(governed(HOOKS, {"shell": slow})[0], "Run a command.")
-        run = asyncio.ensure_future(made.run_json({"cmd": "sleep"}, CancellationToken()))
-        await waits.wait()
-        run.cancel()
-        await asyncio.wait([run])
-        return Played(shell.ran)
+        return await cancel_in_tool(begun, run)
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         inner, outer, shell = Script([[command], "inner is done"]), Script([["go"], "done"], tool=agent), Shell()
@@ -211,19 +199,9 @@ class Governed(Driver):
         return Played(shell.ran, [*inner.results, *outer.results], outer.requests, final)
 
     async def play_object(self) -> Any:
-        class Place(BaseModel):
-            city: str
-
-        got: list[str] = []
-
-        def visit(when: datetime, place: Place) -> str:
-            """Visit a place."""
-            got.append(f"{when.year} {place.city}")
-            return "ok"
-
+        visit, got = make_visit()
         made = AutoGenTool(governed(HOOKS, [visit])[0], "Visit a place.")
-        given = {"when": "2026-11-17T12:00:00Z", "place": {"city": "Oslo"}}
-        await made.run_json(given, CancellationToken())
+        await made.run_json(VISIT, CancellationToken())
         return got[0]
 
 

@@ -17,10 +17,10 @@ from google.adk.plugins import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import AgentTool, FunctionTool
 from google.genai import types
-from pydantic import BaseModel
 from tests.adapters.driver import HOOKS, Driver, Played, Shell, Turn
 from tests.adapters.pages import assert_page_shows
 from tests.adapters.rows import house, rows_of
+from tests.adapters.scenes import VISIT, Place, cancel_in_tool
 
 from interpose.adapters.google_adk import plugin
 
@@ -139,21 +139,11 @@ class GoogleADK(Driver):
         return Played(shell.ran, script.results, script.requests, _final(events))
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
-        script, shell, waits = _script([["sleep"], "never said"]), Shell(), asyncio.Event()
+        def run(slow: Any) -> Any:
+            agent = LlmAgent(name="boss", model=_script([["sleep"], "never said"]), tools=[_tool(slow, "shell")])
+            return Host(agent, plugin(HOOKS)).run("go")
 
-        async def slow(cmd: str) -> str:
-            shell(cmd)
-            begun()
-            waits.set()
-            await asyncio.Event().wait()
-            return ""
-
-        agent = LlmAgent(name="boss", model=script, tools=[_tool(slow, "shell")])
-        run = asyncio.ensure_future(Host(agent, plugin(HOOKS)).run("go"))
-        await waits.wait()
-        run.cancel()
-        await asyncio.wait([run])
-        return Played(shell.ran)
+        return await cancel_in_tool(begun, run)
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         inner, outer = _script([[command], "inner is done"]), _script([["go"], "done"], agent, "request")
@@ -170,9 +160,6 @@ class GoogleADK(Driver):
         return Played(shell.ran, [*inner.results, *outer.results], outer.requests, _final(events))
 
     async def play_object(self) -> Any:
-        class Place(BaseModel):
-            city: str
-
         got: list[str] = []
 
         def visit(when: str, place: Place) -> str:  # it makes models of arguments, and nothing else
@@ -180,8 +167,7 @@ class GoogleADK(Driver):
             got.append(f"{datetime.fromisoformat(when).year} {place.city}")
             return "ok"
 
-        given = {"when": "2026-11-17T12:00:00Z", "place": {"city": "Oslo"}}
-        script = _script([[types.FunctionCall(name="visit", args=given)], "done"])
+        script = _script([[types.FunctionCall(name="visit", args=VISIT)], "done"])
         await Host(LlmAgent(name="boss", model=script, tools=[visit]), plugin(HOOKS)).run("go")
         return got[0]
 

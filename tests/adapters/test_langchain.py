@@ -1,8 +1,6 @@
 """LangChain's create_agent, on a fake chat model of its own kind."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,10 +11,10 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from pydantic import BaseModel
 from tests.adapters.driver import HOOKS, Driver, Played, Shell, Turn
 from tests.adapters.pages import assert_page_shows
 from tests.adapters.rows import rows_of
+from tests.adapters.scenes import VISIT, cancel_in_tool, make_visit
 
 from interpose.adapters.langchain import middleware
 
@@ -102,22 +100,12 @@ class LangChain(Driver):
         return Played(shell.ran, script.results, script.requests, state["messages"][-1].text)
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
-        script, shell, waits = _script([["sleep"], "never said"]), Shell(), asyncio.Event()
+        def run(slow: Any) -> Any:
+            tool = StructuredTool.from_function(coroutine=slow, name="shell", description="Run a command.")
+            agent: Any = create_agent(_script([["sleep"], "never said"]), [tool], middleware=[middleware(HOOKS)])
+            return agent.ainvoke({"messages": [("user", "go")]})
 
-        async def slow(cmd: str) -> str:
-            shell(cmd)
-            begun()
-            waits.set()
-            await asyncio.Event().wait()
-            return ""
-
-        tool = StructuredTool.from_function(coroutine=slow, name="shell", description="Run a command.")
-        agent: Any = create_agent(script, [tool], middleware=[middleware(HOOKS)])
-        run = asyncio.ensure_future(agent.ainvoke({"messages": [("user", "go")]}))
-        await waits.wait()
-        run.cancel()
-        await asyncio.wait([run])
-        return Played(shell.ran)
+        return await cancel_in_tool(begun, run)
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         inner, outer, shell = _script([[command], "inner is done"]), _script([["go"], "done"], agent), Shell()
@@ -134,22 +122,12 @@ class LangChain(Driver):
         return Played(shell.ran, [*inner.results, *outer.results], outer.requests, state["messages"][-1].text)
 
     async def play_object(self) -> Any:
-        class Place(BaseModel):
-            city: str
-
-        got: list[str] = []
-
-        def visit(when: datetime, place: Place) -> str:
-            """Visit a place."""
-            got.append(f"{when.year} {place.city}")
-            return "ok"
+        visit, got = make_visit()
 
         class Once(Script):
             def _said(self, messages: list[BaseMessage]) -> AIMessage:
-                if len(messages) > 1:
-                    return AIMessage("done")
-                given = {"when": "2026-11-17T12:00:00Z", "place": {"city": "Oslo"}}
-                return AIMessage("", tool_calls=[{"name": "visit", "args": given, "id": "call-1"}])
+                calls: Any = [] if len(messages) > 1 else [{"name": "visit", "args": VISIT, "id": "call-1"}]
+                return AIMessage("", tool_calls=calls)
 
         agent: Any = create_agent(Once(turns=[], requests=[], results=[]), [visit], middleware=[middleware(HOOKS)])
         await agent.ainvoke({"messages": [("user", "go")]})

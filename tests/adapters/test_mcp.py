@@ -145,6 +145,8 @@ def read(answer: Any, params: Any) -> ElicitResult:
 class InClient(Connected):
     """All clients are governed together, those of two conversations and that of an agent in a tool."""
 
+    place = "client"
+
     def __init__(self) -> None:
         self.users = 0
         self.installed: Any = None
@@ -166,6 +168,7 @@ class InClient(Connected):
 class InServer(Connected):
     """One middleware governs all connections, those of two conversations and that of an agent in a tool."""
 
+    place = "server"
     mode = "legacy"
 
     def __init__(self) -> None:
@@ -180,6 +183,7 @@ class InServer(Connected):
 class InServerWithoutSessions(InServer):
     """On connections of 2026-07-28 a question is a result, and the client sends the call again with the answer."""
 
+    place = "server, 2026-07-28"
     mode = "auto"
     cannot: ClassVar[Mapping[str, str]] = {**Connected.cannot, **NO_SESSIONS}
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,10 +22,10 @@ from agents.realtime import RealtimeAgent
 from agents.testing import ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseFunctionWebSearch
 from openai.types.responses.response_function_web_search import ActionSearch
-from pydantic import BaseModel
 from tests.adapters.driver import HOOKS, Driver, Played, Shell, Turn
 from tests.adapters.pages import assert_page_shows
 from tests.adapters.rows import count, house, rows_of
+from tests.adapters.scenes import VISIT, cancel_in_tool, make_visit
 
 from interpose import UsageError
 from interpose.adapters.openai_agents import governed
@@ -114,21 +113,12 @@ class OpenAIAgents(Driver):
         return _played(shell, model, result.final_output)
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
-        model, shell, waits = script([["sleep"], "never said"]), Shell(), asyncio.Event()
+        def run(slow: Any) -> Any:
+            tool = function_tool(slow, name_override="shell")
+            agent = Agent("boss", model=script([["sleep"], "never said"]), tools=[tool])
+            return Runner.run(governed(HOOKS, agent), "go", run_config=QUIET)
 
-        async def slow(cmd: str) -> str:
-            shell(cmd)
-            begun()
-            waits.set()
-            await asyncio.Event().wait()
-            return ""
-
-        agent = Agent("boss", model=model, tools=[function_tool(slow, name_override="shell")])
-        run = asyncio.ensure_future(Runner.run(governed(HOOKS, agent), "go", run_config=QUIET))
-        await waits.wait()
-        run.cancel()
-        await asyncio.wait([run])
-        return Played(shell.ran)
+        return await cancel_in_tool(begun, run)
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         inner, outer, shell = script([[command], "inner is done"]), script([["go"], "done"], agent, "input"), Shell()
@@ -149,17 +139,8 @@ class OpenAIAgents(Driver):
         return Played(shell.ran, _results(inner, outer), [], str(result.final_output))
 
     async def play_object(self) -> Any:
-        class Place(BaseModel):
-            city: str
-
-        got: list[str] = []
-
-        def visit(when: datetime, place: Place) -> str:
-            got.append(f"{when.year} {place.city}")
-            return "ok"
-
-        given = {"when": "2026-11-17T12:00:00Z", "place": {"city": "Oslo"}}
-        model = ScriptedModel([[function_call("visit", given, call_id="call-1")], [assistant_message("done")]])
+        visit, got = make_visit()
+        model = ScriptedModel([[function_call("visit", VISIT, call_id="call-1")], [assistant_message("done")]])
         await Runner.run(
             governed(HOOKS, Agent("boss", model=model, tools=[function_tool(visit)])), "go", run_config=QUIET
         )

@@ -1,18 +1,16 @@
 """Pydantic AI, on its own FunctionModel."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, RunContext, ToolApproved, ToolDenied
 from pydantic_ai.messages import ModelMessage, ModelResponse, RetryPromptPart, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from tests.adapters.driver import HOOKS, Driver, Played, Shell, Turn
 from tests.adapters.pages import assert_page_shows
 from tests.adapters.rows import rows_of
+from tests.adapters.scenes import VISIT, cancel_in_tool, make_visit
 
 from interpose.adapters.pydantic_ai import capability
 
@@ -97,22 +95,12 @@ class PydanticAI(Driver):
         return Played(shell.ran, script.results, script.requests, str(result.output))
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
-        script, shell, waits = Script([["sleep"], "never said"]), Shell(), asyncio.Event()
+        def run(slow: Any) -> Any:
+            agent = Agent(Script([["sleep"], "never said"]).model, capabilities=[capability(HOOKS)])
+            agent.tool_plain(slow, name="shell")
+            return agent.run("go")
 
-        async def slow(cmd: str) -> str:
-            shell(cmd)
-            begun()
-            waits.set()
-            await asyncio.Event().wait()
-            return ""
-
-        agent = Agent(script.model, capabilities=[capability(HOOKS)])
-        agent.tool_plain(slow, name="shell")
-        run = asyncio.ensure_future(agent.run("go"))
-        await waits.wait()
-        run.cancel()
-        await asyncio.wait([run])
-        return Played(shell.ran)
+        return await cancel_in_tool(begun, run)
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         inner, outer, shell = Script([[command], "inner is done"]), Script([["go"], "done"], tool=agent), Shell()
@@ -128,20 +116,10 @@ class PydanticAI(Driver):
         return Played(shell.ran, [*inner.results, *outer.results], outer.requests, str(result.output))
 
     async def play_object(self) -> Any:
-        class Place(BaseModel):
-            city: str
-
-        got: list[str] = []
-
-        def visit(when: datetime, place: Place) -> str:
-            got.append(f"{when.year} {place.city}")
-            return "ok"
+        visit, got = make_visit()
 
         def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-            if len(messages) > 1:
-                return ModelResponse([TextPart("done")])
-            given = {"when": "2026-11-17T12:00:00Z", "place": {"city": "Oslo"}}
-            return ModelResponse([ToolCallPart("visit", given, "call-1")])
+            return ModelResponse([TextPart("done") if len(messages) > 1 else ToolCallPart("visit", VISIT, "call-1")])
 
         agent = Agent(FunctionModel(answer), tools=[visit], capabilities=[capability(HOOKS)])
         await agent.run("go")

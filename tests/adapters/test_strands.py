@@ -3,12 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from pydantic import BaseModel
 from strands import Agent, ToolContext, tool
 from strands.hooks import AfterToolCallEvent
 from strands.middleware import ExecuteToolStage
@@ -18,6 +16,7 @@ from strands.session import FileSessionManager
 from tests.adapters.driver import HOOKS, Driver, Played, Shell, Turn
 from tests.adapters.pages import assert_page_shows
 from tests.adapters.rows import house, rows_of
+from tests.adapters.scenes import VISIT, Place, cancel_in_tool, make_visit
 
 from interpose import UsageError
 from interpose.adapters.strands import provider
@@ -112,23 +111,11 @@ class Strands(Driver):
         return Played(shell.ran, script.results, script.requests, str(result).strip())
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
-        script, shell, waits = Script([["sleep"], "never said"]), Shell(), asyncio.Event()
+        def run(slow: Any) -> Any:
+            script, tools = Script([["sleep"], "never said"]), [tool(name="shell")(slow)]
+            return Agent(model=script, tools=tools, hooks=[provider(HOOKS)], callback_handler=None).invoke_async("go")
 
-        @tool(name="shell")
-        async def slow(cmd: str) -> str:
-            """Run a command."""
-            shell(cmd)
-            begun()
-            waits.set()
-            await asyncio.Event().wait()
-            return ""
-
-        agent = Agent(model=script, tools=[slow], hooks=[provider(HOOKS)], callback_handler=None)
-        run = asyncio.ensure_future(agent.invoke_async("go"))
-        await waits.wait()
-        run.cancel()
-        await asyncio.wait([run])
-        return Played(shell.ran)
+        return await cancel_in_tool(begun, run)
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         inner, outer, shell = Script([[command], "inner is done"]), Script([["go"], "done"], agent, "input"), Shell()
@@ -153,20 +140,10 @@ class Strands(Driver):
         return Played(shell.ran, [*inner.results, *outer.results], outer.requests)
 
     async def play_object(self) -> Any:
-        class Place(BaseModel):
-            city: str
-
-        got: list[str] = []
-
-        @tool
-        def visit(when: datetime, place: Place) -> str:  # it makes a dictionary of the model again
-            """Visit a place."""
-            got.append(f"{when.year} {dict(place)['city']}")
-            return "ok"
-
-        given = {"when": "2026-11-17T12:00:00Z", "place": {"city": "Oslo"}}
-        script = Script([[("visit", given)], "done"])
-        await Agent(model=script, tools=[visit], hooks=[provider(HOOKS)], callback_handler=None).invoke_async("go")
+        visit, got = make_visit()
+        script = Script([[("visit", VISIT)], "done"])
+        agent = Agent(model=script, tools=[tool(visit)], hooks=[provider(HOOKS)], callback_handler=None)
+        await agent.invoke_async("go")
         return got[0]
 
 
@@ -250,9 +227,6 @@ def test_an_error_of_the_adapter_denies(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_model_call_that_no_hook_can_see_raises() -> None:
-    class Place(BaseModel):
-        city: str
-
     agent = _agent(Script([]), Shell(), provider(HOOKS))
 
     with (

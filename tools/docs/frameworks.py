@@ -50,14 +50,19 @@ SENTENCES = {
 def frameworks() -> str:
     """Return the table, what was tested, and why a cell does not hold."""
     results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(_RESULTS.glob("*.json"))}
+    columns = {
+        f"{name}: {place}" if place else name: rows
+        for name, result in results.items()
+        for place, rows in result.get("places", {"": result.get("rows")}).items()
+    }
     reasons: list[str] = []
     rows = []
     for row, sentence in SENTENCES.items():
         cells = []
-        for name, result in results.items():
-            said = result["rows"].get(row, "not tried")
+        for name, found in columns.items():
+            said = found.get(row, "not tried")
             if said.startswith("cannot: "):
-                why = f"`{name}`: {said.removeprefix('cannot: ')}"
+                why = f"`{name.partition(':')[0]}`: {said.removeprefix('cannot: ')}"
                 if why not in reasons:
                     reasons.append(why)
                 said = f"[{reasons.index(why) + 1}]"
@@ -66,7 +71,7 @@ def frameworks() -> str:
     tested = [(code(name), ", ".join(result["tested"])) for name, result in results.items()]
     listed = "\n".join(f"{at}. {why}" for at, why in enumerate(reasons, 1))
     return "\n".join([
-        table(("what hooks do", *(code(name) for name in results)), rows),
+        table(("what hooks do", *(code(name) for name in columns)), rows),
         "\nA number is a reason why the framework cannot do it:\n", listed, "\nTested with:\n",
         table(("adapter", "packages"), tested),
     ])  # fmt: skip

@@ -50,12 +50,11 @@ class BegunMessage:
         if halted := session._halted_answer():
             self.state, self.reason, self.answer = "denied", halted.reason, halted
             return
-        is_shown = self.tools is not None and session._is_seen("pre:message")
-        shown = (
-            {}
-            if self.tools is None or not is_shown
-            else {"tools": [_shown_tool(tool, session.view) for tool in self.tools]}
-        )
+        for tool in self.tools or ():
+            _name(tool)  # raises if it has none, also if no hook looks
+        shown: dict[str, Any] = {}
+        if self.tools is not None and session._is_seen("pre:message"):
+            shown["tools"] = [_shown_tool(tool, session.view) for tool in self.tools]
         before = await session._fire("pre:message", prompt=self.prompt, **self._fields, **shown)
         self._before = before
         if not before.allowed:
