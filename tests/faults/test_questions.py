@@ -387,6 +387,7 @@ class TestFire:
         assert "no person has answered within" in err
         assert [one.state for one in stored(path)] == ["expired"]
 
+    @pytest.mark.more  # tests/end_to_end/questions.txt shows it too
     def test_an_answer_for_the_session_holds_for_the_next_process(self, tmp_path: Path) -> None:
         path = configure(tmp_path)
         with firing(tmp_path) as hook:
