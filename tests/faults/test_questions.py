@@ -60,6 +60,24 @@ class TestTheStore:
         assert (approval.approved, approval.by) == (False, "nobody")
         assert approval.reason.startswith("the question could not be written")
 
+    def test_a_full_disk_denies_what_waits_and_what_is_asked_then(self, path: Path) -> None:
+        program = (
+            "import resource\nfrom tests.asking import *\n"
+            f"path = Path({str(path)!r})\nstore = AuditStore(path, patience=10)\n"
+            "asking = Asking(Questions(store, wait=1))\nwaiting(path)\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))\n"
+            "print(json.dumps([asking.approval.reason, Questions(store, wait=60)(PUSH).block().reason]))\n"
+            "os._exit(0)\n"
+        )
+        root = Path(__file__).parent.parent.parent
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, timeout=60, check=False
+        )
+
+        expired, refused = json.loads(done.stdout)
+        assert expired.startswith("no person has answered within 1 s, and that could not be recorded")
+        assert refused.startswith("the question could not be written")
+
     def test_a_store_that_is_removed_while_a_question_waits_denies(self, path: Path) -> None:
         with AuditStore(path) as store:
             asking = Asking(Questions(store, wait=60))
@@ -369,6 +387,7 @@ class TestFire:
         assert "no person has answered within" in err
         assert [one.state for one in stored(path)] == ["expired"]
 
+    @pytest.mark.more  # tests/end_to_end/questions.txt shows it too
     def test_an_answer_for_the_session_holds_for_the_next_process(self, tmp_path: Path) -> None:
         path = configure(tmp_path)
         with firing(tmp_path) as hook:

@@ -98,6 +98,18 @@ class TestAPerson:
         assert not (tmp_path / "none.db").exists()
 
 
+@pytest.mark.parametrize("deadline", ["soon", "0", "-1", "inf", "nan"])
+def test_a_deadline_that_is_none_denies(path: Path, capsys: pytest.CaptureFixture[str], deadline: str) -> None:
+    status, out, err = run(capsys, "fire", "PreToolUse", "--reply", "claude", "--deadline", deadline)
+
+    assert (status, out) == (2, "")
+    assert f"--deadline: {deadline} is not a number of seconds" in err
+
+
+def test_a_deadline_is_for_hooks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "fire", "Stop", "--deadline", "5")[0] == 1
+
+
 class TestTheList:
     def listed(self, path: Path, capsys: pytest.CaptureFixture[str], given: Any, *words: str) -> str:
         """What is printed about one question that waits; an id in ``words`` is that of the question."""

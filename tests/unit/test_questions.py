@@ -13,6 +13,7 @@ from interpose.audit import open_store
 from interpose.audit.protocol import StoredPermission
 from interpose.audit.questions import digest_of, id_of, read_id
 from interpose.audit.verify import verify_store
+from interpose.config.schema import schema
 from interpose.questions import answer_question
 
 ASKS = {"PreToolUse": [{"name": "guard", "handler": lambda event: ask("a push?"), "matcher": "Bash"}]}
@@ -274,6 +275,23 @@ class TestConfiguration:
             Hooks.load(tmp_path / "hooks.yaml")
 
         assert [str(one) for one in error.value.problems] == [f"{tmp_path}/hooks.yaml:{problem}"]
+
+    @pytest.mark.parametrize(
+        ("given", "fits"),
+        [
+            ({"wait": "5m", "default": "deny"}, True),
+            ({}, True),
+            (True, True),
+            ({"default": "allow"}, False),
+            ({"waits": "5m"}, False),
+            ({"wait": "soon"}, False),
+            ("5m", False),
+        ],
+    )
+    def test_the_schema_says_the_same(self, given: Any, fits: bool) -> None:
+        from jsonschema import Draft202012Validator
+
+        assert Draft202012Validator(schema()).is_valid({"questions": given}) is fits
 
     def test_questions_need_a_record(self, tmp_path: Path) -> None:
         (tmp_path / "hooks.yaml").write_text("hooks: {}\nquestions: {wait: 5m}\n")

@@ -6,7 +6,7 @@ are methods, so that another database can stand behind them too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import UsageError
@@ -16,11 +16,13 @@ from .questions import StoredQuestion
 from .retention import Retention
 
 if TYPE_CHECKING:
+    from ..permission_record import Permission
     from .entries import Entry
 
-__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "Selection", "StoreOptions",
+__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "QuestionStore", "Selection",
+           "StoreOptions",
            "StoreReader", "StoreReplaced", "StoreUnreadable", "StoreWriter", "StoredFiring", "StoredPermission",
-           "StoredQuestion", "StoredSession", "Verification"]  # fmt: skip
+           "StoredQuestion", "StoredSession", "Submission", "Verification"]  # fmt: skip
 
 
 class NotAStore(UsageError):
@@ -400,3 +402,59 @@ class StoreWriter(Protocol):
 
     def finish(self) -> None:
         """Write the end record of this process, and close the store."""
+
+
+class Submission(Protocol):
+    """A question or an answer on its way to a store: awaited, or blocked on; raises StoreDown if it is not written."""
+
+    def block(self) -> None:
+        """Wait in this thread."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        """Wait in a task."""
+
+    @property
+    def refused(self) -> str:
+        """Why it was not written although the store is up, such as an answer that is not the first; else empty."""
+
+    @property
+    def digest(self) -> str:
+        """The hash of what was written, to which an answer is bound."""
+
+    @property
+    def id(self) -> str:
+        """The id of a question."""
+
+    def withdraw(self, answer: Callable[[], Mapping[str, Any]]) -> None:
+        """Write this answer once the question is written, if it has none then; do not wait for it."""
+
+
+class QuestionStore(Protocol):
+    """Where questions wait. ``AuditStore`` is one; of all answers to a question it takes the first."""
+
+    @property
+    def path(self) -> str:
+        """Where the store is."""
+
+    @property
+    def key_name(self) -> str:
+        """The name of the key that seals answers; empty without one."""
+
+    @property
+    def configuration(self) -> str:
+        """The digest of the configuration under which questions are asked; empty if there is none."""
+
+    def ask(self, question: Mapping[str, Any]) -> Submission:
+        """Write a question."""
+
+    def answer(self, answer: Mapping[str, Any]) -> Submission:
+        """Write the answer to a question, if it has none."""
+
+    def believes(self, answer: Mapping[str, Any], store_id: str) -> bool:
+        """Say whether an answer was written by a process that may answer."""
+
+    def read(self) -> StoreReader:
+        """Return a reader of this store."""
+
+    def record_permission(self, permission: Permission) -> None:
+        """Record what was decided about a call."""

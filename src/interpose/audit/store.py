@@ -60,7 +60,7 @@ class AuditStore:
         most_waiting: int = MOST_WAITING,
         patience: float = PATIENCE,
     ) -> None:
-        self.path = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        self.path: str = os.path.abspath(os.path.expanduser(os.fspath(path)))
         self.required = required
         self.durable = durable
         self._options = StoreOptions(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..audit.protocol import QuestionStore
 from ..audit.questions import StoredQuestion
 from ..errors import UsageError
-
-if TYPE_CHECKING:
-    from ..audit.store import AuditStore
 
 __all__ = ["answer_body", "answer_question"]
 
@@ -20,7 +18,7 @@ def answer_body(id: str, digest: str, state: str, **more: Any) -> dict[str, Any]
 
 
 def answer_question(
-    store: AuditStore, question: StoredQuestion, *, approved: bool, who: dict[str, str], remembered: str = "",
+    store: QuestionStore, question: StoredQuestion, *, approved: bool, who: dict[str, str], remembered: str = "",
     reason: str = "",
 ) -> StoredQuestion:  # fmt: skip
     """Answer a question that waits, and return it with the answer that counts, which may be another one.

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
 from time import monotonic, sleep, time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..audit.completion import StoreDown
 from ..audit.entries import encode
 from ..audit.json_values import plain
-from ..audit.protocol import NotAStore, StoreReader, StoreReplaced, StoreUnreadable
+from ..audit.protocol import NotAStore, QuestionStore, StoreReader, StoreReplaced, StoreUnreadable, Submission
 from ..audit.questions import StoredAnswer, StoredQuestion, id_of
 from ..errors import UsageError
 from ..executors.blocking import blocking_executor
@@ -26,9 +26,6 @@ from ..runtime.coroutines import drive
 from ..session.answers import Question
 from ..session.approval import Approval
 from .answering import answer_body
-
-if TYPE_CHECKING:
-    from ..audit.store import AuditStore, Submitted
 
 __all__ = ["DEFAULT_WAIT", "Questions", "WaitingCall"]
 
@@ -48,7 +45,7 @@ class Questions:
     """
 
     def __init__(
-        self, store: AuditStore, *, wait: float = DEFAULT_WAIT, show: Callable[[str], object] | None = None
+        self, store: QuestionStore, *, wait: float = DEFAULT_WAIT, show: Callable[[str], object] | None = None
     ) -> None:
         if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 < wait < float("inf"):
             raise UsageError(f"wait: {wait!r} is not a number of seconds", hint="such as wait=300")
@@ -136,7 +133,7 @@ class WaitingCall:
             raise
 
     async def _asked(
-        self, asked: Submitted, deadline: float, wait: Callable[[Awaitable[None]], Awaitable[None]]
+        self, asked: Submission, deadline: float, wait: Callable[[Awaitable[None]], Awaitable[None]]
     ) -> Approval:
         try:
             await wait(asked)
@@ -152,7 +149,7 @@ class WaitingCall:
         return await self._wait_for_answer(asked, deadline, wait)
 
     async def _wait_for_answer(
-        self, asked: Submitted, deadline: float, wait: Callable[[Awaitable[None]], Awaitable[None]]
+        self, asked: Submission, deadline: float, wait: Callable[[Awaitable[None]], Awaitable[None]]
     ) -> Approval:
         look = _Look(self._store, asked)
         pause = _PAUSES[0]
@@ -183,7 +180,7 @@ class WaitingCall:
             look.close()
 
 
-def _withdraw(asked: Submitted, reason: str = "") -> None:
+def _withdraw(asked: Submission, reason: str = "") -> None:
     """Let the record say that nothing waits for an answer any more."""
     asked.withdraw(lambda: answer_body(asked.id, asked.digest, "withdrawn", reason=reason))
 
@@ -191,7 +188,7 @@ def _withdraw(asked: Submitted, reason: str = "") -> None:
 class _Look:
     """Looks whether a question has an answer, and reads the store only if it was written to."""
 
-    def __init__(self, store: AuditStore, asked: Submitted) -> None:
+    def __init__(self, store: QuestionStore, asked: Submission) -> None:
         self._store = store
         self._id = asked.id
         self._reader: StoreReader | None = None
@@ -261,14 +258,14 @@ def _is_json(value: Any) -> bool:
         return False
 
 
-def _believed(store: AuditStore, store_id: str, asked: Submitted, answer: StoredAnswer) -> Approval:
+def _believed(store: QuestionStore, store_id: str, asked: Submission, answer: StoredAnswer) -> Approval:
     """Return what an answer says, if it is the answer to what was asked."""
     if doubt := _why_doubted(store, store_id, asked.digest, answer):
         return _nobody(f"the answer in the record does not count: {doubt}", asked.id)
     return _approval(asked.id, answer)
 
 
-def _why_doubted(store: AuditStore, store_id: str, digest: str, answer: StoredAnswer) -> str:
+def _why_doubted(store: QuestionStore, store_id: str, digest: str, answer: StoredAnswer) -> str:
     if answer.text("question") != id_of(digest) or answer.text("digest") != digest:
         return "it is the answer to another question"
     if not store.believes(answer.body, store_id):

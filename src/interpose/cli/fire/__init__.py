@@ -109,13 +109,10 @@ def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
                 if not rest:
                     raise UsageError(f"{name} needs a value", hint="`interpose fire --help`")
                 value = rest.pop(0)
-            attribute = OPTIONS[name]
-            if attribute == "reply":
+            if name == "--reply":
                 reply = value
-            elif attribute in ("fields", "config"):
-                getattr(options, attribute).append(value)
             else:
-                setattr(options, attribute, value)
+                _set(options, OPTIONS[name], value)
         elif word.startswith("-") and word != "-":
             hint = nearest(name, [*OPTIONS, "--json", "--require"]) or "`interpose fire --help` lists them"
             raise UsageError(f"{name} is not an option", hint=hint)
@@ -123,13 +120,39 @@ def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
             raise UsageError(f"{word}: one event at a time", hint=f"{options.event} was named already")
         else:
             options.event = word
+    _check(options, as_json, reply)
+    if reply is not None and options.input is None:
+        options.input = "-"  # a hook reads its event from standard input
+    return options, as_json, reply
+
+
+def _set(options: EventOptions, attribute: str, value: str) -> None:
+    if attribute == "deadline":
+        options.deadline = _seconds(value)
+    elif attribute in ("fields", "config"):
+        getattr(options, attribute).append(value)
+    else:
+        setattr(options, attribute, value)
+
+
+def _check(options: EventOptions, as_json: bool, reply: str | None) -> None:
+    """Raise UsageError for options that exclude each other."""
     if reply is not None and reply not in DIALECTS:
         raise UsageError(f"--reply: {reply} is not a dialect", hint=" or ".join(DIALECTS))
     if reply is not None and as_json:
         raise UsageError("--reply and --json exclude each other", hint="leave one of them out")
-    if reply is not None and options.input is None:
-        options.input = "-"  # a hook reads its event from standard input
-    return options, as_json, reply
+    if options.deadline is not None and reply is None:
+        raise UsageError("--deadline is for --reply", hint="leave it out")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"--deadline: {text} is not a number of seconds", hint="such as 60")
+    return seconds
 
 
 def _report(outcome: Outcome, before: Mapping[str, Any], declared: str, *, as_json: bool) -> int:

@@ -36,7 +36,7 @@ class EventOptions:
         dialect: str | None = None,
         cwd: str | None = None,
         require: bool = False,
-        deadline: str | None = None,
+        deadline: float | None = None,
     ) -> None:
         self.event = event
         self.input = input

@@ -22,7 +22,7 @@ _MARGIN = (0.05, 1.0)
 """What is left of the deadline for the reply: a part of it, and at least some seconds."""
 
 
-def answered(questions: Questions, outcome: Outcome, dialect: str, began: float, deadline: str | None) -> Outcome:
+def answered(questions: Questions, outcome: Outcome, dialect: str, began: float, deadline: float | None) -> Outcome:
     """Return the outcome with the answer of a person in the place of the ask; without an answer it denies."""
     given = outcome.input
     question = Question(
@@ -52,15 +52,9 @@ def answered(questions: Questions, outcome: Outcome, dialect: str, began: float,
     return with_decision(outcome, "allow" if approval.approved else "deny", reason)
 
 
-def _seconds(outcome: Outcome, dialect: str, deadline: str | None) -> float:
+def _seconds(outcome: Outcome, dialect: str, deadline: float | None) -> float:
     """Return the time of this hook, without what is left for the reply."""
-    if deadline is not None:
-        try:
-            whole = float(deadline)
-        except ValueError:
-            raise UsageError(f"--deadline: {deadline} is not a number of seconds", hint="such as 60") from None
-        if not 0 < whole < float("inf"):
-            raise UsageError(f"--deadline: {deadline} is not a number of seconds", hint="such as 60")
-    else:
+    whole = deadline
+    if whole is None:
         whole = row_of(outcome).claude.timeout if dialect == "claude" else DEFAULT_TIMEOUT
     return whole - max(_MARGIN[0] * whole, _MARGIN[1])
