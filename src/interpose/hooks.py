@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .audit.store import AuditStore
     from .config.load import Origin
     from .config.reload import ConfigFiles
-    from .models.configured import ConfiguredModel
     from .session import Session, SessionOptions, SyncSession
     from .session.configured_rules import ConfiguredRules
     from .session.sessions import Sessions
@@ -81,11 +80,6 @@ class Hooks:
     def audit(self) -> AuditStore | None:
         """Where firings are recorded, if a configuration says so."""
         return self._armed.store
-
-    @property
-    def models(self) -> tuple[ConfiguredModel, ...]:
-        """The models of configurations, which hooks may ask."""
-        return tuple(self._armed.models)
 
     @property
     def origins(self) -> tuple[Origin, ...]:

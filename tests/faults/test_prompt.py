@@ -485,7 +485,7 @@ def test_the_key_is_in_no_result() -> None:
     with AnthropicServer([Fails(401, f"wrong key {KEY}", "authentication_error"), OK]) as server:
         hooks = hooks_of(server, cache=False)
 
-        said = json.dumps([sync_fire(hooks).results[0].evidence, sync_fire(hooks).to_dict(), repr(hooks.models)])
+        said = json.dumps([sync_fire(hooks).results[0].evidence, sync_fire(hooks).to_dict(), repr(list(hooks))])
 
     assert KEY not in said
 

@@ -24,10 +24,10 @@ from ..event import Event
 from ..model import Hook
 from ..models import Model, ModelError
 from ..models.configured import ConfiguredModel
-from ..models.judging import SYSTEM, Occasion, Ruling, ask_once, filled
+from ..models.judging import SYSTEM, Occasion, Ruling, Verdict, ask_once, filled
 from ..records import Record
 from ..redaction import Redactor
-from ..replies import Ended, Failure, HookFailed, Reply, Verdict
+from ..replies import Ended, Failure, HookFailed, Reply
 from ..strict_json import Unencodable, encode
 from . import hold_to_trust
 from ._metered_model import MeteredModel
@@ -115,14 +115,10 @@ class JudgeHandler:
             return Ended(failure=Failure(f"model_{error.code}", str(error), evidence=evidence))
         if ruling.ok is None:
             return Ended(failure=Failure("bad_verdict", ruling.flaw, evidence=evidence))
-        return Verdict(
-            ok=ruling.ok,
-            reason=ruling.reason or ("" if ruling.ok else f"{hook.label}: the model says no, and gives no reason"),
-            impossible=ruling.impossible,
-            continues=judge.continues,
-            problem=Failure("bad_verdict", ruling.flaw) if ruling.flaw else None,
-            evidence={**evidence, "ok": ruling.ok, **({"said": ruling.reason} if ruling.reason else {})},
-        )
+        if not ruling.ok and not ruling.reason:
+            ruling = ruling._replace(reason=f"{hook.label}: the model says no, and gives no reason")
+        evidence |= {"ok": ruling.ok, "said": ruling.reason}
+        return Verdict(ruling, judge.continues, evidence)
 
     async def _rule(self, hook: Hook, judge: Judge, event: Event, evidence: dict[str, Any]) -> Ruling:
         hold_to_trust(hook.binding.seal)
