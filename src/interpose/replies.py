@@ -25,7 +25,8 @@ FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 _CODES: dict[FailureClass, frozenset[str]] = {
     "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
                              "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed",
-                             "model_bad_script", "model_no_key", "model_no_model", "model_no_package", "model_not_allowed"}),
+                             "model_bad_script", "model_no_key", "model_no_model", "model_no_package",
+                             "model_not_allowed"}),
     "misstated": frozenset({"bad_decision", "bad_reply", "bad_verdict"}),
     "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big",
                           "model_context_too_long", "model_rejected"}),

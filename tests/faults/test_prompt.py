@@ -223,14 +223,20 @@ FAILURES: dict[str, tuple[Played, str, bool]] = {
 
 @pytest.mark.parametrize(("played", "code", "denies"), FAILURES.values(), ids=FAILURES)
 def test_a_server_that_fails(played: Played, code: str, denies: bool) -> None:
-    with AnthropicServer([played, played]) as server:
+    with AnthropicServer([played]) as server:
         outcome = sync_fire(hooks_of(server))
-        guard = sync_fire(hooks_of(server, onError="abort"))
 
     assert (error_of(outcome), outcome.denied) == (code, denies)
-    assert (error_of(guard), guard.denied) == (code, True)
 
 
+def test_a_guard_whose_server_fails_denies(fire: Fire) -> None:
+    with AnthropicServer([Fails(500, "broken", retry=False)]) as server:
+        outcome = fire(hooks_of(server, onError="abort"))
+
+    assert (error_of(outcome), outcome.denied) == ("model_overloaded", True)
+
+
+@pytest.mark.more
 def test_what_a_model_writes_cannot_switch_the_hook_off() -> None:
     """A request that the server rejects because of its content does not count towards the breaker."""
     with AnthropicServer([*[Fails(400, "content", "invalid_request_error")] * 10, NOT_OK]) as server:
@@ -301,6 +307,7 @@ def test_a_host_that_is_cancelled_closes_the_connection() -> None:
         assert server.hung_up.wait(10)
 
 
+@pytest.mark.more
 def test_many_hosts_at_once_each_get_their_own_verdict() -> None:
     with AnthropicServer([OK] * 8) as server:
         hooks = hooks_of(server, cache=False)
