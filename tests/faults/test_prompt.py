@@ -329,18 +329,17 @@ def test_many_hosts_at_once_each_get_their_own_verdict() -> None:
 # Budgets.
 
 
-def test_a_budget_that_is_used_up_is_a_failure_and_a_guard_denies(fire: Fire) -> None:
-    with AnthropicServer([OK, OK]) as server:
-        budget = {"budget": {"calls": 2}}
-        hooks = hooks_of(server, of_model=budget, cache=False)
+def test_a_budget_that_is_used_up_is_a_failure_and_a_guard_denies(tmp_path: Path, fire: Fire) -> None:
+    budget = {"budget": {"calls": 2}}
+    hooks = scripted(tmp_path, OK, OK, NOT_OK, of_model=budget, cache=False)
 
-        outcomes = [fire(hooks, **CALL, session_id="one") for _ in range(3)]
-        guard = fire(hooks_of(server, of_model=budget, cache=False, onError="abort"), **CALL, session_id="one")
+    outcomes = [fire(hooks, **CALL, session_id="one") for _ in range(3)]
+    guard = fire(scripted(tmp_path, OK, of_model=budget, onError="abort"), **CALL, session_id="one")
 
     assert [error_of(outcome) for outcome in outcomes] == ["", "", "budget_used_up"]
     assert outcomes[-1].allowed
     assert guard.denied
-    assert len(server.requests) == 2
+    assert "2 calls per session" in guard.reason
 
 
 def test_a_budget_per_session_is_that_of_each_session(tmp_path: Path, fire: Fire) -> None:

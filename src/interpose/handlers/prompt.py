@@ -15,6 +15,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
+from functools import lru_cache
 from importlib import import_module
 from threading import Lock
 from time import monotonic
@@ -90,7 +91,6 @@ class JudgeHandler:
         self._ask = ask
         self._hooks = hooks
         self._rules = rules
-        self._redactor: tuple[Mapping[str, str], Redactor] | None = None
         self._scripted: dict[str, Model] = {}
         self._verdicts: OrderedDict[bytes, Ruling] = OrderedDict()
         self._lock = Lock()
@@ -123,11 +123,13 @@ class JudgeHandler:
     async def _rule(self, hook: Hook, judge: Judge, event: Event, evidence: dict[str, Any]) -> Ruling:
         hold_to_trust(hook.binding.seal)
         said = _written(judge, event)
-        redact = self._redact() if judge.configured.redact else None
+        redact = _redactor(tuple(self._rules().items())) if judge.configured.redact else None
         key = _key(judge, hook, said) if judge.cache else None
         if key is not None and (known := self._recall(key)) is not None:
             evidence["cached"] = True
             return known
+        if redact is not None:
+            redact.refresh()
         text = filled(judge.prompt, _as_text(said if redact is None else redact.value(said)))
         occasion = Occasion(
             self._hooks, _project(hook, judge, event), str(event.get("session_id") or ""),
@@ -159,14 +161,6 @@ class JudgeHandler:
                 self._scripted[configured.spec] = configured.open()
             return self._scripted[configured.spec]
 
-    def _redact(self) -> Redactor:
-        rules = self._rules()
-        if self._redactor is None or self._redactor[0] != rules:
-            self._redactor = dict(rules), Redactor(rules=rules.items())
-        redactor = self._redactor[1]
-        redactor.refresh()
-        return redactor
-
     # Verdicts that were given before.
 
     def _recall(self, key: bytes) -> Ruling | None:
@@ -181,6 +175,12 @@ class JudgeHandler:
             self._verdicts[key] = ruling
             while len(self._verdicts) > _MOST_VERDICTS:
                 self._verdicts.popitem(last=False)
+
+
+@lru_cache(maxsize=8)
+def _redactor(rules: tuple[tuple[str, str], ...]) -> Redactor:
+    """Return the redactor with these further rules: to make one takes longer than to use it."""
+    return Redactor(rules=rules)
 
 
 def _with_evidence(failure: Failure, evidence: Mapping[str, Any]) -> Failure:
