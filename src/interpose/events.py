@@ -51,10 +51,7 @@ class Field(Record, kw_only=False):
 
 
 class NotOk(Record, kw_only=False):
-    """What ``ok: false`` does in Claude Code at an event, if a hook of type ``prompt`` or ``agent`` answers it.
-
-    Effects are ``deny``, ``end turn``, ``keep going``, ``context`` and ``nothing``, separated by commas.
-    """
+    """What ``ok: false`` of a model does: ``deny``, ``end turn``, ``keep going``, ``context`` or ``nothing``."""
 
     effects: str
     continued: str = ""  # with ``continueOnBlock``, and for hooks of type ``agent``; the same if nothing is said

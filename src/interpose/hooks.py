@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .audit.store import AuditStore
     from .config.load import Origin
     from .config.reload import ConfigFiles
-    from .models.configured import ConfiguredModel
     from .questions import Questions
     from .session import Session, SessionOptions, SyncSession
     from .session.configured_rules import ConfiguredRules
@@ -92,11 +91,6 @@ class Hooks:
         from .questions import Questions
 
         return Questions(armed.store, wait=armed.wait, show=self._show_later)
-
-    @property
-    def models(self) -> tuple[ConfiguredModel, ...]:
-        """The models of configurations, which hooks may ask."""
-        return tuple(self._armed.models)
 
     @property
     def origins(self) -> tuple[Origin, ...]:

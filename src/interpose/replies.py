@@ -16,8 +16,8 @@ from .runtime.copies import Uncopyable
 from .runtime.faults import LONGEST, is_one_of, said, trace_of, type_name
 from .runtime.workers import NoThread
 
-__all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "Verdict", "allow", "ask", "clean", "context",
-           "deny", "describe", "inject", "is_plain", "modify"]  # fmt: skip
+__all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "ask", "clean", "context", "deny",
+           "describe", "inject", "is_plain", "modify"]  # fmt: skip
 
 STRATEGIES = ("tool_result", "user_message", "system_context")
 """The channels of an injection."""
@@ -28,8 +28,8 @@ FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 _CODES: dict[FailureClass, frozenset[str]] = {
     "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
                              "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed",
-                             "model_no_model", "model_no_package", "model_no_key", "model_not_allowed",
-                             "model_bad_script"}),
+                             "model_bad_script", "model_no_key", "model_no_model", "model_no_package",
+                             "model_not_allowed"}),
     "misstated": frozenset({"bad_decision", "bad_reply", "bad_verdict"}),
     "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big",
                           "model_context_too_long", "model_rejected"}),
@@ -106,17 +106,6 @@ class Ended(Record):
     stdout: bytes = b""
     stderr: str = ""  # the beginning of what it wrote to standard error, as text
     failure: Failure | None = None  # why there is no answer to read: it could not be started, was late, said too much
-    evidence: Mapping[str, Any] = made_by(factory=dict)
-
-
-class Verdict(Record):
-    """What a model has said of an event: what a dialect reads where a callable would have returned a value."""
-
-    ok: bool
-    reason: str = ""
-    impossible: bool = False  # whether it can never be ok
-    continues: bool = True  # whether the turn goes on although it is not ok
-    problem: Failure | None = None  # what is wrong with an answer that is readable and not ok
     evidence: Mapping[str, Any] = made_by(factory=dict)
 
 

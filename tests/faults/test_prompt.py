@@ -223,14 +223,20 @@ FAILURES: dict[str, tuple[Played, str, bool]] = {
 
 @pytest.mark.parametrize(("played", "code", "denies"), FAILURES.values(), ids=FAILURES)
 def test_a_server_that_fails(played: Played, code: str, denies: bool) -> None:
-    with AnthropicServer([played, played]) as server:
+    with AnthropicServer([played]) as server:
         outcome = sync_fire(hooks_of(server))
-        guard = sync_fire(hooks_of(server, onError="abort"))
 
     assert (error_of(outcome), outcome.denied) == (code, denies)
-    assert (error_of(guard), guard.denied) == (code, True)
 
 
+def test_a_guard_whose_server_fails_denies(fire: Fire) -> None:
+    with AnthropicServer([Fails(500, "broken", retry=False)]) as server:
+        outcome = fire(hooks_of(server, onError="abort"))
+
+    assert (error_of(outcome), outcome.denied) == ("model_overloaded", True)
+
+
+@pytest.mark.more
 def test_what_a_model_writes_cannot_switch_the_hook_off() -> None:
     """A request that the server rejects because of its content does not count towards the breaker."""
     with AnthropicServer([*[Fails(400, "content", "invalid_request_error")] * 10, NOT_OK]) as server:
@@ -301,6 +307,7 @@ def test_a_host_that_is_cancelled_closes_the_connection() -> None:
         assert server.hung_up.wait(10)
 
 
+@pytest.mark.more
 def test_many_hosts_at_once_each_get_their_own_verdict() -> None:
     with AnthropicServer([OK] * 8) as server:
         hooks = hooks_of(server, cache=False)
@@ -322,18 +329,17 @@ def test_many_hosts_at_once_each_get_their_own_verdict() -> None:
 # Budgets.
 
 
-def test_a_budget_that_is_used_up_is_a_failure_and_a_guard_denies(fire: Fire) -> None:
-    with AnthropicServer([OK, OK]) as server:
-        budget = {"budget": {"calls": 2}}
-        hooks = hooks_of(server, of_model=budget, cache=False)
+def test_a_budget_that_is_used_up_is_a_failure_and_a_guard_denies(tmp_path: Path, fire: Fire) -> None:
+    budget = {"budget": {"calls": 2}}
+    hooks = scripted(tmp_path, OK, OK, NOT_OK, of_model=budget, cache=False)
 
-        outcomes = [fire(hooks, **CALL, session_id="one") for _ in range(3)]
-        guard = fire(hooks_of(server, of_model=budget, cache=False, onError="abort"), **CALL, session_id="one")
+    outcomes = [fire(hooks, **CALL, session_id="one") for _ in range(3)]
+    guard = fire(scripted(tmp_path, OK, of_model=budget, onError="abort"), **CALL, session_id="one")
 
     assert [error_of(outcome) for outcome in outcomes] == ["", "", "budget_used_up"]
     assert outcomes[-1].allowed
     assert guard.denied
-    assert len(server.requests) == 2
+    assert "2 calls per session" in guard.reason
 
 
 def test_a_budget_per_session_is_that_of_each_session(tmp_path: Path, fire: Fire) -> None:
@@ -485,7 +491,7 @@ def test_the_key_is_in_no_result() -> None:
     with AnthropicServer([Fails(401, f"wrong key {KEY}", "authentication_error"), OK]) as server:
         hooks = hooks_of(server, cache=False)
 
-        said = json.dumps([sync_fire(hooks).results[0].evidence, sync_fire(hooks).to_dict(), repr(hooks.models)])
+        said = json.dumps([sync_fire(hooks).results[0].evidence, sync_fire(hooks).to_dict(), repr(list(hooks))])
 
     assert KEY not in said
 

@@ -57,7 +57,6 @@ def test_a_model_is_a_name_and_what_it_stands_for() -> None:
         name="local", spec="openai:qwen", base_url="http://127.0.0.1:8000/v1", key_variable="LOCAL", window=32_000,
         redact=False, budget=Budget(calls=9, tokens=5000, per="day"),
     )  # fmt: skip
-    assert [model.name for model in hooks.models] == ["default", "local"]
 
 
 @pytest.mark.parametrize(

@@ -598,3 +598,19 @@ class TestWithoutALoop:
     def test_what_the_session_knows_can_be_read(self) -> None:
         with Hooks().session_sync(session_id="s", cwd="/") as session:
             assert (session.session_id, session.cwd, session.halted, session.pending_context) == ("s", "/", "", ())
+
+
+def test_a_session_that_is_joined_fires_nothing_of_its_own() -> None:
+    hooks, events = Hooks(), []
+    hooks.record(lambda outcome: events.append(outcome.event))
+
+    async def host() -> None:
+        session = hooks.session(session_id="begun elsewhere")
+        session.join()
+        await session.tool("Read", {"file_path": "a"}, lambda given: "text")
+        with pytest.raises(UsageError, match="has begun already"):
+            session.join()
+
+    asyncio.run(host())
+
+    assert events == ["PreToolUse", "PostToolUse"]

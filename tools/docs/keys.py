@@ -40,7 +40,7 @@ def keys() -> str:
             "Beside them stand [events](events.md), each with a list of hooks and groups.\n",
             _table(settings),
             "### A hook\n",
-            "`handler`, `command` or `prompt` must be there. The last column is the spelling in Python.\n",
+            "`handler`, `command` or `prompt` must be there. The last column is its name in `hooks.register`.\n",
             _table(defs["hook"]["properties"], python=True),
             "### A group\n",
             _table(defs["group"]["properties"]),

@@ -55,7 +55,7 @@ def run(
     silence_log()
     hooks, error = _load(config or [], dialect, cwd)
     checks = check_machine(run_isolated, hooks.origins if hooks else (), hooks.audit if hooks else None)
-    checks += check_models(hooks.models) if hooks is not None else []
+    checks += check_models(hooks or ())
     reports = inspect_hooks(hooks, hooks.settings) if hooks is not None else []
     armed = [report for report in reports if report.hook.enabled]
     probed = [report for report in armed if report.hook.type not in JUDGES]  # a model would have to be paid

@@ -178,8 +178,8 @@ def declare(
         _check_judge(asks, isolate, inline, command_options)
         from .judges import make_judge
 
-        judge = make_judge(asks, row, handler=handler, dialect=dialect, project_dir=project_dir, **judging)
-        kind, binding, handler, timeout = asks, Binding(target=judge), judge.prompt, timeout or judge.timeout
+        binding = make_judge(asks, row, handler=handler, dialect=dialect, project_dir=project_dir, **judging)
+        kind, handler, timeout = asks, binding.target.prompt, timeout or binding.target.timeout
     else:
         if stray := sorted(option for option, value in command_options.items() if value is not None):
             raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
@@ -187,7 +187,8 @@ def declare(
         kind, binding = _handler(type, handler, where, types, dialect, isolate)
     if dialect == "claude":
         on_error = "abort" if on_failure_blocks and row.claude.failure_blocks else "log"
-        binding = replace(binding, read=find_dialect("claude", blocks=on_failure_blocks).read)
+        if binding.read is None:
+            binding = replace(binding, read=find_dialect("claude", blocks=on_failure_blocks).read)
         parallel = True
     return Hook(
         row=row,

@@ -6,10 +6,12 @@ from functools import partial
 from typing import Any
 
 from ..dialects import dialect as find_dialect
+from ..dialects.verdicts import verdict_reader
 from ..errors import BadHook, as_written
 from ..events import EventSpec
 from ..handlers.projects import project_directory
 from ..handlers.prompt import TIMEOUTS, Judge
+from ..model import Binding
 
 __all__ = ["TIMEOUTS", "make_judge"]
 
@@ -25,8 +27,8 @@ def make_judge(
     handler: Any = None,
     dialect: str = "native",
     project_dir: str = "",
-) -> Judge:
-    """Return what a hook asks; raise BadHook with what is wrong."""
+) -> Binding:
+    """Return what a hook asks, and how its answer is read; raise BadHook with what is wrong."""
     if handler is not None:
         raise BadHook(f"handler: a hook of type {kind} has none", hint="say in prompt: what to judge")
     if not isinstance(prompt, str) or not prompt.strip():
@@ -45,7 +47,7 @@ def make_judge(
         raise BadHook("continueOnBlock: after a hook of type agent the turn goes on", hint="leave it out")
     if native and continue_on_block is False and "keep going" in row.can:
         raise BadHook(f"continueOnBlock: at {row.name} ok: false keeps the agent going", hint="leave it out")
-    return Judge(
+    judge = Judge(
         prompt=prompt,
         model=(model or "").strip(),
         continues=native or is_agent if continue_on_block is None else continue_on_block,
@@ -55,3 +57,4 @@ def make_judge(
         write=find_dialect(dialect).write,
         project=partial(project_directory, project_dir),
     )
+    return Binding(target=judge, read=verdict_reader(dialect))

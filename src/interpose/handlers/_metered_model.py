@@ -53,9 +53,9 @@ class MeteredModel:
         with self._counts(budget) as counts:
             calls, tokens = counts.get("calls", 0), counts.get("tokens", 0)
             if (budget.calls and calls >= budget.calls) or (budget.tokens and tokens >= budget.tokens):
-                used = f"{calls} calls, {tokens} tokens"
-                raise HookFailed("budget_used_up", f"the budget of the model {self._configured.name} is used up: "
-                                                   f"{used} of {budget} (raise budget: in models:)")  # fmt: skip
+                used = [f"{calls} calls"] * bool(budget.calls) + [f"{tokens} tokens"] * bool(budget.tokens)
+                what = f"the budget of the model {self._configured.name} ({budget}) is used up: {' and '.join(used)}"
+                raise HookFailed("budget_used_up", f"{what} (raise budget: in models:)")
             counts["calls"] = calls + 1
 
     @contextmanager

@@ -15,6 +15,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
+from functools import lru_cache
 from importlib import import_module
 from threading import Lock
 from time import monotonic
@@ -24,10 +25,10 @@ from ..event import Event
 from ..model import Hook
 from ..models import Model, ModelError
 from ..models.configured import ConfiguredModel
-from ..models.judging import SYSTEM, Occasion, Ruling, ask_once, filled
+from ..models.judging import SYSTEM, Occasion, Ruling, Verdict, ask_once, filled
 from ..records import Record
 from ..redaction import Redactor
-from ..replies import Ended, Failure, HookFailed, Reply, Verdict
+from ..replies import Ended, Failure, HookFailed, Reply
 from ..strict_json import Unencodable, encode
 from . import hold_to_trust
 from ._metered_model import MeteredModel
@@ -90,7 +91,6 @@ class JudgeHandler:
         self._ask = ask
         self._hooks = hooks
         self._rules = rules
-        self._redactor: tuple[Mapping[str, str], Redactor] | None = None
         self._scripted: dict[str, Model] = {}
         self._verdicts: OrderedDict[bytes, Ruling] = OrderedDict()
         self._lock = Lock()
@@ -115,23 +115,21 @@ class JudgeHandler:
             return Ended(failure=Failure(f"model_{error.code}", str(error), evidence=evidence))
         if ruling.ok is None:
             return Ended(failure=Failure("bad_verdict", ruling.flaw, evidence=evidence))
-        return Verdict(
-            ok=ruling.ok,
-            reason=ruling.reason or ("" if ruling.ok else f"{hook.label}: the model says no, and gives no reason"),
-            impossible=ruling.impossible,
-            continues=judge.continues,
-            problem=Failure("bad_verdict", ruling.flaw) if ruling.flaw else None,
-            evidence={**evidence, "ok": ruling.ok, **({"said": ruling.reason} if ruling.reason else {})},
-        )
+        if not ruling.ok and not ruling.reason:
+            ruling = ruling._replace(reason=f"{hook.label}: the model says no, and gives no reason")
+        evidence |= {"ok": ruling.ok, "said": ruling.reason}
+        return Verdict(ruling, judge.continues, evidence)
 
     async def _rule(self, hook: Hook, judge: Judge, event: Event, evidence: dict[str, Any]) -> Ruling:
         hold_to_trust(hook.binding.seal)
         said = _written(judge, event)
-        redact = self._redact() if judge.configured.redact else None
+        redact = _redactor(tuple(self._rules().items())) if judge.configured.redact else None
         key = _key(judge, hook, said) if judge.cache else None
         if key is not None and (known := self._recall(key)) is not None:
             evidence["cached"] = True
             return known
+        if redact is not None:
+            redact.refresh()
         text = filled(judge.prompt, _as_text(said if redact is None else redact.value(said)))
         occasion = Occasion(
             self._hooks, _project(hook, judge, event), str(event.get("session_id") or ""),
@@ -163,14 +161,6 @@ class JudgeHandler:
                 self._scripted[configured.spec] = configured.open()
             return self._scripted[configured.spec]
 
-    def _redact(self) -> Redactor:
-        rules = self._rules()
-        if self._redactor is None or self._redactor[0] != rules:
-            self._redactor = dict(rules), Redactor(rules=rules.items())
-        redactor = self._redactor[1]
-        redactor.refresh()
-        return redactor
-
     # Verdicts that were given before.
 
     def _recall(self, key: bytes) -> Ruling | None:
@@ -185,6 +175,12 @@ class JudgeHandler:
             self._verdicts[key] = ruling
             while len(self._verdicts) > _MOST_VERDICTS:
                 self._verdicts.popitem(last=False)
+
+
+@lru_cache(maxsize=8)
+def _redactor(rules: tuple[tuple[str, str], ...]) -> Redactor:
+    """Return the redactor with these further rules: to make one takes longer than to use it."""
+    return Redactor(rules=rules)
 
 
 def _with_evidence(failure: Failure, evidence: Mapping[str, Any]) -> Failure:

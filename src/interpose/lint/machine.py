@@ -12,8 +12,8 @@ from ..audit.store import AuditStore
 from ..config.load import Origin
 from ..config.state import state_path
 from ..handlers.command import ISOLATIONS, supervisor_error
-from ..model import Result
-from ..models.configured import ConfiguredModel
+from ..handlers.prompt import judge_of
+from ..model import Hook, Result
 
 __all__ = ["MachineCheck", "check_machine", "check_models"]
 
@@ -31,10 +31,10 @@ class MachineCheck:
         return {"name": self.name, "state": self.state, "text": self.text}
 
 
-def check_models(models: Iterable[ConfiguredModel]) -> list[MachineCheck]:
-    """Check that the package and the key of each configured model are there; asks nothing, and shows no key."""
+def check_models(hooks: Iterable[Hook]) -> list[MachineCheck]:
+    """Check that the package and the key of each model that a hook asks are there; shows no key, and asks nothing."""
     found = []
-    for model in models:
+    for model in dict.fromkeys(judge.configured for judge in map(judge_of, hooks) if judge is not None):
         what, hint = model.lacks()
         text = f"{model.describe()}: {what} ({hint})" if what else model.describe()
         found.append(MachineCheck(f"model: {model.name}", "warning" if what else "ok", text))

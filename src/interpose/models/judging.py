@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .. import strict_json
 from . import Model, Request, ToolSpec, Turn, User
 
-__all__ = ["SYSTEM", "VERDICT", "Occasion", "Ruling", "ask_once", "filled", "read_ruling"]
+__all__ = ["SYSTEM", "VERDICT", "Occasion", "Ruling", "Verdict", "ask_once", "filled", "read_ruling"]
 
 VERDICT = ToolSpec(
     "verdict",
@@ -64,6 +64,15 @@ class Ruling(NamedTuple):
     reason: str = ""
     impossible: bool = False
     flaw: str = ""
+
+
+class Verdict(NamedTuple):
+    """A ruling that says whether an event is ok, for a dialect to read."""
+
+    ruling: Ruling
+    continues: bool
+    """Whether the turn goes on although it is not ok."""
+    evidence: dict[str, Any]
 
 
 def filled(instruction: str, event: str) -> str:

@@ -16,7 +16,7 @@ from ... import strict_json
 from ...event import Event
 from ...events import EventSpec
 from ...records import replace
-from ...replies import Ended, Failure, Reply, Verdict, clean
+from ...replies import Ended, Failure, Reply, clean
 from .. import native
 from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, ParsedAnswer, cut, read_answer
 
@@ -35,8 +35,6 @@ def read(row: EventSpec, answer: object, *, blocks: bool = False) -> Reply | Fai
     ``blocks`` is ``onFailure: block``. A command's ``evidence`` has the ``tool_name``: ``updatedMCPToolOutput`` applies
     to MCP tools only.
     """
-    if type(answer) is Verdict:
-        return _judged(row, answer)
     if isinstance(answer, Ended):
         found = _read_command(row, answer, blocks)
         if not answer.evidence:
@@ -48,27 +46,6 @@ def read(row: EventSpec, answer: object, *, blocks: bool = False) -> Reply | Fai
     if isinstance(said, Failure):
         return _failed(row, said, blocks)
     return _settle(row, said)
-
-
-def _judged(row: EventSpec, verdict: Verdict) -> Reply:
-    """Read the verdict of a model: the table says what one that is not ok does at an event."""
-    facts = row.claude.not_ok
-    if verdict.ok or facts is None:
-        return Reply(evidence=verdict.evidence)
-    effects = (facts.continued if verdict.continues and facts.continued else facts.effects).split(", ")
-    reply = Reply(problem=verdict.problem, evidence=verdict.evidence)
-    reason = cut(verdict.reason)
-    if "deny" in effects:
-        reply = replace(reply, decision="deny", reason=reason)
-    if "end turn" in effects:
-        reply = replace(reply, halt=True, stop_reason=reason)
-    if "context" in effects:
-        reply = replace(reply, context=(reason,))
-    if "keep going" in effects and not verdict.impossible:
-        reply = replace(reply, keep_going=True, reason=reason)
-    if "nothing" in effects:
-        reply = replace(reply, ignored=(f"ok is false: {row.name} is not decided by a model",))
-    return reply
 
 
 # The exit status.

@@ -11,7 +11,7 @@ from typing import Any
 from ...event import Event
 from ...events import EventSpec
 from ...records import replace
-from ...replies import Ended, Failure, Reply, Verdict, clean
+from ...replies import Ended, Failure, Reply, clean
 from ...strict_json import BadJson, decode
 from .answers import read as read_answer
 
@@ -76,8 +76,6 @@ def variables(event: Event) -> dict[str, str]:
 
 def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure:
     """Read the return value of a callable, or the end of a command. A guard's answer has no unknown keys."""
-    if type(answer) is Verdict:
-        return _judged(row, answer)
     if type(answer) is not Ended:
         return read_answer(row, answer, guard)
     if answer.failure is not None and (answer.failure.code != "stdout_limit" or answer.status != 2):
@@ -95,15 +93,6 @@ def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure
         case _:
             return _broken(row, answer, guard)
     return said if isinstance(said, Failure) else replace(said, evidence=answer.evidence)
-
-
-def _judged(row: EventSpec, verdict: Verdict) -> Reply:
-    """Read the verdict of a model: one that is not ok denies; what can never be ok does not keep an agent going."""
-    if verdict.ok or (verdict.impossible and "keep going" in row.can):
-        return Reply(evidence=verdict.evidence)
-    ends = not verdict.continues
-    return Reply(decision="deny", reason=verdict.reason, halt=ends, stop_reason=verdict.reason if ends else "",
-                 problem=verdict.problem, evidence=verdict.evidence)  # fmt: skip
 
 
 def _said(row: EventSpec, answer: Ended, guard: bool = False) -> Reply | Failure:
