@@ -179,7 +179,8 @@ class Hooks:
         """Add a hook and return it. A hook of the same name, layer, scope and event is replaced.
 
         The handler is a callable, or the name of one (``module.function``). With ``type="command"`` it is a program
-        and its arguments; ``command=`` is a line for the shell instead. ``HookOptions`` says what the options mean.
+        and its arguments; ``command=`` is a line for the shell instead. ``url=`` posts the event there, and ``server=``
+        with ``tool=`` calls a tool of an MCP server. ``HookOptions`` says what the options mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
         warn_of_doubt(hook)
@@ -332,7 +333,8 @@ class Hooks:
         self.engine.forget_routes()
 
     def close(self) -> None:
-        """Write what is left for the audit store, and let go of it; a later firing opens it again."""
+        """Write what is left for the audit store, end MCP servers and connections; a later firing opens them again."""
+        self.engine.close()
         if self.audit is not None:
             self.audit.close()
 

@@ -24,7 +24,8 @@ FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 
 _CODES: dict[FailureClass, frozenset[str]] = {
     "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
-                             "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed"}),
+                             "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed",
+                             "http_header", "mcp_package", "mcp_server"}),
     "misstated": frozenset({"bad_decision", "bad_reply"}),
     "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big"}),
     "late": frozenset({"timeout"}),
@@ -74,13 +75,17 @@ class HookFailed(Exception):
 
 
 class Ended(Record):
-    """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value."""
+    """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value.
+
+    The answer of a server is one too: its text stands where standard output would.
+    """
 
     status: int = 0  # a negative one is the number of the signal that ended it
     stdout: bytes = b""
     stderr: str = ""  # the beginning of what it wrote to standard error, as text
     failure: Failure | None = None  # why there is no answer to read: it could not be started, was late, said too much
     evidence: Mapping[str, Any] = made_by(factory=dict)
+    only_json: bool = False  # whether text that is not JSON is no answer in any dialect
 
 
 class Reply(Record):

@@ -18,6 +18,7 @@ from ..records import replace
 from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
+from .kinds import KINDS, Place, kind_of, make_target
 
 __all__ = ["ERROR_BEHAVIORS", "HookOptions", "declare", "doubt_about", "seconds", "warn_of_doubt"]
 
@@ -63,7 +64,7 @@ class HookOptions(TypedDict, total=False):
     source: str
     """Where it was written, as ``file:line``."""
     type: str | None
-    """The kind of handler: ``python``, ``command``, ``script``, or one added with ``add_handler()``."""
+    """The kind of handler: ``python``, ``command``, ``http``, ``mcp_tool``, ``script``, or one that was added."""
     dialect: str
     command: str | None
     """A line for the shell, in the place of a handler."""
@@ -83,6 +84,18 @@ class HookOptions(TypedDict, total=False):
     """``keep`` leaves processes alone that the command leaves behind."""
     warm: bool
     """Starts a Python script from a process that has imported its modules."""
+    url: str | None
+    """Where the event is posted to, in the place of a handler: ``http://`` or ``https://``."""
+    headers: Mapping[str, str] | None
+    """Headers of the request; ``$NAME`` and ``${NAME}`` in a value stand for variables that are allowed."""
+    allowed_env_vars: Sequence[str] | None
+    """The variables that headers may name; others are empty."""
+    server: str | Mapping[str, Any] | None
+    """The MCP server of a tool: its name, or the server as in ``mcpServers``."""
+    tool: str | None
+    """The tool of the MCP server that is called, in the place of a handler."""
+    input: Mapping[str, Any] | None
+    """What the tool is given; ``${tool_input.file_path}`` in a text stands for a part of the event."""
 
 
 def declare(
@@ -116,7 +129,8 @@ def declare(
     isolate: str | None = None,
     hooks_dir: str = "",
     trusted: Trusted | None = None,
-    **command_options: Any,
+    servers: Mapping[str, Any] | None = None,
+    **target_options: Any,
 ) -> Hook:
     """Return the hook that these options describe, or say what is wrong with them."""
     row, suffix = table.find(event)
@@ -143,25 +157,35 @@ def declare(
     condition = compile_condition(if_, family=dialect != "claude")
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
-    if unknown := command_options.keys() - set(COMMAND_OPTIONS):
+    if unknown := target_options.keys() - _TARGET_OPTIONS:
         raise BadHook(
             f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), HookOptions.__annotations__)
         )
-    if type == "command" or command_options.get("command") is not None:
+    guard = locked or on_failure_blocks or on_error == "abort"
+    guard = guard or (trusted is not None and trusted.guards and on_error is None and dialect != "claude")
+    if type == "command" or target_options.get("command") is not None:
         _check_command(type, types, isolate, inline)
+        _check_stray(target_options, COMMAND_OPTIONS, "a command has no such option")
         kind = "command"
-        guard = locked or on_failure_blocks or on_error == "abort"
-        guard = guard or (trusted is not None and trusted.guards and on_error is None and dialect != "claude")
         command = make_command(
             handler, directory=directory, dialect=dialect, project_dir=project_dir, hooks_dir=hooks_dir,
-            trusted=trusted, guard=guard, **command_options,
+            trusted=trusted, guard=guard, **{name: target_options[name] for name in COMMAND_OPTIONS
+                                             if name in target_options},
         )  # fmt: skip
         binding = Binding(target=command)
-        shown = command_options.get("command") or handler
+        shown = target_options.get("command") or handler
         handler = shown if isinstance(shown, str) else " ".join(shown)
+    elif (served := kind_of(type, target_options)) is not None:
+        _check_served(served, isolate, inline)
+        place = Place(
+            dialect=dialect, directory=directory, project_dir=project_dir, hooks_dir=hooks_dir, trusted=trusted,
+            guard=guard, servers=servers or {},
+        )  # fmt: skip
+        kind = served
+        target, handler = make_target(served, handler, target_options, place)
+        binding = Binding(target=target)
     else:
-        if stray := sorted(option for option, value in command_options.items() if value is not None):
-            raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
+        _check_stray(target_options, (), "only a command has that", "add type: command, or leave it out")
         where = ModulePlace(directory) if trusted is None else ModulePlace(trusted.folder(guard=True), first=True)
         kind, binding = _handler(type, handler, where, types, dialect, isolate)
     if dialect == "claude":
@@ -212,9 +236,32 @@ def warn_of_doubt(hook: Hook) -> None:
         warnings.warn(str(doubt), stacklevel=3)
 
 
+_TARGET_OPTIONS = frozenset(COMMAND_OPTIONS).union(*KINDS.values())
+"""The options of a hook that say what it runs, beside its handler."""
+
+
+def _check_stray(given: Mapping[str, Any], own: Sequence[str], what: str, hint: str = "leave it out") -> None:
+    """Refuse the first option that a hook of this kind does not have."""
+    if stray := sorted(option for option, value in given.items() if value is not None and option not in own):
+        of = next((kind for kind, options in KINDS.items() if stray[0] in options), "")
+        if of and not own:
+            what, hint = f"only a hook of type {of} has that", f"add {KINDS[of][0]}:, or leave it out"
+        raise BadHook(f"{_SPELLED.get(stray[0], stray[0])}: {what}", hint=hint)
+
+
+_SPELLED = {"allowed_env_vars": "allowedEnvVars"}
+
+
+def _check_served(kind: str, isolate: str | None, inline: bool) -> None:
+    """Refuse what a hook that a server runs cannot have beside it."""
+    if isolate is not None or inline:
+        raise BadHook(f"{'inline' if inline else 'isolate'}: a hook of type {kind} runs no function here",
+                      hint="leave it out")  # fmt: skip
+
+
 def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None, inline: bool) -> None:
     """Refuse what a hook that runs a command cannot have beside it."""
-    if kind not in (None, "command", "python", *types, *_CANNOT_RUN):
+    if kind not in (None, "command", "python", *types, *KINDS, *_CANNOT_RUN):
         _unknown_type(str(kind), types)
     if kind not in (None, "command"):
         raise BadHook(f"command: a hook of type {kind} has none", hint="leave out type or command")
@@ -247,7 +294,7 @@ def _handler(
 
 
 def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
-    known = ("python", "command", *types)
+    known = ("python", "command", *KINDS, *types)
     raise BadHook(f"type: {kind!r} is not a kind of handler",
                   hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 
@@ -262,7 +309,7 @@ def _isolated(isolate: str | None, handler: Any, where: ModulePlace) -> Handler 
     return IsolatedHandler(handler, where)
 
 
-_CANNOT_RUN = ("http", "prompt", "agent", "mcp_tool", "powershell")
+_CANNOT_RUN = ("prompt", "agent", "powershell")
 """Kinds of handlers that Claude Code has and we cannot run: they load, and fail when their turn comes."""
 
 

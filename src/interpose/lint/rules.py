@@ -86,7 +86,7 @@ def _find_fail_open(hook: Hook, settings: Settings, declared: Declared) -> Itera
             hook, "fails_open", f"a guard that fails open: onError: {hook.on_error} lets {hook.event} through even if "
             "it cannot be started", "onError: abort, or leave it out",
         )  # fmt: skip
-    elif policy != "abort" and hook.type == "command" and not hook.background:
+    elif policy != "abort" and hook.type in ("command", "http", "mcp_tool") and not hook.background:
         yield _note(hook, "may_fail_open", f"if it crashes or runs out of time, {hook.event} goes on",
                     "onError: abort makes it a guard")  # fmt: skip
 
