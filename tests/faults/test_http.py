@@ -300,7 +300,7 @@ def test_a_certificate_for_another_name_is_refused(monkeypatch: pytest.MonkeyPat
 
 def test_a_server_without_tls_is_no_tls_server(fire: Fire) -> None:
     with Server(lambda visit: None) as server:
-        assert code(fire(asks(server.url().replace("http:", "https:"), timeout=2))) in ("http_tls", "timeout")
+        assert code(fire(asks(server.url().replace("http:", "https:"), timeout=0.3))) in ("http_tls", "timeout")
 
 
 # Answers that are none.
@@ -419,7 +419,7 @@ def test_an_event_that_the_server_does_not_read_to_its_end_still_gets_its_answer
     thread = threading.Thread(target=refuse)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    outcome = fire(asks(url), tool_name="Write", tool_input={"content": "x" * (20 << 20)})
+    outcome = fire(asks(url), tool_name="Write", tool_input={"content": "x" * (4 << 20)})
     thread.join()
     listening.close()
 

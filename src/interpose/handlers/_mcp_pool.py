@@ -7,6 +7,7 @@ can use them. A server that does not answer by a deadline is given up: it is kil
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any
 
@@ -45,7 +46,7 @@ class McpPool:
     def __init__(self) -> None:
         self._thread = LoopThread("interpose-mcp")
         self._servers: dict[str, _KeptServer] = {}
-        self._ending: set[asyncio.Task[None]] = set()
+        self._all: set[_KeptServer] = set()  # also those that are given up, until they have ended
         after_fork(self.forget)
 
     def call(self, name: str, server: McpServer, tool: str, given: dict[str, Any]) -> Future[Any]:
@@ -64,7 +65,7 @@ class McpPool:
     def forget(self) -> None:
         """Start anew after a fork: the servers are the parent's."""
         self._thread.forget()
-        self._servers, self._ending = {}, set()
+        self._servers, self._all = {}, set()
 
     async def _call(self, name: str, server: McpServer, tool: str, given: dict[str, Any]) -> Any:
         kept = self._kept(name, server)
@@ -74,10 +75,11 @@ class McpPool:
             if not kept.connection.is_open:
                 why = kept.connection.problem or "it has ended"
                 raise HookFailed("mcp_connection", f"MCP server {name} cannot be used: {why}")
-            return await kept.connection.call(tool, given)
+            return await self._result(kept.connection.call(tool, given))
         except McpFailed as error:
-            code = "mcp_call" if kept.connection.is_open else "mcp_connection"
-            raise HookFailed(code, str(error)) from None
+            if error.is_closed:  # the end of the process may not have been noticed yet
+                self._give_up(kept)
+            raise HookFailed("mcp_connection" if error.is_closed else "mcp_call", str(error)) from None
         except asyncio.CancelledError:  # the deadline, or the host was cancelled
             self._give_up(kept)
             raise
@@ -85,6 +87,18 @@ class McpPool:
             kept.calls -= 1
             if not kept.calls and not kept.usable:
                 self._end(kept, at_once=kept.given_up)
+
+    @staticmethod
+    async def _result(call: Coroutine[Any, Any, Any]) -> Any:
+        """Wait for a call in a task of its own: the package takes its time to end one that is cancelled."""
+        task = asyncio.create_task(call)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            task.add_done_callback(lambda task: task.cancelled() or task.exception())
+            raise
+        return task.result()
 
     def _kept(self, name: str, server: McpServer) -> _KeptServer:
         """Return the connection to a server, which may still be on its way."""
@@ -104,6 +118,8 @@ class McpPool:
         except UsageError as error:
             raise HookFailed("mcp_server", str(error)) from None
         self._servers[key] = made = _KeptServer(name, filled)
+        self._all.add(made)
+        made.task.add_done_callback(lambda _: self._all.discard(made))
         return made
 
     def _give_up(self, kept: _KeptServer) -> None:
@@ -114,11 +130,16 @@ class McpPool:
     def _end(self, kept: _KeptServer, *, at_once: bool) -> None:
         self._give_up(kept)
         (kept.connection.kill if at_once else kept.connection.close)()
-        self._ending.add(kept.task)
-        kept.task.add_done_callback(self._ending.discard)
 
     async def _close(self) -> None:
-        for kept in list(self._servers.values()):
+        """End every server; then every call that is left."""
+        ending = [kept.task for kept in self._all]
+        for kept in tuple(self._all):
             self._end(kept, at_once=bool(kept.calls))
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=_LONGEST_CLOSE - 2)
+        if ending:
+            await asyncio.wait(ending, timeout=_LONGEST_CLOSE - 4)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=2)

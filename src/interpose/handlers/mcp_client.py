@@ -22,6 +22,11 @@ _HTTP_SECONDS = 30.0
 class McpFailed(Exception):
     """A call that an MCP server did not answer; the text says why."""
 
+    def __init__(self, text: str, *, is_closed: bool = False) -> None:
+        super().__init__(text)
+        self.is_closed = is_closed
+        """Whether the connection has ended."""
+
 
 def load_mcp_package() -> None:
     """Import the ``mcp`` package, which takes about a second; raise ImportError if it is not installed."""
@@ -136,24 +141,35 @@ class McpConnection:
     async def call(self, name: str, given: dict[str, Any]) -> Any:
         """Call a tool; return the package's result. Raise McpFailed if there is none."""
         if self._client is None:
-            raise McpFailed(f"MCP server {self.name} has ended: {self.problem or 'it is closed'}")
+            raise McpFailed(f"MCP server {self.name} has ended: {self.problem or 'it is closed'}", is_closed=True)
         try:
             async with asyncio.timeout(self._call_seconds):
                 return await self._client.call_tool(name, given)
         except TimeoutError:
             raise McpFailed(f"MCP server {self.name}: no answer within {self._call_seconds:g} s") from None
         except Exception as error:  # every error of the package or the server is a failure of this call
-            raise McpFailed(f"MCP server {self.name}: {self._error_text(error)}") from None
+            closed = self._process.has_ended or _is_closed(error)
+            raise McpFailed(f"MCP server {self.name}: {self._error_text(error)}", is_closed=closed) from None
 
     def _error_text(self, error: Exception) -> str:
         return (self._process.failure or _error_text(error)) + self._status + self._process.stderr_note()
+
+
+def _is_closed(error: Exception) -> bool:
+    """Say whether an error means that the connection has ended."""
+    from mcp_types import CONNECTION_CLOSED
+
+    return getattr(error, "code", None) == CONNECTION_CLOSED or type(error).__name__ in _CLOSED
+
+
+_CLOSED = ("ClosedResourceError", "BrokenResourceError")
 
 
 def _error_text(error: BaseException) -> str:
     """Return the text of an error on one line; of an exception group, the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if type(error).__name__ in ("ClosedResourceError", "BrokenResourceError"):
+    if type(error).__name__ in _CLOSED:
         return "the connection is closed"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
