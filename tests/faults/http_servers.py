@@ -37,7 +37,8 @@ class Visit:
 
     @property
     def event(self) -> dict[str, Any]:
-        return json.loads(self.body)
+        found: dict[str, Any] = json.loads(self.body)
+        return found
 
     def send(self, data: bytes) -> None:
         self.connection.sendall(data)

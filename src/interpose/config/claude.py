@@ -255,7 +255,6 @@ class _SettingsReader:
             shown = ""
         elif kind == "mcp_tool":
             options |= self.mcp_tool(row, given)
-            shown = ""
         else:
             options["type"] = kind
         if options["type"] not in ("command", "http", "mcp_tool"):

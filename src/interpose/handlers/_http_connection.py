@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..forks import after_fork
 from ..replies import HookFailed
 from ._lookup import Address, addresses_of
-from ._ready import Ready
+from ._ready import Ready, ThreadReady
 
 if TYPE_CHECKING:
     import ssl
@@ -31,6 +31,7 @@ IDLE_SECONDS = 4.0
 """How long a connection is kept if the server does not say; many servers close theirs after 5 seconds."""
 _LONGEST_IDLE = 60.0
 _PIECE = 256 * 1024
+_NOWHERE = ThreadReady()
 
 
 class Origin(NamedTuple):
@@ -150,7 +151,7 @@ class Connections:
     def give_back(self, origin: Origin, connection: Connection, keep_alive: str) -> None:
         """Keep a connection for the next event. ``keep_alive`` is the header in which a server says for how long."""
         connection.until = monotonic() + _idle_seconds(keep_alive)
-        connection.ready = None  # type: ignore[assignment] - it must not keep an event loop
+        connection.ready = _NOWHERE  # it must not keep an event loop
         with self._lock:
             idle = self._idle.setdefault(origin, [])
             if len(idle) < _MOST_IDLE:

@@ -41,7 +41,8 @@ class LoopReady:
         return await self._wait(descriptor, until, read=or_readable, write=True)
 
     async def _wait(self, descriptor: int, until: float, *, read: bool, write: bool) -> bool:
-        loop, ready = self._loop, self._loop.create_future()
+        loop = self._loop
+        ready: asyncio.Future[bool] = loop.create_future()
         timer = loop.call_later(max(0.0, until - monotonic()), _settle, ready, False)
         watched: list[Callable[[int], Any]] = []
         try:
