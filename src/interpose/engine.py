@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable
-from importlib import import_module
 from typing import Any, Protocol
 
 from .decide import HookRun
@@ -21,6 +20,7 @@ from .executors.base import Executor
 from .faults import describe, log, type_name
 from .handlers import Handler
 from .handlers.command import CommandHandler
+from .handlers.loading import with_handlers
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
 from .model import NOTHING_SAID, Outcome, Settings, make_outcome, with_fields
@@ -35,9 +35,6 @@ DEEPEST = 8
 """How deep firings may be nested; one more is a deny."""
 
 _MOST_ROUTES = 4096
-
-_LOADED_WHEN_NEEDED = {"http": "HttpHandler", "mcp_tool": "McpToolHandler"}
-"""Handlers that are loaded when the first hook of their type is on a route, from the module of that name."""
 
 
 class Recorder(Protocol):
@@ -165,19 +162,6 @@ class Engine:
         self._loop_executor = loop_executor
         return loop_executor
 
-    def _load_handlers(self, kinds: set[str]) -> None:
-        """Load the handlers of hooks that are not used by every host."""
-        for kind in (kinds & _LOADED_WHEN_NEEDED.keys()) - self.handlers.keys():
-            module = import_module(f".handlers.{kind}", __package__)
-            self.handlers = {**self.handlers, kind: getattr(module, _LOADED_WHEN_NEEDED[kind])()}
-
-    def close(self) -> None:
-        """End what handlers keep between events: connections, servers. A later firing opens them again."""
-        for handler in self.handlers.values():
-            close = getattr(handler, "close", None)
-            if close is not None:
-                close()
-
     # Routes.
 
     def forget_routes(self) -> None:
@@ -222,7 +206,7 @@ class Engine:
             if template is None:
                 template = self._templates[row.name] = Template(row, self.session_id)
             hooks = self.registry.snapshot.for_firing(row.name, scope)
-            self._load_handlers({hook.type for hook in hooks})
+            self.handlers = with_handlers(self.handlers, hooks)
             inputs = RouteInputs(
                 settings=self.settings, handlers=self.handlers, read=native.read,
                 enforced=self.settings.enforce and not self.off, finish_background=self._finish_background,

@@ -18,6 +18,7 @@ from .errors import BadHook, Problem
 from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
+from .handlers.loading import close_handlers
 from .model import Hook, Outcome, Settings, make_outcome
 
 if TYPE_CHECKING:
@@ -179,8 +180,7 @@ class Hooks:
         """Add a hook and return it. A hook of the same name, layer, scope and event is replaced.
 
         The handler is a callable, or the name of one (``module.function``). With ``type="command"`` it is a program
-        and its arguments; ``command=`` is a line for the shell instead. ``url=`` posts the event there, and ``server=``
-        with ``tool=`` calls a tool of an MCP server. ``HookOptions`` says what the options mean.
+        and its arguments; ``command=``, ``url=`` and ``tool=`` stand in its place. ``HookOptions`` says what they mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
         warn_of_doubt(hook)
@@ -334,7 +334,7 @@ class Hooks:
 
     def close(self) -> None:
         """Write what is left for the audit store, end MCP servers and connections; a later firing opens them again."""
-        self.engine.close()
+        close_handlers(self.engine.handlers)
         if self.audit is not None:
             self.audit.close()
 

@@ -75,10 +75,7 @@ class HookFailed(Exception):
 
 
 class Ended(Record):
-    """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value.
-
-    The answer of a server is one too: its text stands where standard output would.
-    """
+    """How a command ended and what it wrote, or a server answered: read where a callable would return a value."""
 
     status: int = 0  # a negative one is the number of the signal that ended it
     stdout: bytes = b""

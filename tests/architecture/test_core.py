@@ -30,7 +30,7 @@ PRIVATE_OF_ASYNCIO = {
     }),
 }  # fmt: skip
 
-MOST_LINES = 4_310
+MOST_LINES = 4_327
 """What it has now: it may shrink."""
 MOST_CALLS = 45
 MOST_MODULES = 8

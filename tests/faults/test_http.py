@@ -34,7 +34,8 @@ Fire = Callable[..., Outcome]
 @pytest.fixture(params=[on_a_loop, without_a_loop])
 def fire(request: pytest.FixtureRequest) -> Fire:
     """Fire on an event loop, and without one."""
-    return request.param
+    found: Fire = request.param
+    return found
 
 
 def asks(url: str, **options: Any) -> Hooks:

@@ -245,9 +245,10 @@ def test_what_the_client_does_not_run_is_skipped_with_a_warning(event, handler, 
 
 
 def test_a_tool_runs_at_the_start_of_a_session_only_after_the_launch():
-    hook = one(MCP_TOOL, event="SessionStart")
+    matches = one(MCP_TOOL, event="SessionStart").matches
 
-    assert [source for source in ("startup", "resume", "fork", "clear", "compact") if hook.matches(source)] == [
+    assert matches is not None
+    assert [source for source in ("startup", "resume", "fork", "clear", "compact") if matches(source)] == [
         "clear",
         "compact",
     ]

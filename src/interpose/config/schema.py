@@ -69,7 +69,8 @@ _HOOK: dict[str, dict[str, Any]] = {
     "passEnv": {**_TEXTS, "description": "Names of the host's variables that it may see, beside the usual ones."},
     "inheritEnv": {**_FLAG, "default": False, "description": "Let it see all variables of the host, secrets too."},
     "cwd": {**_TEXT, "description": "Where it runs; from this file's directory. event: where the event is."},
-    "url": {**_TEXT, "pattern": "^https?://", "description": "Where the event is posted to."},
+    "url": {"anyOf": [{**_TEXT, "pattern": "^https?://", "description": "Such as https://hooks.example.com/events."}],
+            "description": "Where the event is posted to."},
     "headers": {"type": "object", "additionalProperties": _TEXT,
                 "description": "Headers of the request; $NAME and ${NAME} stand for variables of allowedEnvVars."},
     "allowedEnvVars": {**_TEXTS, "description": "Names of the host's variables that headers may name."},
@@ -143,7 +144,7 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                   "additionalProperties": {"anyOf": [_TOOL["as"], _closed(_all_of(TOOL_KEYS, _TOOL), minProperties=1)]},
                   "description": "Tools that the host calls by names of its own, in which * stands for any text: "
                                  "shell: Bash, or as:, fields: and kind:."},
-        "mcpServers": {"type": ["object", "null"], "additionalProperties": {"$ref": "#/$defs/mcpServer"},
+        "mcpServers": {"type": "object", "additionalProperties": {"$ref": "#/$defs/mcpServer"},
                        "description": "MCP servers whose tools hooks of type mcp_tool call, as in a .mcp.json."},
         "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
