@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from tests.faults.commands import living
 from tests.faults.hosts import BUSY, CALL, eventually, run, unharmed, within
+from tests.faults.http_servers import Server, Visit, answer
 
 from interpose import Hooks, Outcome
 from interpose.handlers.mcp_client import load_mcp_package
@@ -322,3 +323,34 @@ def test_no_thread_is_left(mark: str) -> None:
     hooks.close()
 
     assert not any(thread.name == "interpose-mcp" for thread in threading.enumerate())
+
+
+def test_a_server_at_a_url_is_called_and_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    said = {
+        "initialize": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "s", "version": "1"},
+        },
+        "tools/list": {"tools": []},
+        "tools/call": {"content": [{"type": "text", "text": '{"decision": "deny", "reason": "from afar"}'}]},
+    }
+
+    def behave(visit: Visit) -> None:
+        asked = visit.event
+        if "id" not in asked:
+            visit.send(answer(status=202))
+        elif asked["method"] in said:
+            visit.send(answer({"jsonrpc": "2.0", "id": asked["id"], "result": said[asked["method"]]}))
+        else:
+            visit.send(answer({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}))
+
+    with Server(behave) as server:
+        hooks = calls({"url": server.url("/mcp"), "headers": {"X-Key": "${SOME_KEY:-none}"}}, "scan")
+        outcome = without_a_loop(hooks)
+        hooks.close()
+
+    assert outcome.reason == "from afar"
+    assert server.visits[0].headers["x-key"] == "none"

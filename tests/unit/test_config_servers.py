@@ -81,7 +81,7 @@ def test_a_url_means_http_and_a_server_means_a_tool(tmp_path: Path) -> None:
     assert (http.type, http.label, http.dialect, runs_what(http)) == ("http", URL, "native", f"POST {URL} with your B")
     assert (tool.type, tool.label, tool.timeout) == ("mcp_tool", "own: t", 3)
     assert runs_what(tool) == "own: t, a tool of the MCP server: sh server"
-    assert (isolation_of(http), isolation_of(tool)) == ("a request to a server", "a kept MCP server")
+    assert (isolation_of(http), isolation_of(tool)) == (f"a request to {URL}", "a kept MCP server")
 
 
 def test_code_registers_them_with_the_same_words() -> None:

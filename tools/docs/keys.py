@@ -17,8 +17,8 @@ _KINDS = {"string": "text", "boolean": "true or false", "integer": "a whole numb
           "object": "names and values", "array": "a list"}  # fmt: skip
 _FEW = 4
 _WHAT_MUST_BE_THERE = (
-    "`handler`, `command`, `url` or `server` must be there. The last column is how `hooks.register` and `hooks.on` spell "
-    "it.\n"
+    "`handler`, `command`, `url` or `server` must be there. The last column is how `hooks.register` and `hooks.on` "
+    "spell it.\n"
 )
 _REFERRED = {
     "hooks": "see below",

@@ -29,7 +29,7 @@ class _KeptServer:
     """A connection, its task, and how many calls use it or wait for it."""
 
     def __init__(self, name: str, server: McpServer) -> None:
-        self.connection = McpConnection(name, server, _FOR_EVER, _FOR_EVER, lists_tools=False)
+        self.connection = McpConnection(name, server, _FOR_EVER, _FOR_EVER, lists_tools=False, uses_proxies=False)
         self.task = asyncio.create_task(self.connection.run(), name=f"mcp-{name}")
         self.calls = 0
         self.given_up = False

@@ -33,8 +33,9 @@ def load_mcp_package() -> None:
     import mcp  # noqa: F401 - the connections use it
 
     # Its log messages would appear in the middle of the screen; errors are reported by those who connect.
-    if not (logger := logging.getLogger("mcp")).handlers:
-        logger.addHandler(logging.NullHandler())
+    for name in ("mcp", "client"):  # its modules use both
+        if not (logger := logging.getLogger(name)).handlers:
+            logger.addHandler(logging.NullHandler())
 
 
 class McpConnection:
@@ -48,6 +49,7 @@ class McpConnection:
         call_seconds: float = 300.0,
         *,
         lists_tools: bool = True,
+        uses_proxies: bool = True,
     ) -> None:
         import anyio
 
@@ -58,6 +60,7 @@ class McpConnection:
         self.tools: list[Any] = []
         self._config = config
         self._lists_tools = lists_tools
+        self._uses_proxies = uses_proxies
         self._start_seconds = start_seconds
         self._call_seconds = call_seconds
         self._client: Any = None
@@ -117,7 +120,12 @@ class McpConnection:
 
             timeout = httpx2.Timeout(_HTTP_SECONDS, read=self._call_seconds)
             hooks = {"response": [self._keep_status]}
-            http = httpx2.AsyncClient(headers=dict(self._config.headers), timeout=timeout, event_hooks=hooks)
+            options: dict[str, Any] = {"headers": dict(self._config.headers), "timeout": timeout, "event_hooks": hooks}
+            if not self._uses_proxies:  # nor .netrc; the context still reads SSL_CERT_FILE
+                from ssl import create_default_context
+
+                options |= {"trust_env": False, "verify": create_default_context()}
+            http = httpx2.AsyncClient(**options)
             transport = streamable_http_client(self._config.url, http_client=await stack.enter_async_context(http))
         else:
             transport = self._process.transport(self._config)

@@ -39,7 +39,7 @@ def isolation_of(hook: Hook) -> str:
         kept = ", its background processes are kept" if command.keep else ""
         return f"a process, {command.isolation or 'tree'}{', warm' if command.warm else ''}{kept}"
     if hook.type == "http":
-        return "a request to a server"
+        return f"a request to {hook.handler}"
     if hook.type == "mcp_tool":
         return "a kept MCP server" if program_of(hook) else "an MCP server elsewhere"
     if hook.inline:
