@@ -21,6 +21,8 @@ if _typing.TYPE_CHECKING:
     from .audit.retention import Retention
     from .audit.store import AuditStore
     from .errors import CallChanged
+    from .handlers.mcp_client import McpConnection, McpFailed, load_mcp_package
+    from .handlers.mcp_servers import McpServer
     from .handlers.processes import ProcessTree, tool_environment
     from .matching.shell import shell_commands
     from .questions import Questions
@@ -42,18 +44,21 @@ __version__ = "0.1.0"
 __all__ = ["Answer", "Approval", "AuditStore", "BadEvent", "BadHook", "BegunAgent", "BegunMessage", "BegunTool",
            "BlockingAgent", "BlockingMessage", "BlockingTool", "CallChanged", "CannotShow", "Commands", "ConfigError",
            "Event", "EventSpec", "Hook", "HookError", "HookOptions", "Hooks", "Ignored", "Injection", "InterposeError",
-           "LoadOptions", "Outcome", "Permission", "ProcessTree", "Question", "Questions", "Recorder", "Reply",
-           "Result", "Retention", "Session", "SessionOptions", "Sessions", "SettingOptions", "SyncSession",
-           "TooManyHooks", "TracingOptions", "UnknownEvent", "UnknownHook", "UsageError", "allow", "ask", "context",
-           "deny", "inject", "json_view", "later", "modify", "shell_commands", "tool_environment"]  # fmt: skip
+           "LoadOptions", "McpConnection", "McpFailed", "McpServer", "Outcome", "Permission", "ProcessTree",
+           "Question", "Questions", "Recorder", "Reply", "Result", "Retention", "Session", "SessionOptions",
+           "Sessions", "SettingOptions", "SyncSession", "TooManyHooks", "TracingOptions", "UnknownEvent",
+           "UnknownHook", "UsageError", "allow", "ask", "context", "deny", "inject", "json_view", "later",
+           "load_mcp_package", "modify", "shell_commands", "tool_environment"]  # fmt: skip
 
 _LOADED_WHEN_READ = {
     "Answer": "session", "Approval": "session", "AuditStore": "audit.store", "BegunAgent": "session",
     "BegunMessage": "session", "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session",
     "BlockingTool": "session", "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
+    "McpConnection": "handlers.mcp_client", "McpFailed": "handlers.mcp_client", "McpServer": "handlers.mcp_servers",
     "ProcessTree": "handlers.processes", "Question": "session", "Questions": "questions",
     "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "Sessions": "session.sessions",
     "SyncSession": "session", "TracingOptions": "telemetry", "json_view": "session.json_view", "later": "session",
+    "load_mcp_package": "handlers.mcp_client",
     "shell_commands": "matching.shell", "tool_environment": "handlers.processes",
 }  # fmt: skip
 

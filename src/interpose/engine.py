@@ -18,6 +18,7 @@ from .events import TABLE, EventSpec, Table
 from .executors.base import Executor
 from .handlers import Handler
 from .handlers.command import CommandHandler
+from .handlers.loading import with_handlers
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
 from .model import NOTHING_SAID, Outcome, Settings, Template, empty_outcome, make_outcome, with_fields
@@ -200,6 +201,7 @@ class Engine:
         route = routes.get(key)
         if route is None:
             hooks = self.registry.snapshot.for_firing(row.name, scope)
+            self.handlers = with_handlers(self.handlers, hooks)
             inputs = RouteInputs(
                 settings=self.settings, handlers=self.handlers, read=native.read,
                 enforced=self.settings.enforce and not self.off, finish_background=self._finish_background,

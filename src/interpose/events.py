@@ -71,6 +71,8 @@ class ClaudeFacts(Record, kw_only=False):
     timeout_denies: bool = False
     any_failure_denies: bool = False
     not_ok: NotOk | None = None  # None: no model is asked there
+    http: bool = True  # whether hooks of type http run there
+    mcp_tool_at: str = "*"  # the subjects at which hooks of type mcp_tool run: all, some by name, or none
 
 
 _PLAIN_FACTS = ClaudeFacts()
@@ -240,11 +242,11 @@ TABLE = Table([
     EventSpec("SessionStart", "when a session begins, resumes or was compacted", subject="source", can="context",
         fields="source agent_type? model? session_title? seconds_since_last_response?:number context_tokens?:number "
         "prompt_cache_likely_expired?:flag estimated_cache_write_usd?:number",
-        claude=ClaudeFacts("user", stdout_is_context=True, env_file=True)),
+        claude=ClaudeFacts("user", stdout_is_context=True, env_file=True, http=False, mcp_tool_at="clear compact")),
     EventSpec("SessionEnd", "when a session ends", subject="reason", fields="reason",
         claude=ClaudeFacts("user", timeout=1.5, discards="all")),
     EventSpec("Setup", "before the first turn, or for maintenance", subject="trigger", can="context", fields="trigger",
-        claude=ClaudeFacts("ignored", discards="all", env_file=True)),
+        claude=ClaudeFacts("ignored", discards="all", env_file=True, http=False, mcp_tool_at="")),
     EventSpec("PreCompact", "before the conversation is compacted", subject="trigger", can="deny, context",
         modifies="custom_instructions", fields="trigger custom_instructions:text|null",
         claude=ClaudeFacts("deny", discards=_SILENT)),

@@ -17,6 +17,7 @@ from .errors import BadHook, Problem
 from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
+from .handlers.loading import close_handlers
 from .model import Hook, Outcome, Settings, empty_outcome
 from .runtime.coroutines import drive
 
@@ -189,7 +190,7 @@ class Hooks:
         """Add a hook and return it. A hook of the same name, layer, scope and event is replaced.
 
         The handler is a callable, or the name of one (``module.function``). With ``type="command"`` it is a program
-        and its arguments; ``command=`` is a line for the shell instead. ``HookOptions`` says what the options mean.
+        and its arguments; ``command=``, ``url=`` and ``tool=`` stand in its place. ``HookOptions`` says what they mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
         warn_of_doubt(hook)
@@ -343,7 +344,8 @@ class Hooks:
         self.engine.forget_routes()
 
     def close(self) -> None:
-        """Write what is left for the audit store, and let go of it; a later firing opens it again."""
+        """Write what is left for the audit store, end MCP servers and connections; a later firing opens them again."""
+        close_handlers(self.engine.handlers)
         if self.audit is not None:
             self.audit.close()
 

@@ -28,8 +28,8 @@ FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 _CODES: dict[FailureClass, frozenset[str]] = {
     "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
                              "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed",
-                             "model_bad_script", "model_no_key", "model_no_model", "model_no_package",
-                             "model_not_allowed"}),
+                             "http_header", "mcp_package", "mcp_server", "model_bad_script", "model_no_key",
+                             "model_no_model", "model_no_package", "model_not_allowed"}),
     "misstated": frozenset({"bad_decision", "bad_reply", "bad_verdict"}),
     "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big",
                           "model_context_too_long", "model_rejected"}),
@@ -100,13 +100,14 @@ def describe(error: BaseException) -> Failure:
 
 
 class Ended(Record):
-    """How a command ended and what it wrote: what a dialect reads where a callable would have returned a value."""
+    """How a command ended and what it wrote, or a server answered: read where a callable would return a value."""
 
     status: int = 0  # a negative one is the number of the signal that ended it
     stdout: bytes = b""
     stderr: str = ""  # the beginning of what it wrote to standard error, as text
     failure: Failure | None = None  # why there is no answer to read: it could not be started, was late, said too much
     evidence: Mapping[str, Any] = made_by(factory=dict)
+    only_json: bool = False  # whether text that is not JSON is no answer in any dialect
 
 
 class Reply(Record):

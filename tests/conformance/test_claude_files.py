@@ -210,13 +210,13 @@ def test_an_if_rule_looks_at_the_command(rule: str, runs: bool, tmp_path: Path) 
 
 
 def test_a_handler_that_cannot_be_run_loads_warns_and_fails(tmp_path: Path) -> None:
-    hooks = load(tmp_path, {"PreToolUse": [{"hooks": [{"type": "http", "url": "http://localhost:1"}]}]})
+    hooks = load(tmp_path, {"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "shell": "powershell"}]}]})
 
     outcome = fire(hooks)
 
     assert outcome.allowed
     assert [one.error.code for one in outcome.results if one.error] == ["handler_type"]
-    assert "http" in str(hooks.warnings[0])
+    assert "powershell" in str(hooks.warnings[0])
 
 
 def test_a_background_hook_decides_nothing_and_its_context_comes_later(tmp_path: Path) -> None:

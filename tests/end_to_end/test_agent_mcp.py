@@ -16,7 +16,7 @@ from tests.faults.hosts import eventually
 from interpose import UsageError
 from interpose.agent.tools import Tool, ToolFailed, Workplace
 from interpose.agent.tools.mcp import connect
-from interpose.agent.tools.mcp_servers import HttpServer, ServerConfig, StdioServer
+from interpose.handlers.mcp_servers import HttpServer, McpServer, StdioServer
 from interpose.handlers.supervisors import pool
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
@@ -47,7 +47,7 @@ def shell(mark: str, script: str) -> StdioServer:
 
 
 def with_servers(
-    servers: dict[str, ServerConfig],
+    servers: dict[str, McpServer],
     body: Callable[[Call, tuple[Tool, ...]], Awaitable[None]],
     *,
     start_seconds: float = PATIENCE,

@@ -16,7 +16,7 @@ from interpose.agent.runtime import Limits, Runtime
 from interpose.agent.shadow import ShadowGit
 from interpose.agent.tools import TOOLS
 from interpose.agent.tools.mcp import connect
-from interpose.agent.tools.mcp_servers import servers_of
+from interpose.handlers.mcp_servers import servers_of
 from interpose.models.scripted import ScriptedModel
 
 SERVER = Path(__file__).parent / "mcp_server.py"

@@ -12,8 +12,8 @@ from tests.unit.workplace import call, workplace
 
 from interpose import UsageError
 from interpose.agent.tools import TOOLS
-from interpose.agent.tools.mcp_servers import HttpServer, StdioServer, read_servers, servers_of
 from interpose.agent.tools.truncated_output import TruncatedOutput
+from interpose.handlers.mcp_servers import HttpServer, StdioServer, read_servers, servers_of
 
 
 def test_the_tools_have_the_names_inputs_and_kinds_of_claude_codes():

@@ -191,7 +191,6 @@ def test_a_plugins_directory_outside_of_a_plugin_is_reported():
 @pytest.mark.parametrize(
     ("handler", "kind", "label"),
     [
-        ({"type": "http", "url": "http://localhost/x"}, "http", "http://localhost/x"),
         ({"type": "mcp_tool", "server": "s", "tool": "t"}, "mcp_tool", "s t"),
         (command("Get-Item x", shell="powershell"), "powershell", "Get-Item x"),
     ],
@@ -210,6 +209,72 @@ def test_a_handler_that_asks_a_model_loads(kind):
 
     assert (hook.type, hook.label, hook.dialect) == (kind, "Is it safe?", "claude")
     assert warnings({"PreToolUse": [{"hooks": [handler]}]}) == []
+
+
+def test_a_hook_of_type_http_loads_without_a_word_and_its_secrets_are_not_its_name():
+    handler = {
+        "type": "http",
+        "url": "http://ann:secret@localhost/x?key=secret",
+        "headers": {"X": "$X"},
+        "allowedEnvVars": ["X"],
+    }
+
+    hook = one(handler)
+
+    assert (hook.type, hook.label, hook.timeout) == ("http", "http://localhost/x?…", 600)
+    assert warnings({"PreToolUse": [{"hooks": [handler]}]}) == []
+
+
+HTTP = {"type": "http", "url": "http://localhost/x"}
+MCP_TOOL = {"type": "mcp_tool", "server": "s", "tool": "t"}
+
+
+@pytest.mark.parametrize(
+    ("event", "handler", "what"),
+    [
+        ("SessionStart", HTTP, "hooks of type http do not run at SessionStart"),
+        ("Setup", HTTP, "hooks of type http do not run at Setup"),
+        ("Setup", MCP_TOOL, "hooks of type mcp_tool do not run at Setup"),
+        ("Stop", {"type": "http", "url": "ftp://localhost/"}, "url"),
+        ("Stop", {"type": "http", "url": "http://a b/"}, "url"),
+        ("Stop", {"type": "http", "headers": {}}, "url"),
+        ("Stop", {**HTTP, "headers": {"X": "a\nb"}}, "headers"),
+        ("Stop", {**HTTP, "headers": {"Content-Length": "1"}}, "headers"),
+        ("Stop", {"type": "mcp_tool", "server": "s"}, "tool"),
+        ("Stop", {**MCP_TOOL, "input": ["x"]}, "input"),
+    ],
+)
+def test_what_the_client_does_not_run_is_skipped_with_a_warning(event, handler, what):
+    settings = {event: [{"hooks": [handler]}]}
+
+    assert read(settings).hooks == []
+    assert [what in warning for warning in map(str, warnings(settings))][-1:] == [True]
+
+
+def test_a_tool_runs_at_the_start_of_a_session_only_after_the_launch():
+    matches = one(MCP_TOOL, event="SessionStart").matches
+
+    assert matches is not None
+    assert [source for source in ("startup", "resume", "fork", "clear", "compact") if matches(source)] == [
+        "clear",
+        "compact",
+    ]
+
+
+def test_http_has_no_async_and_a_tool_has_no_policy_for_failures():
+    hook, tool = one({**HTTP, "async": True}), one({**MCP_TOOL, "onFailure": "block"})
+
+    assert (hook.background, tool.on_error) == (False, "log")
+
+
+def test_the_limits_of_a_settings_file_hold_for_its_requests():
+    limits = {"allowedHttpHookUrls": ["http://localhost/*"], "httpHookAllowedEnvVars": ["A"]}
+    hooks = [{**HTTP, "allowedEnvVars": ["A", "B"]}, {"type": "http", "url": "http://elsewhere/x"}]
+    found = read_settings(TABLE, {**limits, "hooks": {"Stop": [{"hooks": hooks}]}})
+
+    [hook] = found.hooks
+    assert hook.binding.target.allowed == {"A"}
+    assert "allowedHttpHookUrls" in str(found.warnings[-1])
 
 
 def test_the_shell_does_not_matter_where_there_are_arguments():

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from interpose.agent.tools.mcp_servers import HttpServer, StdioServer
 from interpose.cli import main
 from interpose.cli.mcp_proxy import _backend
 from interpose.errors import UsageError
+from interpose.handlers.mcp_servers import HttpServer, StdioServer
 
 
 @pytest.fixture(autouse=True)

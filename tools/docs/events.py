@@ -5,7 +5,7 @@ from __future__ import annotations
 from interpose.cli.events import BASE_NAMES, KINDS, groups, rights_of
 from interpose.events import BASE_FIELDS, EventSpec, Field, NotOk
 
-from .markdown import code, table
+from .markdown import code, listed, table
 
 __all__ = ["base_fields", "events"]
 
@@ -108,6 +108,11 @@ def _claude(row: EventSpec) -> str:
         said.append(f"{' and '.join(map(code, names))} {'are' if len(names) > 1 else 'is'} discarded")
     if facts.not_ok is not None:
         said.append(_not_ok(facts.not_ok))
+    if not facts.http:
+        said.append("hooks of type `http` do not run")
+    if facts.mcp_tool_at != "*":
+        only = listed([code(one) for one in facts.mcp_tool_at.split()], "and")
+        said.append(f"hooks of type `mcp_tool` {f'run only at {only}' if only else 'do not run'}")
     if facts.env_file:
         said.append("`CLAUDE_ENV_FILE` names a file for variables")
     return "; ".join(said)

@@ -16,12 +16,17 @@ __all__ = ["keys"]
 _KINDS = {"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number",
           "object": "names and values", "array": "a list"}  # fmt: skip
 _FEW = 4
+_WHAT_MUST_BE_THERE = (
+    "`handler`, `command`, `url`, `server` or `prompt` must be there. The last column is its name in "
+    "`hooks.register`.\n"
+)
 _REFERRED = {
     "hooks": "see below",
     "policies": "see [Policies](policies.md)",
     "agent": "a list of agents",
     "hook": "a list of hooks",
     "agentHooks": "as `hooks:`",
+    "mcpServer": "an MCP server",
 }
 
 
@@ -40,7 +45,7 @@ def keys() -> str:
             "Beside them stand [events](events.md), each with a list of hooks and groups.\n",
             _table(settings),
             "### A hook\n",
-            "`handler`, `command` or `prompt` must be there. The last column is its name in `hooks.register`.\n",
+            _WHAT_MUST_BE_THERE,
             _table(defs["hook"]["properties"], python=True),
             "### A group\n",
             _table(defs["group"]["properties"]),

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ..config.declare import JUDGES
+from ..config.kinds import JUDGES
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..lint.declared_tools import describe_tool, tool_as_json

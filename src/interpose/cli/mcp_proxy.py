@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..agent.tools.mcp_servers import HttpServer, ServerConfig, StdioServer, servers_of
 from ..errors import UsageError
+from ..handlers.mcp_servers import HttpServer, McpServer, StdioServer, servers_of
 from ..hooks import Hooks
 from . import options
 from .loading import current_directory, load_hooks, trace_from_environment
@@ -75,7 +75,7 @@ def run(
     return 0
 
 
-def _backend(target: list[str], headers: list[str]) -> ServerConfig:
+def _backend(target: list[str], headers: list[str]) -> McpServer:
     """Return the server that is meant; raise UsageError if it cannot be used."""
     if not target:
         raise UsageError("there is no server", hint="interpose mcp-proxy --config hooks.yaml -- COMMAND, or a URL")
@@ -101,7 +101,7 @@ def _header(text: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-async def _serve(hooks: Hooks, backend: ServerConfig, server: str) -> None:
+async def _serve(hooks: Hooks, backend: McpServer, server: str) -> None:
     """Pass on what the client says, until it closes standard input."""
     try:
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport

@@ -12,15 +12,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ..config.declare import JUDGES
 from ..config.load import Source, find_sources
 from ..config.review import Review, review
 from ..config.snapshots import Snapshot
 from ..config.trust import TrustStore, granted
 from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
-from ..handlers.command import command_of
+from ..handlers.command import program_of
 from ..lint.declared_tools import describe_tool, tool_as_json
+from ..lint.executables import runs_what
 from ..matching.declared_tools import DeclaredTool
 from ..model import Hook
 from ..models.configured import ConfiguredModel
@@ -346,17 +346,21 @@ def _event(hook: Hook) -> str:
 
 
 def _runs(hook: Hook) -> str:
-    what = _one_line(f"{hook.type}: {hook.handler}" if hook.type in JUDGES else str(hook.handler))
+    what = _one_line(runs_what(hook))
     return f"{_one_line(hook.name)}: {what}" if hook.name and hook.name != what else what
 
 
 def _environment(hook: Hook) -> str:
-    """Return the environment variables that a command gets in addition; a variable can decide what is run."""
-    command = command_of(hook)
+    """Return the environment variables that a program gets in addition; a variable can decide what is run."""
+    command = program_of(hook)
     if command is None:
         return ""
     variables = [f"{name}={value!r}" for name, value in command.env.items()]
-    variables += ["your whole environment"] if command.inherit else [f"your {name}" for name in command.passed]
+    variables += (
+        ["your whole environment"]
+        if command.inherit and hook.type == "command"
+        else [f"your {name}" for name in command.passed]
+    )
     return _one_line(f" with {', '.join(variables)}") if variables else ""
 
 
@@ -488,7 +492,7 @@ def _print_json(reviews: list[_Reviewed], errors: list[InterposeError]) -> None:
             "changes": [{"path": path, "change": change} for path, change in one.changes()],
             "hooks": [
                 {"hook": hook.label, "event": hook.event, "matcher": hook.matcher, "if": hook.condition or "",
-                 "type": hook.type, "runs": str(hook.handler), "source": hook.source}
+                 "type": hook.type, "runs": runs_what(hook), "source": hook.source}
                 for hook in one.hooks
             ],
         }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine import Engine, Recorder
 from ..errors import ConfigError, InterposeError, Problem
 from ..model import Hook
-from .declare import JUDGES
+from .kinds import JUDGES
 from .mapping import Configuration, SettingOptions, settings_from
 from .questions import needs_audit
 from .switches import switched

@@ -6,6 +6,8 @@ every option without effect, is a warning.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -18,7 +20,8 @@ from ..model import Hook
 from ..records import replace
 from ..replies import clean
 from .commands import PLACEHOLDER, PLUGIN_VARIABLE, Trusted
-from .declare import JUDGES, declare
+from .declare import declare
+from .kinds import JUDGES, KINDS
 from .mapping import Configuration
 
 __all__ = ["read_settings", "with_unique_names", "without_copies"]
@@ -36,7 +39,7 @@ _KEYS = {
 _SHOWN = {"command": 1, "http": 1, "mcp_tool": 2, "prompt": 1, "agent": 1}
 _COMMON_KEYS = ("type", "if", "timeout", "statusMessage", "once")
 _GROUP_KEYS = ("matcher", "hooks")
-_READ = ("hooks", "permissions", "disableAllHooks")
+_READ = ("hooks", "permissions", "disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars")
 """The keys of a settings file that are read here; the client has many more."""
 
 
@@ -51,13 +54,15 @@ def read_settings(
     project_dir: str = "",
     plugin_root: str = "",
     locate: Callable[[str], str] | None = None,
+    read: Callable[[str], bytes] | None = None,
     trusted: Trusted | None = None,
 ) -> Configuration:
     """Read parsed settings.
 
     ``directory`` is where commands look for files, ``folder`` where the file is, ``project_dir`` the project that it
     belongs to, and ``plugin_root`` the directory of the plugin, for the hooks file of one. ``locate`` turns the path of
-    a hook into its file and line; ``trusted`` says what is run from a snapshot.
+    a hook into its file and line; ``read`` returns the content of a file that it needs; ``trusted`` says what is run
+    from a snapshot.
     """
     if not isinstance(given, Mapping):
         raise ConfigError([Problem(f"{as_written(given)} where a mapping with hooks: is expected")])
@@ -66,7 +71,7 @@ def read_settings(
         raise ConfigError([Problem(f"{as_written(hooks)} where events are expected", where="hooks",
                                    hint="an event's name, and a list of groups")])  # fmt: skip
     reader = _SettingsReader(table, layer, locate or (lambda path: source), directory, project_dir, plugin_root)
-    reader.hooks_dir, reader.trusted = folder, trusted
+    reader.hooks_dir, reader.trusted, reader.read = folder, trusted, read
     reader.top(given)
     if (rules := given.get("permissions")) is not None:
         from .claude_permissions import read_permissions
@@ -130,10 +135,10 @@ def _identity(hook: Hook) -> tuple[object, ...] | None:
         return None
     command = command_of(hook)
     run: tuple[object, ...] = (hook.handler,)
-    if hook.type in JUDGES:
-        run = (hook.handler, hook.binding.target.model, hook.binding.target.continues)
     if command is not None:
         run = (command.path, *command.argv, command.cwd, *sorted(command.env.items()))
+    elif hook.binding.target is not None:
+        run = hook.binding.target.identity
     # Hooks that differ in on_error or background are not duplicates.
     return (hook.event, hook.matcher, hook.condition, hook.type, hook.background, hook.on_error, hook.scope, run)
 
@@ -158,13 +163,18 @@ class _SettingsReader:
         self.plugin_root = plugin_root
         self.hooks_dir = ""
         self.trusted: Trusted | None = None
+        self.read: Callable[[str], bytes] | None = None
         self.found = Configuration()
+        self._servers: Mapping[str, Any] | None = None
+        self._urls: Any = None
+        self._variables: Any = None
 
     def warn(self, path: str, what: str, hint: str = "") -> None:
         self.found.warnings.append(Problem(what, where=path, hint=hint))
 
     def top(self, given: Mapping[str, Any]) -> None:
         """Warn of keys beside ``hooks`` that were probably meant to be read; others belong to the client."""
+        self._urls, self._variables = given.get("allowedHttpHookUrls"), given.get("httpHookAllowedEnvVars")
         if "modules" in given:
             self.warn("modules", "modules are not hooks that can be run here")
         for key in given:
@@ -237,15 +247,20 @@ class _SettingsReader:
         if given.get("if") is not None and not row.claude.tool_event:
             raise BadHook(f"if: {row.name} is not about a tool, so the hook never runs", hint="leave out if")
         shown = " ".join(" ".join(_text(given, key) for key in _KEYS[kind][: _SHOWN[kind]]).split())
-        options = self.options(row, given, path)
+        options = self.options(row, kind, given, path)
         if kind == "command":
             options |= self.command(given, path)
             options["name"] = _name_of(options)
         elif kind in JUDGES:
             options |= self.judge(row, kind, given)
+        elif kind == "http":
+            options |= self.http(row, given)
+            shown = ""
+        elif kind == "mcp_tool":
+            options |= self.mcp_tool(row, given)
         else:
             options["type"] = kind
-        if options["type"] not in ("command", *JUDGES):
+        if options["type"] not in ("command", *KINDS):
             options["handler"] = shown
             self.warn(path, f"hooks of type {options['type']} cannot be run here; at every firing it fails")
         made = declare(
@@ -253,10 +268,38 @@ class _SettingsReader:
             source=self.locate(path), directory=self.directory, project_dir=self.project_dir, hooks_dir=self.hooks_dir,
             trusted=self.trusted, **options,
         )  # fmt: skip
-        self.found.hooks.append(replace(made, label=made.name or clean(shown)[:LONGEST_LABEL]))
+        if kind == "mcp_tool" and row.claude.mcp_tool_at != "*":
+            made = replace(made, matches=_only_at(made.matches, row.claude.mcp_tool_at.split()))
+        if problem := getattr(made.binding.target, "problem", ""):
+            self.warn(path, f"server: MCP server {given['server']} cannot be used: {problem}; at every firing it fails")
+        self.found.hooks.append(replace(made, label=made.name or clean(shown or str(made.handler))[:LONGEST_LABEL]))
 
-    def options(self, row: EventSpec, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Read the options that every type of hook has."""
+    def http(self, row: EventSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the request; what the file's own limits do not allow is not sent."""
+        url, allowed = _text(given, "url"), given.get("allowedEnvVars")
+        if not row.claude.http:
+            raise BadHook(f"type: hooks of type http do not run at {row.name}", hint="use a command")
+        if isinstance(self._urls, list) and not any(isinstance(one, str) and _covers(one, url) for one in self._urls):
+            raise BadHook("url: allowedHttpHookUrls does not allow it", hint="add it there")
+        if isinstance(self._variables, list) and isinstance(allowed, list):
+            allowed = [name for name in allowed if name in self._variables]
+        return {"type": "http", "url": url, "headers": given.get("headers"), "allowed_env_vars": allowed}
+
+    def mcp_tool(self, row: EventSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the tool, and the servers of the project if this is the first one."""
+        if not row.claude.mcp_tool_at:
+            raise BadHook(f"type: hooks of type mcp_tool do not run at {row.name}", hint="use a command")
+        if self._servers is None:
+            from .mcp_hooks import FILE, read_servers_file
+
+            file = os.path.join(self.project_dir or self.directory, FILE)
+            self._servers = read_servers_file(file, self.read, self.warn) if self.layer != "user" else {}
+        return {"type": "mcp_tool", "server": _text(given, "server"), "tool": _text(given, "tool"),
+                "input": given.get("input"), "servers": self._servers}  # fmt: skip
+
+    def options(self, row: EventSpec, kind: str, given: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """Read the options that every type of hook has, and those that some have."""
+        given = {key: value for key, value in given.items() if key in (*_KEYS[kind], *_COMMON_KEYS)}
         if given.get("once"):
             self.warn(f"{path}.once", "once is ignored in a settings file")
         condition = given.get("if")
@@ -313,6 +356,16 @@ class _SettingsReader:
             "shell": shell if args is None else None,
             "env": {PLUGIN_VARIABLE: root} if root else None,
         }
+
+
+def _only_at(matches: Callable[[str], bool] | None, subjects: Sequence[str]) -> Callable[[str], bool]:
+    """Return a matcher that matches at these subjects only."""
+    return lambda subject: subject in subjects and (matches is None or matches(subject))
+
+
+def _covers(pattern: str, url: str) -> bool:
+    """Say whether a pattern, in which ``*`` stands for any text, is this URL."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), url) is not None
 
 
 def _name_of(options: Mapping[str, Any]) -> str | None:

@@ -18,17 +18,15 @@ from ..records import replace
 from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
+from .kinds import JUDGES, KINDS, Place, kind_of, make_binding
 
-__all__ = ["ERROR_BEHAVIORS", "JUDGES", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds",
+__all__ = ["ERROR_BEHAVIORS", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds",
            "warn_of_doubt"]  # fmt: skip
 
 _LONGEST_LABEL = 60
 _LONGEST = 10 * 365 * 24 * 3600.0
 
 ERROR_BEHAVIORS = ("log", "skip", "abort")
-JUDGES = ("prompt", "agent")
-"""The kinds of handlers that ask a model."""
-_JUDGE_OPTIONS = ("prompt", "model", "continue_on_block", "cache")
 
 
 class HookOptions(TypedDict, total=False):
@@ -68,7 +66,8 @@ class HookOptions(TypedDict, total=False):
     source: str
     """Where it was written, as ``file:line``."""
     type: str | None
-    """The kind of handler: ``python``, ``command``, ``script``, ``prompt``, ``agent``, or one that was added."""
+    """The kind of handler: ``python``, ``command``, ``script``, ``http``, ``mcp_tool``, ``prompt``, ``agent``, or one
+    that was added."""
     dialect: str
     prompt: str | None
     """What a model is to judge, in the place of a handler; ``$ARGUMENTS`` is the event."""
@@ -96,6 +95,18 @@ class HookOptions(TypedDict, total=False):
     """``keep`` leaves processes alone that the command leaves behind."""
     warm: bool
     """Starts a Python script from a process that has imported its modules."""
+    url: str | None
+    """Where the event is posted to, in the place of a handler: ``http://`` or ``https://``."""
+    headers: Mapping[str, str] | None
+    """Headers of the request; ``$NAME`` and ``${NAME}`` in a value stand for variables that are allowed."""
+    allowed_env_vars: Sequence[str] | None
+    """The variables that headers may name; others are empty."""
+    server: str | Mapping[str, Any] | None
+    """The MCP server of a tool: its name, or the server as in ``mcpServers``."""
+    tool: str | None
+    """The tool of the MCP server that is called, in the place of a handler."""
+    input: Mapping[str, Any] | None
+    """What the tool is given; ``${tool_input.file_path}`` in a text stands for a part of the event."""
 
 
 def declare(
@@ -129,7 +140,8 @@ def declare(
     isolate: str | None = None,
     hooks_dir: str = "",
     trusted: Trusted | None = None,
-    **command_options: Any,
+    servers: Mapping[str, Any] | None = None,
+    **target_options: Any,
 ) -> Hook:
     """Return the hook that these options describe, or say what is wrong with them."""
     row, suffix = table.find(event)
@@ -156,33 +168,35 @@ def declare(
     condition = compile_condition(if_, family=dialect != "claude")
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
-    judging = {name: command_options.pop(name) for name in _JUDGE_OPTIONS if name in command_options}
-    asks = _asks_model(type, judging)
-    if unknown := command_options.keys() - set(COMMAND_OPTIONS):
+    if unknown := target_options.keys() - _TARGET_OPTIONS:
         raise BadHook(
             f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), HookOptions.__annotations__)
         )
-    if type == "command" or command_options.get("command") is not None:
+    guard = locked or on_failure_blocks or on_error == "abort"
+    guard = guard or (trusted is not None and trusted.guards and on_error is None and dialect != "claude")
+    if type == "command" or target_options.get("command") is not None:
         _check_command(type, types, isolate, inline)
+        _check_stray(target_options, COMMAND_OPTIONS, "a command has no such option")
         kind = "command"
-        guard = locked or on_failure_blocks or on_error == "abort"
-        guard = guard or (trusted is not None and trusted.guards and on_error is None and dialect != "claude")
         command = make_command(
             handler, directory=directory, dialect=dialect, project_dir=project_dir, hooks_dir=hooks_dir,
-            trusted=trusted, guard=guard, **command_options,
+            trusted=trusted, guard=guard, **{name: target_options[name] for name in COMMAND_OPTIONS
+                                             if name in target_options},
         )  # fmt: skip
         binding = Binding(target=command)
-        shown = command_options.get("command") or handler
+        shown = target_options.get("command") or handler
         handler = shown if isinstance(shown, str) else " ".join(shown)
-    elif asks:
-        _check_judge(asks, isolate, inline, command_options)
-        from .judges import make_judge
-
-        binding = make_judge(asks, row, handler=handler, dialect=dialect, project_dir=project_dir, **judging)
-        kind, handler, timeout = asks, binding.target.prompt, timeout or binding.target.timeout
+    elif (served := kind_of(type, target_options)) is not None:
+        _check_served(served, isolate, inline)
+        place = Place(
+            dialect=dialect, directory=directory, project_dir=project_dir, hooks_dir=hooks_dir, trusted=trusted,
+            guard=guard, servers=servers or {},
+        )  # fmt: skip
+        kind = served
+        binding, handler = make_binding(served, row, handler, target_options, place)
+        timeout = timeout or getattr(binding.target, "timeout", None)
     else:
-        if stray := sorted(option for option, value in command_options.items() if value is not None):
-            raise BadHook(f"{stray[0]}: only a command has that", hint="add type: command, or leave it out")
+        _check_stray(target_options, (), "only a command has that", "add type: command, or leave it out")
         where = ModulePlace(directory) if trusted is None else ModulePlace(trusted.folder(guard=True), first=True)
         kind, binding = _handler(type, handler, where, types, dialect, isolate)
     if dialect == "claude":
@@ -234,9 +248,32 @@ def warn_of_doubt(hook: Hook) -> None:
         warnings.warn(str(doubt), stacklevel=3)
 
 
+_TARGET_OPTIONS = frozenset(COMMAND_OPTIONS).union(*KINDS.values())
+"""The options of a hook that say what it runs, beside its handler."""
+
+
+def _check_stray(given: Mapping[str, Any], own: Sequence[str], what: str, hint: str = "leave it out") -> None:
+    """Refuse the first option that a hook of this kind does not have."""
+    if stray := sorted(option for option, value in given.items() if value is not None and option not in own):
+        of = [kind for kind, options in KINDS.items() if stray[0] in options]
+        if of and not own:
+            what, hint = f"only a hook of type {' or '.join(of)} has that", f"add {KINDS[of[0]][0]}:, or leave it out"
+        raise BadHook(f"{_SPELLED.get(stray[0], stray[0])}: {what}", hint=hint)
+
+
+_SPELLED = {"allowed_env_vars": "allowedEnvVars", "continue_on_block": "continueOnBlock"}
+
+
+def _check_served(kind: str, isolate: str | None, inline: bool) -> None:
+    """Refuse what a hook that is run by a server or asks a model cannot have beside it."""
+    if isolate is not None or inline:
+        raise BadHook(f"{'inline' if inline else 'isolate'}: a hook of type {kind} runs no function here",
+                      hint="leave it out")  # fmt: skip
+
+
 def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None, inline: bool) -> None:
     """Refuse what a hook that runs a command cannot have beside it."""
-    if kind not in (None, "command", "python", *JUDGES, *types, *_CANNOT_RUN):
+    if kind not in (None, "command", "python", *types, *KINDS, *_CANNOT_RUN):
         _unknown_type(str(kind), types)
     if kind not in (None, "command"):
         raise BadHook(f"command: a hook of type {kind} has none", hint="leave out type or command")
@@ -246,34 +283,10 @@ def _check_command(kind: str | None, types: tuple[str, ...], isolate: str | None
         raise BadHook("inline: a command cannot run in the caller's task", hint="leave it out")
 
 
-def _asks_model(kind: str | None, judging: Mapping[str, Any]) -> str:
-    """Return the kind of a hook that asks a model; nothing for others, which have none of its options."""
-    if kind in JUDGES:
-        return str(kind)
-    if kind is None and judging.get("prompt") is not None:
-        return JUDGES[0]
-    for name, value in judging.items():
-        if value is not None:
-            option = "continueOnBlock" if name == "continue_on_block" else name
-            raise BadHook(f"{option}: only a hook of type prompt or agent has that",
-                          hint="add type: prompt, or leave it out")  # fmt: skip
-    return ""
-
-
 def _shown(kind: str, handler: str) -> str:
     """Return what a hook without a name is called: a prompt may be long."""
     text = " ".join(handler.split()) if kind in JUDGES else handler
     return text if kind not in JUDGES or len(text) <= _LONGEST_LABEL else f"{text[:_LONGEST_LABEL]}…"
-
-
-def _check_judge(kind: str, isolate: str | None, inline: bool, command_options: Mapping[str, Any]) -> None:
-    """Refuse what a hook that asks a model cannot have beside it."""
-    if stray := sorted(option for option, value in command_options.items() if value is not None):
-        raise BadHook(f"{stray[0]}: a hook of type {kind} has none", hint="leave it out")
-    if isolate is not None:
-        raise BadHook("isolate: only a Python function has that", hint="leave it out")
-    if inline:
-        raise BadHook("inline: a model cannot be asked in the caller's task", hint="leave it out")
 
 
 def _handler(
@@ -299,7 +312,7 @@ def _handler(
 
 
 def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
-    known = ("python", "command", *JUDGES, *(one for one in types if one not in JUDGES))
+    known = ("python", "command", *KINDS, *(one for one in types if one not in KINDS))
     raise BadHook(f"type: {kind!r} is not a kind of handler",
                   hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 
@@ -314,7 +327,7 @@ def _isolated(isolate: str | None, handler: Any, where: ModulePlace) -> Handler 
     return IsolatedHandler(handler, where)
 
 
-_CANNOT_RUN = ("http", "mcp_tool", "powershell")
+_CANNOT_RUN = ("powershell",)
 """Kinds of handlers that Claude Code has and we cannot run: they load, and fail when their turn comes."""
 
 

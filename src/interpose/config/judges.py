@@ -24,13 +24,10 @@ def make_judge(
     model: Any = None,
     continue_on_block: Any = None,
     cache: Any = None,
-    handler: Any = None,
     dialect: str = "native",
     project_dir: str = "",
 ) -> Binding:
     """Return what a hook asks, and how its answer is read; raise BadHook with what is wrong."""
-    if handler is not None:
-        raise BadHook(f"handler: a hook of type {kind} has none", hint="say in prompt: what to judge")
     if not isinstance(prompt, str) or not prompt.strip():
         raise BadHook(f"prompt: {as_written(prompt)} where text is expected",
                       hint="say what to judge; $ARGUMENTS is the event")  # fmt: skip

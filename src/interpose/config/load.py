@@ -19,9 +19,9 @@ from ..registry import LAYERS, Scope
 from ..routes import deadline
 from .claude import with_unique_names, without_copies
 from .commands import Trusted
-from .declare import JUDGES
 from .files import read as read_file
 from .find import find_sources, recorded_path
+from .kinds import JUDGES
 from .mapping import Configuration
 from .questions import needs_audit
 from .read import Source, read_configuration

@@ -20,6 +20,7 @@ from ..registry import Scope
 from .audit import read_audit
 from .commands import Trusted
 from .declare import ERROR_BEHAVIORS, declare, doubt_about, duration, seconds
+from .kinds import KINDS
 from .questions import read_questions
 from .script_hooks import PRIORITY, ScriptReader
 
@@ -46,20 +47,22 @@ __all__ = [
 HOOK_KEYS = {
     "name", "matcher", "if", "type", "handler", "priority", "timeout", "onError", "enabled", "enforce", "locked",
     "parallel", "async", "once", "inline", "description", "command", "args", "shell", "env", "passEnv", "inheritEnv",
-    "cwd", "isolation", "isolate", "background", "warm", "prompt", "model", "continueOnBlock", "cache",
+    "cwd", "isolation", "isolate", "background", "warm", "url", "headers", "allowedEnvVars", "server", "tool", "input",
+    "prompt", "model", "continueOnBlock", "cache",
 }  # fmt: skip
 SPELLED = {
     "onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env",
-    "continueOnBlock": "continue_on_block",
+    "allowedEnvVars": "allowed_env_vars", "continueOnBlock": "continue_on_block",
 }  # fmt: skip
 SNAKE = {
-    "on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv",
+    "on_error": "onError", "pass_env": "passEnv", "inherit_env": "inheritEnv", "allowed_env_vars": "allowedEnvVars",
     "continue_on_block": "continueOnBlock",
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "policies", "tools", "models", "agents", "scripts", "permissions", "audit", "questions",
-             "dialect")  # fmt: skip
+TOP_LEVEL = ("hooks", "policies", "tools", "mcpServers", "models", "agents", "scripts", "permissions", "audit",
+             "questions", "dialect")  # fmt: skip
+_WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -111,6 +114,7 @@ class _ConfigurationReader:
         self.project = own_project(directory, layer)
         self.script_reader = scripts or ScriptReader(table)
         self.problems: list[Problem] = []
+        self.servers: dict[str, Any] = {}
         self.found = Configuration()
 
     def wrong(self, path: str, what: str, hint: str = "") -> None:
@@ -132,6 +136,7 @@ class _ConfigurationReader:
         if not isinstance(given, Mapping):
             self.wrong("", f"{as_written(given)} where a mapping with hooks: is expected")
             return
+        self.mcp_servers(given.get("mcpServers"))
         self.hooks_section(given.get("hooks"), "hooks", scope=None)
         self.policies(given.get("policies"))
         self.tools(given.get("tools"))
@@ -155,6 +160,13 @@ class _ConfigurationReader:
             return
         for index, agent in enumerate(agents):
             self.agent(agent, f"agents[{index}]")
+
+    def mcp_servers(self, given: Any) -> None:
+        if given is None:
+            return
+        from .mcp_hooks import read_servers_section
+
+        self.servers = read_servers_section(given, self.wrong)
 
     def policies(self, given: Any) -> None:
         if given is None:
@@ -323,7 +335,7 @@ class _ConfigurationReader:
         before = len(self.problems)
         known = self.only_known(hook, HOOK_KEYS, path, "a hook")
         given = {SNAKE.get(key, key): value for key, value in hook.items() if SNAKE.get(key, key) in HOOK_KEYS}
-        if all(given.get(key) is None for key in ("handler", "command", "prompt")):
+        if all(given.get(key) is None for key in _WHAT_IS_RUN) and given.get("type") not in KINDS:
             if known:  # otherwise one of them may be misspelt
                 self.wrong(path, "a hook without handler:, command: or prompt:",
                            "handler: module.function, or command: a line")  # fmt: skip
@@ -357,12 +369,12 @@ class _ConfigurationReader:
                 return declare(
                     self.table, event, handler, scope=scope, layer=self.layer, source=self.locate(path),
                     directory=self.directory, project_dir=self.project, hooks_dir=self.directory,
-                    trusted=self.trusted, types=("script",), **options,
+                    trusted=self.trusted, types=("script",), servers=self.servers, **options,
                 )  # fmt: skip
             except InterposeError as error:
                 self.wrong(path, error.problem.what, error.problem.hint)
                 option = error.problem.what.partition(":")[0]
-                if options.pop(SPELLED.get(option, option), None) is None or option in ("type", "command"):
+                if options.pop(SPELLED.get(option, option), None) is None or option in ("type", *_WHAT_IS_RUN):
                     return None
 
     def only_known(self, given: Mapping[str, Any], known: set[str], path: str, what: str) -> bool:

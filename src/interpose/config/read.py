@@ -62,7 +62,7 @@ def read_configuration(
             around = os.path.dirname(directory) if os.path.basename(directory) == ".claude" else directory
             found = read_settings(table, given, layer=source.layer, source=source.path, directory=around,
                                   folder=directory, project_dir=own_project(directory, source.layer),
-                                  locate=locate, trusted=trusted)  # fmt: skip
+                                  locate=locate, read=read, trusted=trusted)  # fmt: skip
         else:
             found = read_mapping(table, given, layer=source.layer, source=source.path, directory=directory,
                                  locate=locate, commands=commands, read=read, trusted=trusted)  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import ConfigError, InterposeError, Problem
 from ..events import Table
-from ..handlers.command import command_of, current_interpreter
+from ..handlers.command import current_interpreter, program_of
 from ..handlers.projects import own_project
 from ..model import Hook
 from ..routes import is_guard
@@ -59,7 +59,7 @@ class Review:
         self.beside: dict[str, dict[str, str]] = {}
         """What lies beside the files, which hooks that are not guards can use: per folder the places with the paths."""
         settings = settings_from(**found.settings)
-        self.others = any(command_of(hook) and not is_guard(hook, settings) for hook in found.hooks)
+        self.others = any(program_of(hook) and not is_guard(hook, settings) for hook in found.hooks)
         """Whether commands of hooks that are not guards are run."""
         self.refused: list[Problem] = []
 
@@ -149,7 +149,7 @@ def _redirect(made: Review, target: str) -> None:
     for hook in made.found.hooks:
         guard = is_guard(hook, settings)
         place, kind = _Placing(made, hook, guard, target), "guard " if guard else ""
-        if (command := command_of(hook)) is not None:
+        if (command := program_of(hook)) is not None:
             if command.is_line:
                 made.commands[f"{kind}line {command.given[0]}"] = redirect_line(command.given[0], place)
             else:

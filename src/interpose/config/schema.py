@@ -42,9 +42,9 @@ _HOOK: dict[str, dict[str, Any]] = {
     "if": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],
            "description": "A rule on what a tool is given, such as Bash(git push *) or Write(src/**), or a list of "
                           "rules, of which one has to match."},
-    "type": {"enum": ["python", "command", "script", "prompt", "agent"],
-             "description": "What handler: is: a Python function (the default), a program, or a line of a script; "
-                            "prompt and agent have a model judge the event by prompt:."},
+    "type": {"enum": ["python", "command", "http", "mcp_tool", "script", "prompt", "agent"],
+             "description": "What handler: is: a Python function (the default), a program, or a line of a script. url: "
+                            "means http, server: means mcp_tool, prompt: means prompt; an agent reads files first."},
     "prompt": {**_TEXT, "minLength": 1,
                "description": "What a model is to judge; $ARGUMENTS is the event, which otherwise comes last."},
     "model": {**_TEXT, "minLength": 1, "description": "The model that is asked: a name from models:, or "
@@ -79,7 +79,26 @@ _HOOK: dict[str, dict[str, Any]] = {
     "passEnv": {**_TEXTS, "description": "Names of the host's variables that it may see, beside the usual ones."},
     "inheritEnv": {**_FLAG, "default": False, "description": "Let it see all variables of the host, secrets too."},
     "cwd": {**_TEXT, "description": "Where it runs; from this file's directory. event: where the event is."},
+    "url": {"anyOf": [{**_TEXT, "pattern": "^https?://", "description": "Such as https://hooks.example.com/events."}],
+            "description": "Where the event is posted to."},
+    "headers": {"type": "object", "additionalProperties": _TEXT,
+                "description": "Headers of the request; $NAME and ${NAME} stand for variables of allowedEnvVars."},
+    "allowedEnvVars": {**_TEXTS, "description": "Names of the host's variables that headers may name."},
+    "server": {"anyOf": [_TEXT, {"$ref": "#/$defs/mcpServer"}],
+               "description": "The MCP server of tool: its name below mcpServers, or the server itself."},
+    "tool": {**_TEXT, "description": "The tool of the MCP server that is called."},
+    "input": {"type": "object",
+              "description": "What the tool is given; ${tool_input.file_path} stands for a part of the event."},
     "description": {**_TEXT, "description": "For the next reader."},
+}  # fmt: skip
+_SERVER: dict[str, dict[str, Any]] = {
+    "type": {"enum": ["stdio", "http", "streamable-http", "streamableHttp"]},
+    "command": {**_TEXT, "description": "A program, which is run without a shell."},
+    "args": {**_TEXTS, "description": "Its arguments."},
+    "env": {"type": "object", "additionalProperties": _TEXT, "description": "Variables for the program."},
+    "cwd": {**_TEXT, "description": "Where it runs; the project if not given."},
+    "url": {**_TEXT, "description": "The address of a server that runs elsewhere."},
+    "headers": {"type": "object", "additionalProperties": _TEXT, "description": "Headers of its requests."},
 }  # fmt: skip
 SETTING_SCHEMAS: dict[str, dict[str, Any]] = {
     "errorBehavior": {"enum": list(ERROR_BEHAVIORS), "default": "log",
@@ -162,6 +181,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                        _all_of(MODEL_KEYS, _MODEL), required=["model"])]},
                    "description": "The models that hooks of type prompt and agent ask, by a name of yours: "
                                   "default: anthropic:NAME, or model:, baseUrl:, apiKeyEnv:, budget: and more."},
+        "mcpServers": {"type": "object", "additionalProperties": {"$ref": "#/$defs/mcpServer"},
+                       "description": "MCP servers whose tools hooks of type mcp_tool call, as in a .mcp.json."},
         "agents": {"type": "array", "items": {"$ref": "#/$defs/agent"}, "description": "Hooks of single agents."},
         "scripts": {**_TEXTS, "description": "Files of script lines (.arma), from the directory of this file."},
         "permissions": {"type": "object", "additionalProperties": {"enum": ["allow", "ask", "deny"]},
@@ -182,8 +203,14 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         "$defs": {
             "hook": _closed(
                 _spelled(_all_of(HOOK_KEYS, _HOOK)),
-                anyOf=[{"required": ["handler"]}, {"required": ["command"]}, {"required": ["prompt"]}],
+                anyOf=[{"required": [key]} for key in ("handler", "command", "url", "server", "prompt")],
             ),
+            "mcpServer": {
+                "type": "object",
+                "properties": _SERVER,
+                "additionalProperties": False,
+                "anyOf": [{"required": ["command"]}, {"required": ["url"]}],
+            },
             "group": _closed(_all_of(GROUP_KEYS, _GROUP), anyOf=[{"required": ["hooks"]}, {"required": ["commands"]}]),
             "list": {"type": "array", "items": _hook_or_group()},
             "policies": _policies(),

@@ -4,9 +4,10 @@ A handler is a coroutine function: it takes the hook, the hook's copy of the eve
 clock, and returns the answer. It decides nothing and knows no event by name. Python callables need no handler; they are
 called directly.
 
-A handler may have three more attributes. ``blocking`` is the same as a plain function, for hosts without an event loop.
+A handler may have four more attributes. ``blocking`` is the same as a plain function, for hosts without an event loop.
 ``ends_itself`` says that the handler ends what it runs at the deadline, and needs a moment for that. ``only_reads``
-says that it never changes the event, so all handlers of a firing can share one copy.
+says that it never changes the event, so all handlers of a firing can share one copy. ``close`` ends what it keeps
+between events: ``Hooks.close()`` calls it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,9 +12,8 @@ from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed, clean
 from ..runtime.coroutines import drive
-from ..runtime.faults import said
-from ..strict_json import Unencodable, encode
 from . import depth, hold_to_trust, progress
+from ._encoded import check_text, encoded_event
 from ._environment import environment, withheld
 from ._process import Start, encoded
 from ._runner import PreparedCommand, run_in_this_thread, run_on_loop
@@ -27,6 +25,7 @@ __all__ = [
     "can_be_passed",
     "command_of",
     "current_interpreter",
+    "program_of",
     "supervisor_error",
 ]
 
@@ -88,25 +87,21 @@ class Command(Record):
         return (self.path, self.argv) if self.placed is None else self.placed(self.project(cwd))
 
     def encoded(self, event: Event) -> bytes:
-        """Return the event as bytes for this command, encoded once per dialect in a firing."""
-        try:
-            known = event.encodings
-        except AttributeError:
-            known = event.encodings = {}
-        if self.dialect not in known:
-            try:
-                known[self.dialect] = encode(self.write(event))
-            except Unencodable as error:
-                raise HookFailed(error.code, str(error)) from None
-            except Exception as error:  # a value that the dialect cannot write as text
-                raise HookFailed("payload", f"the input cannot be written: {said(error, 200)}") from None
-        return known[self.dialect]
+        """Return the event as bytes for this command."""
+        return encoded_event(event, self.dialect, self.write)
 
 
 def command_of(hook: Hook) -> Command | None:
     """Return the command of a hook; None if it runs something else."""
     target = hook.binding.target
     return target if isinstance(target, Command) else None
+
+
+def program_of(hook: Hook) -> Command | None:
+    """Return the program that a hook starts: its command, or that of its MCP server."""
+    target = hook.binding.target
+    found = getattr(target, "program", target)
+    return found if isinstance(found, Command) else None
 
 
 class CommandHandler:
@@ -137,9 +132,7 @@ class CommandHandler:
             directory = command.directory(event)  # before encoding, which completes the event
             stdin = command.encoded(event)
             env.update(_environment_of(command, event))
-            # Where nothing can be denied, a hook that may read it is better than none.
-            if "deny" in hook.row.can and _has_lone_surrogate(stdin):
-                raise HookFailed("payload", "the input has half a character in it (a lone surrogate)")
+            check_text(hook, stdin)
             start = Start(*command.words(event.get("cwd")), env, directory, keep=command.keep)
             return PreparedCommand(start, stdin, command.isolation, command.warm)
 
@@ -206,11 +199,3 @@ def can_be_passed(text: str) -> bool:
         return b"\0" not in encoded(text)
     except UnicodeEncodeError:
         return False
-
-
-def _has_lone_surrogate(data: bytes) -> bool:
-    """Say whether encoded JSON has half a character in it, which many programs cannot read."""
-    return b"\\ud" in data and b"\\ud" in _WHOLE.sub(b"", data)
-
-
-_WHOLE = re.compile(rb"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")  # a backslash, or both halves of a character

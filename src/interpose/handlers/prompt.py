@@ -73,6 +73,11 @@ class Judge(Record):
     project: Callable[[object], str]
     """Returns the project of an event in this directory."""
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What two hooks that do the same have in common."""
+        return self.prompt, self.model, self.continues
+
 
 def judge_of(hook: Hook) -> Judge | None:
     """Return what a hook asks a model; None if it asks none."""

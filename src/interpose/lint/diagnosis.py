@@ -20,6 +20,8 @@ _KINDS_OF_FINDINGS = {
     "not_executable": "not executable",
     "cannot_import": "import error",
     "fails_open": "fails open",
+    "unlisted_variable": "variable",
+    "unset_variable": "variable",
 }
 _KINDS_OF_ERRORS = {
     "spawn_not_found": "missing",
@@ -34,12 +36,21 @@ _KINDS_OF_ERRORS = {
     "bad_decision": "bad reply",
     "bad_reply": "bad reply",
     "timeout": "too slow",
+    "http_refused": "not reachable",
+    "http_name": "not reachable",
+    "http_unreachable": "not reachable",
+    "http_tls": "not trusted",
+    "mcp_package": "missing",
+    "mcp_server": "missing",
+    "mcp_connection": "not reachable",
 }
 _CANNOT_START = {"missing", "not executable", "import error"}
 _HINTS = {
     "missing": "check the path, and that it is installed",
     "not executable": "chmod +x, and begin it with #!",
     "bad output": "print one JSON object or nothing to standard output; print the rest to standard error",
+    "not reachable": "start the server, or correct its address",
+    "not trusted": "SSL_CERT_FILE names the certificates of an authority of your own",
     "too slow": f"a probe may take {TIMEOUT:g} s",
 }
 _EXIT_STATUS = "0 means that the answer is read, 2 denies; any other status is a failure"

@@ -7,15 +7,19 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..config.declare import JUDGES
+from ..config.kinds import JUDGES
 from ..errors import nearest
-from ..handlers.command import Command, command_of
+from ..handlers.command import Command, command_of, program_of
 from ..handlers.python import ModulePlace
 from ..model import Hook
 
-__all__ = ["Flaw", "describe_model", "find_flaws", "isolation_of"]
+if TYPE_CHECKING:
+    from ..handlers.http import Endpoint
+    from ..handlers.mcp_tool import McpTool
+
+__all__ = ["Flaw", "describe_model", "find_flaws", "isolation_of", "runs_what"]
 
 
 class Flaw(NamedTuple):
@@ -38,6 +42,10 @@ def isolation_of(hook: Hook) -> str:
     if hook.type in JUDGES:
         asked = f"the model {describe_model(hook)}"
         return f"an agent that reads, with {asked}" if hook.type == "agent" else asked
+    if hook.type == "http":
+        return f"a request to {hook.handler}"
+    if hook.type == "mcp_tool":
+        return "a kept MCP server" if program_of(hook) else "an MCP server elsewhere"
     if hook.inline:
         return "the caller's task or thread"
     if hook.binding.handler is not None:
@@ -45,9 +53,24 @@ def isolation_of(hook: Hook) -> str:
     return "a script line" if hook.type == "script" else "a task or thread of the engine"
 
 
+def runs_what(hook: Hook) -> str:
+    """Return what a hook runs, in words: also where headers with variables go to, and the program of a server."""
+    target = hook.binding.target
+    if hook.type == "mcp_tool" and target is not None:
+        return f"{hook.handler}, a tool of the MCP server: {target.shown_server}"
+    if hook.type == "http" and target is not None:
+        sent = sorted(target.allowed & set().union(*(_variables_of(target).values() or [()])))
+        return f"POST {hook.handler}" + (f" with your {', '.join(sent)}" if sent else "")
+    return f"{hook.type}: {hook.handler}" if hook.type in JUDGES else str(hook.handler)
+
+
 def find_flaws(hook: Hook) -> Iterator[Flaw]:
     """Return every reason why a hook cannot run."""
-    command = command_of(hook)
+    command = program_of(hook)
+    if hook.type == "mcp_tool" and hook.binding.target is not None:
+        yield from _check_mcp_tool(hook.binding.target)
+    if hook.type == "http" and hook.binding.target is not None:
+        yield from _check_endpoint(hook.binding.target)
     if command is not None:
         yield from _check_command(command)
     elif hook.type in JUDGES:
@@ -78,6 +101,33 @@ def describe_model(hook: Hook) -> str:
 
     judge = judge_of(hook)
     return judge.configured.describe() if judge is not None else "of the host"
+
+
+def _check_mcp_tool(tool: McpTool) -> Iterator[Flaw]:
+    from importlib.util import find_spec
+
+    if tool.problem:
+        yield Flaw("missing", f"MCP server {tool.name} cannot be used: {tool.problem}", "describe it in mcpServers")
+    if find_spec("mcp") is None:
+        yield Flaw("missing", "MCP servers need the package mcp", "pip install 'interpose[mcp]'")
+
+
+def _check_endpoint(endpoint: Endpoint) -> Iterator[Flaw]:
+    for header, names in _variables_of(endpoint).items():
+        for name in sorted(names):
+            if name not in endpoint.allowed:
+                yield Flaw("unlisted_variable", f"the header {header} is sent without ${name}: it is not in "
+                           "allowedEnvVars", f"allowedEnvVars: [{name}]")  # fmt: skip
+            elif name not in os.environ:
+                yield Flaw("unset_variable", f"the header {header} is sent without ${name}: it is not set here",
+                           f"set {name} where the hook runs")  # fmt: skip
+
+
+def _variables_of(endpoint: Endpoint) -> dict[str, set[str]]:
+    """Return the names of the variables in each header."""
+    from ..handlers.http import variables_in
+
+    return {name: variables_in(value) for name, value in endpoint.headers}
 
 
 def _check_command(command: Command) -> Iterator[Flaw]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config.commands import imports_from_cwd
-from ..config.declare import JUDGES
+from ..config.kinds import JUDGES, KINDS
 from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
 from ..handlers.command import command_of
@@ -87,8 +87,8 @@ def _find_fail_open(hook: Hook, settings: Settings, declared: Declared) -> Itera
             hook, "fails_open", f"a guard that fails open: onError: {hook.on_error} lets {hook.event} through even if "
             "it cannot be started", "onError: abort, or leave it out",
         )  # fmt: skip
-    elif policy != "abort" and hook.type in ("command", *JUDGES) and not hook.background:
-        fails = "it crashes" if hook.type == "command" else "the model does not answer, its budget is used up"
+    elif policy != "abort" and hook.type in ("command", *KINDS) and not hook.background:
+        fails = "the model does not answer, its budget is used up" if hook.type in JUDGES else "it crashes"
         yield _note(hook, "may_fail_open", f"if {fails} or it runs out of time, {hook.event} goes on",
                     "onError: abort makes it a guard")  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Results and errors of MCP servers as text."""
+"""Results of MCP servers as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .truncated_output import TruncatedOutput
 
-__all__ = ["error_text", "text_of"]
+__all__ = ["text_of"]
 
 _MAX_CHARACTERS = 100_000
 
@@ -41,15 +41,3 @@ def _block(block: Any) -> str:
 
 def _bytes(base64: str) -> str:
     return f"{len(base64.rstrip('=')) * 3 // 4:,} bytes"
-
-
-def error_text(error: BaseException) -> str:
-    """Return the text of an error on one line; of an exception group, the first."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if type(error).__name__ in ("ClosedResourceError", "BrokenResourceError"):
-        return "the connection is closed"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if len(said) <= 500 else f"{said[:500]} …"

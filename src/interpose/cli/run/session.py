@@ -140,7 +140,7 @@ class TerminalSession:
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         from ...agent.tools.mcp import connect
-        from ...agent.tools.mcp_servers import read_servers
+        from ...handlers.mcp_servers import read_servers
 
         def complain_of(problem: str) -> None:
             self._view.draw("notice", {"text": problem})

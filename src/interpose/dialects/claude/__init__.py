@@ -53,6 +53,8 @@ def read(row: EventSpec, answer: object, *, blocks: bool = False) -> Reply | Fai
 
 def _read_command(row: EventSpec, ended: Ended, blocks: bool) -> Reply | Failure:
     status, stderr, failure = ended.status, ended.stderr.strip(), ended.failure
+    if failure is not None and failure.code == "http_type":
+        failure = None  # the client looks at the answer, and not at the type that the server gives it
     if failure is not None and (status != 2 or failure.code == "timeout"):
         return _failed(row, failure, blocks, stderr)
     said = _read_stdout(row, ended) if failure is None else failure
@@ -164,6 +166,8 @@ def _read_stdout(row: EventSpec, ended: Ended) -> ParsedAnswer | Failure:
     text = data.decode("utf-8", "replace")
     if not text:
         return _NOTHING
+    if ended.only_json:
+        return Failure("bad_output", f"the answer is not a JSON object: {clean(text[:200])!a}")
     if row.claude.stdout_is_context:
         return ParsedAnswer(Reply(context=(cut(text),)), is_answer=False)
     if "worktreePath" in OUTPUTS.get(row.name, ()):

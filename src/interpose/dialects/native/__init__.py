@@ -21,6 +21,10 @@ PROTOCOL = 1
 _EMPTY_ANSWERS = (b"", b"{}", b"null")
 _SHOWN = 300
 """How many bytes of an unreadable answer are kept as evidence."""
+_ANSWERED = frozenset({"http_status", "http_type", "http_cut_off", "mcp_tool_error"})
+"""Failures of servers that said something all the same: a deny or an ask in it counts."""
+_TOO_LARGE = frozenset({"http_too_large", "mcp_too_large"})
+"""Answers of servers that were not read to their end: they may have been a deny."""
 _MOST_LINES = 100
 """How many lines of a text are searched for an answer."""
 
@@ -79,7 +83,7 @@ def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure
     if type(answer) is not Ended:
         return read_answer(row, answer, guard)
     if answer.failure is not None and (answer.failure.code != "stdout_limit" or answer.status != 2):
-        return _unfinished(answer, answer.failure)
+        return _unfinished(row, answer, answer.failure, guard)
     if answer.status == 0 and answer.stdout.strip() in _EMPTY_ANSWERS:
         return Reply(evidence=answer.evidence)
     match answer.status:
@@ -136,11 +140,16 @@ def _unread_answer(row: EventSpec, stdout: bytes) -> str:
     return ""
 
 
-def _unfinished(answer: Ended, failure: Failure) -> Failure:
-    """Return why there is no answer; one that was cut off because it is too long may have been a deny."""
+def _unfinished(row: EventSpec, answer: Ended, failure: Failure, guard: bool) -> Reply | Failure:
+    """Return why there is no answer; one that was cut off, or that came with an error, may have been a deny."""
+    if failure.code in _ANSWERED and answer.stdout.strip():
+        said = _said(row, answer, guard)
+        if isinstance(said, Reply) and said.decision in ("deny", "ask"):
+            return replace(said, problem=failure, evidence=answer.evidence)
+        return replace(failure, misstated=isinstance(said, Failure) and said.kind == "misstated")
     # A command that was ended because it wrote without end has no exit status, which may have been 2.
     cut_off = failure.code == "stdout_limit" and (answer.status < 0 or _begins_an_object(answer.stdout))
-    return replace(failure, misstated=True) if cut_off else failure
+    return replace(failure, misstated=True) if cut_off or failure.code in _TOO_LARGE else failure
 
 
 def _denied(row: EventSpec, answer: Ended) -> Reply | Failure:

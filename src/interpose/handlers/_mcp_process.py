@@ -12,14 +12,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from interpose import ProcessTree, tool_environment
-
+from ..replies import clean
 from .mcp_servers import StdioServer
-from .truncated_output import TruncatedOutput
+from .processes import ProcessTree, tool_environment
 
 __all__ = ["ServerProcess"]
 
 _NOTE_LENGTH = 300
+_MOST_STDERR = 2_000
 _FAREWELL = 2.0
 """Seconds for a server to end by itself after its standard input is closed, and again after SIGTERM."""
 _DYING = 5.0
@@ -35,12 +35,17 @@ class ServerProcess:
         self._process: ProcessTree | None = None
         self._pipes: dict[str, int] = {}
         self._waiting: dict[str, asyncio.Future[None]] = {}
-        self._stderr = TruncatedOutput(2_000)
+        self._stderr = b""  # the end of it
 
     @property
     def failure(self) -> str:
         """Why the server was not started; empty if it was."""
         return self._process.failure if self._process is not None else ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server was started and has ended by itself."""
+        return self._process is not None and self._process.exited.done()
 
     @asynccontextmanager
     async def transport(self, config: StdioServer) -> AsyncIterator[tuple[Any, Any]]:
@@ -88,7 +93,7 @@ class ServerProcess:
             data = os.read(self._pipes["stderr"], _PIECE)
         except BlockingIOError:
             return
-        self._stderr.feed(data)
+        self._stderr = (self._stderr + data)[-_MOST_STDERR:]
         if not data:
             asyncio.get_running_loop().remove_reader(self._pipes["stderr"])
 
@@ -208,7 +213,7 @@ class ServerProcess:
         """Return the end of its standard error, to append to an error message."""
         if "stderr" in self._pipes:
             self._read_stderr()
-        said = " ".join(self._stderr.text().split())
+        said = " ".join(clean(self._stderr.decode("utf-8", "replace")).split())
         return f"; it said: {said[-_NOTE_LENGTH:]}" if said else ""
 
 

@@ -1,4 +1,7 @@
-"""The MCP servers of a project, from its ``.mcp.json``."""
+"""MCP servers, as a ``.mcp.json`` and ``mcpServers:`` describe them.
+
+Variables such as ``${TOKEN}`` and ``${PORT:-8000}`` are filled in when servers are read, or later, by ``filled_in``.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from interpose import UsageError
+from ..errors import UsageError
 
-__all__ = ["HttpServer", "ServerConfig", "StdioServer", "read_servers", "servers_of"]
+__all__ = ["HttpServer", "McpServer", "StdioServer", "filled_in", "read_servers", "servers_of"]
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,14 @@ class HttpServer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-ServerConfig: TypeAlias = StdioServer | HttpServer
+McpServer: TypeAlias = StdioServer | HttpServer
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KEYS = {"stdio": ("command", "args", "env", "cwd"), "http": ("url", "headers")}
 _TYPES = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http"}
 
 
-def read_servers(path: Path, environ: Mapping[str, str] = os.environ) -> dict[str, ServerConfig]:
+def read_servers(path: Path, environ: Mapping[str, str] = os.environ) -> dict[str, McpServer]:
     """Return the servers of a file; raise UsageError if it cannot be read or is not valid."""
     try:
         value = json.loads(path.read_bytes())
@@ -55,8 +58,11 @@ def read_servers(path: Path, environ: Mapping[str, str] = os.environ) -> dict[st
     return servers_of(value, str(path), environ)
 
 
-def servers_of(value: Any, where: str, environ: Mapping[str, str] = os.environ) -> dict[str, ServerConfig]:
-    """Return the servers of ``{"mcpServers": {name: …}}``; ``where`` is named in errors."""
+def servers_of(value: Any, where: str, environ: Mapping[str, str] | None = os.environ) -> dict[str, McpServer]:
+    """Return the servers of ``{"mcpServers": {name: …}}``; ``where`` is named in errors.
+
+    Without an ``environ``, variables stay as they are written, for ``filled_in``.
+    """
     servers = value.get("mcpServers") if isinstance(value, dict) else None
     if not isinstance(servers, dict):
         raise UsageError("has no servers", where=where, hint='{"mcpServers": {"name": {"command": "…"}}}')
@@ -66,14 +72,24 @@ def servers_of(value: Any, where: str, environ: Mapping[str, str] = os.environ) 
     }
 
 
+def filled_in(server: McpServer, where: str, environ: Mapping[str, str] = os.environ) -> McpServer:
+    """Return a server with its variables filled in; raise UsageError if one is not set."""
+    reader = _ServerEntryReader(where, environ)
+    if isinstance(server, HttpServer):
+        return HttpServer(reader.fill("url", server.url), reader.fill_all("headers", server.headers))
+    args = tuple(reader.fill(f"args[{number}]", arg) for number, arg in enumerate(server.args))
+    cwd = None if server.cwd is None else reader.fill("cwd", server.cwd)
+    return StdioServer(reader.fill("command", server.command), args, reader.fill_all("env", server.env), cwd)
+
+
 class _ServerEntryReader:
     """Reads the entry of one server; errors say where the entry is."""
 
-    def __init__(self, where: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, where: str, environ: Mapping[str, str] | None) -> None:
         self._where = where
         self._environ = environ
 
-    def server(self, entry: Any) -> ServerConfig:
+    def server(self, entry: Any) -> McpServer:
         if not isinstance(entry, dict):
             raise self._wrong("", "is not an object", 'such as {"command": "…"} or {"type": "http", "url": "…"}')
         kind = self._kind(entry)
@@ -82,7 +98,7 @@ class _ServerEntryReader:
                 raise self._wrong(key, f"is not a key of a server of type {kind}", f"{', '.join(_KEYS[kind])}")
         if kind == "http":
             url = self._text("url", entry.get("url"))
-            if not url.startswith(("http://", "https://")):
+            if not url.startswith(("http://", "https://", *(() if self._environ is not None else ("${",)))):
                 raise self._wrong("url", f"{url!a} is not a URL", "http:// or https://")
             return HttpServer(url, self._texts("headers", entry.get("headers", {})))
         args = entry.get("args", [])
@@ -111,10 +127,18 @@ class _ServerEntryReader:
     def _text(self, key: str, value: Any, *, empty: bool = False) -> str:
         if not isinstance(value, str) or (not value and not empty):
             raise self._wrong(key, "is missing" if value is None else "is not a text", "a text in quotes")
-        return _VARIABLE.sub(lambda match: self._variable(key, match), value)
+        return self.fill(key, value)
+
+    def fill(self, key: str, text: str) -> str:
+        """Return a text with its variables filled in."""
+        return text if self._environ is None else _VARIABLE.sub(lambda match: self._variable(key, match), text)
+
+    def fill_all(self, key: str, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return texts with their variables filled in."""
+        return {name: self.fill(f"{key}.{name}", text) for name, text in texts.items()}
 
     def _variable(self, key: str, match: re.Match[str]) -> str:
-        found = self._environ.get(match[1], match[2])
+        found = (self._environ or {}).get(match[1], match[2])
         if found is None:
             hint = f"set it, or give a default: ${{{match[1]}:-…}}"
             raise self._wrong(key, f"the variable {match[1]} is not set", hint)
