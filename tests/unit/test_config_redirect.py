@@ -34,6 +34,12 @@ class Place:
     def module(self, root: str, name: str) -> str | None:
         return self._moved(root) if os.path.exists(os.path.join(root, name.partition(".")[0])) else None
 
+    def asks(self, path: str) -> str | None:
+        return self.name(path)
+
+    def searches(self, name: str, value: str) -> None:
+        self.mentioned.append(f"{name}={value}")
+
     def unknown(self, text: str) -> None:
         self.left.append(text)
 

@@ -62,9 +62,9 @@ def make_binding(
     if kind == "http":
         from .http_hooks import make_endpoint
 
-        target, shown = make_endpoint(place, **given)
-    else:
-        from .mcp_hooks import make_mcp_tool
+        endpoint, shown = make_endpoint(place, **given)
+        return Binding(target=endpoint), shown
+    from .mcp_hooks import make_mcp_tool
 
-        target, shown = make_mcp_tool(place, **given)
-    return Binding(target=target), shown
+    tool, shown = make_mcp_tool(place, **given)
+    return Binding(target=tool), shown
