@@ -126,7 +126,7 @@ def _conversation(at: Any) -> str:
 
 
 def _schema_of(tool: Any) -> Any:
-    schema = getattr(tool, "tool_call_schema", None)
+    schema: Any = getattr(tool, "tool_call_schema", None)
     return schema.model_json_schema() if hasattr(schema, "model_json_schema") else schema
 
 
