@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -48,8 +51,8 @@ def interpreter(name: str, python: str = sys.executable) -> Path:
     return environment(f"adapters/{name}", python, requirements(name))
 
 
-def run(name: str, *, keep: bool, arguments: list[str]) -> bool:
-    """Run the tests of one adapter; return whether they pass."""
+def run(name: str, *, keep: bool, arguments: list[str]) -> tuple[bool, str]:
+    """Run the tests of one adapter; return whether they pass, and what they print."""
     python = interpreter(name)
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
@@ -59,16 +62,26 @@ def run(name: str, *, keep: bool, arguments: list[str]) -> bool:
             "pytest",
             f"tests/adapters/test_{name}.py",
             "-q",
+            "-n0",  # a worker would import the framework once more; the adapters themselves run beside each other
             f"--junitxml={report}",
             "-o",
             "junit_family=xunit1",  # the newer form has no properties of a test
             *(["-n0"] if name in IN_ONE_PROCESS else []),
             *arguments,
         ]
-        passed = subprocess.run(command, cwd=ROOT, check=False, env=_variables()).returncode == 0
+        ended = subprocess.run(
+            command,
+            cwd=ROOT,
+            check=False,
+            env=_variables(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        passed = ended.returncode == 0
         if keep and passed:
             _keep(name, python, report)
-    return passed
+    return passed, ended.stdout
 
 
 def _variables() -> dict[str, str]:
@@ -117,10 +130,12 @@ def main(arguments: list[str]) -> int:
             parser.error(f"no adapter {', '.join(unknown)}; there are {', '.join(known)}")
         chosen = options.names or [name for name in known if not options.light or name in LIGHT]
         failed = []
-        for name in chosen:
-            print(f"--- {name}", flush=True)
-            if not run(name, keep=options.keep, arguments=rest):
-                failed.append(name)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = pool.map(partial(run, keep=options.keep, arguments=rest), chosen)
+            for name, (passed, said) in zip(chosen, results, strict=True):
+                print(f"--- {name}\n{said}", end="", flush=True)
+                if not passed:
+                    failed.append(name)
     except Unavailable as error:
         print(error, file=sys.stderr)
         return 2

@@ -207,7 +207,7 @@ _VARYING = [
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "ID"),
     (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b", re.IGNORECASE), "ID"),
     (re.compile(r"\b\d{5,}(\.\d+)?\b"), "NUMBER"),
-    (re.compile(r"\b\d+(\.\d+)?\s?(ms|s|µs|seconds?)\b"), "DURATION"),
+    (re.compile(r"\b\d+(\.\d+)?\s?(ms|s|µs|seconds?|minutes?|hours?)\b"), "DURATION"),
 ]
 
 

@@ -155,6 +155,7 @@ def test_an_example_is_the_folder_of_hooks_of_a_project(tmp_path: Path):
     copies = Copies(project, tmp_path, sys.executable)
 
     assert copies.untrusted == ""
+    assert copies.neutral("44 seconds ago") == copies.neutral("2 minutes ago")
     assert sorted(path.name for path in (tmp_path / "template/.interpose").iterdir() if path.suffix != ".md") == [
         "cases.yaml", "hooks.yaml", "redact-results.mjs", "redact_results.py",
     ]  # fmt: skip

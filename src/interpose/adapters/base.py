@@ -103,10 +103,6 @@ class Adapter:
         """Return the session that acts here: that of the agent around this one, or of the conversation."""
         return current_session() or await self.sessions.get(id, **options)
 
-    def session_sync(self, id: str, **options: Any) -> Session:
-        """Return it for code without an event loop: its methods are coroutines that never wait."""
-        return self.blocking(id, **options).inner
-
     def blocking(self, id: str, **options: Any) -> SyncSession:
         """Return it for code without an event loop: its methods block, and ``run`` runs a flow of coroutines."""
         found = current_session()
@@ -149,7 +145,7 @@ class Adapter:
     ) -> tuple[Any, Answer]:
         """Run the tool of a call that may run, as an agent of its own if it is one; return its result and the answer.
 
-        The tool may be asynchronous, unless the session is one of ``session_sync``. ``show`` returns what hooks see of
+        The tool may be asynchronous, unless the session is one of ``blocking``. ``show`` returns what hooks see of
         its result, and ``failed`` the error that the result tells of, if it does. A tool that raises Unfinished has not
         ended: it goes on in a later run of the same call.
         """
