@@ -26,9 +26,8 @@ from interpose import (
     modify,
 )
 
-from ..runtime.coroutines import (
-    drive,  # the one name that is not public: a flow that is written once serves both kinds of hosts
-)
+# The one name that is not public: a flow that is written once serves both kinds of hosts.
+from ..runtime.coroutines import drive
 
 __all__ = ["Adapter", "Ask", "Refused", "RunningTool", "Unfinished", "acting_as", "check_version", "current_session",
            "drive", "merge_input", "read_answer", "text_of_blocks"]  # fmt: skip
