@@ -11,7 +11,7 @@ from interpose.models import ToolCall, Turn
 from interpose.models.judging import filled, read_ruling
 
 KEYS = st.sampled_from(["ok", "reason", "impossible", "OK", "verdict", "allow"])
-VALUES = st.one_of(
+VALUES: st.SearchStrategy[Any] = st.one_of(
     st.booleans(), st.none(), st.integers(0, 1), st.sampled_from(["true", "false", "yes", ""]), st.just([])
 )
 OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
