@@ -186,3 +186,11 @@ def test_the_server_runs_in_the_project_wherever_the_event_is(servers: Path) -> 
     outcome = fire(load(servers, "PreToolUse", tool("say", text=json.dumps(DENY))), cwd="/tmp")
 
     assert outcome.denied
+
+
+def test_the_same_request_in_a_file_twice_is_sent_once_and_another_header_makes_it_another(tmp_path: Path) -> None:
+    with Server(answer()) as server:
+        hook = {"type": "http", "url": server.url()}
+        outcome = fire(load(tmp_path, "PreToolUse", hook, hook, {**hook, "headers": {"X": "y"}}))
+
+    assert (len(outcome.results), len(server.visits)) == (2, 2)

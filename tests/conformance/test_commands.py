@@ -502,7 +502,7 @@ def test_a_command_that_is_not_there_denies(fire: Any) -> None:
 
 def test_the_event_is_encoded_once_per_firing(fire: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """§5, and again only after a change."""
-    import interpose.handlers.command as module
+    import interpose.handlers._encoded as module
 
     encoded = []
 

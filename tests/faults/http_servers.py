@@ -66,6 +66,7 @@ class Server:
         """Whether a connection is closed after one answer, without a word about that."""
         self.visits: list[Visit] = []
         self.connections = 0
+        self.closed = 0
         self.over = False
         self._context = None
         if tls:
@@ -142,6 +143,7 @@ class Server:
             except OSError:
                 pass
             connection.close()
+            self.closed += 1
 
     @staticmethod
     def _request(connection: socket.socket, data: bytes) -> tuple[bytes, bytes, bytes]:

@@ -177,11 +177,11 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again(how: str, fir
     with Server(said, once=how != "the server is restarted") as server:
         hooks = asks(server.url(), on_error="abort")
         outcomes = []
-        for _ in range(3):
+        for number in range(1, 4):
             outcomes.append(fire(hooks))
             if how == "the server is restarted":
                 server.hang_up()
-            time.sleep(0.02)  # the end of a connection arrives when it arrives
+            assert eventually(lambda: server.closed == number)  # noqa: B023 - asked at once
         hooks.close()
 
     assert [outcome.decision for outcome in outcomes] == ["none"] * 3
@@ -408,19 +408,20 @@ def test_a_body_that_ends_with_the_connection_is_read() -> None:
 
 
 def test_an_event_that_the_server_does_not_read_to_its_end_still_gets_its_answer(fire: Fire) -> None:
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening, done = socket.create_server(("127.0.0.1", 0)), threading.Event()
 
     def refuse() -> None:
         connection, _ = listening.accept()
         connection.recv(1000)
         connection.sendall(answer(status=413, connection="close"))
-        time.sleep(0.2)
+        done.wait(PATIENCE)  # a connection that is closed with unread bytes in it takes the answer with it
         connection.close()
 
     thread = threading.Thread(target=refuse)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     outcome = fire(asks(url), tool_name="Write", tool_input={"content": "x" * (4 << 20)})
+    done.set()
     thread.join()
     listening.close()
 

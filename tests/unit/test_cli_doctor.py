@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.http_servers import Server, answer
 
 from interpose import Hooks, deny
 from interpose.cli.doctor import run_isolated, run_probe
@@ -190,3 +191,16 @@ def test_a_hook_that_goes_on_without_a_program_is_warned_of_by_name() -> None:
     assert (report.state, finding.code) == ("warning", "not found")
     assert "does not find no-such-jq, and goes on" in finding.problem.what
     assert "set -e" in finding.problem.hint
+
+
+def test_a_server_that_is_not_there_is_named_and_one_that_is_gets_told_that_nothing_real_happens() -> None:
+    with Server(answer()) as server:
+        found = []
+        for url in (server.url(), "http://127.0.0.1:9/"):
+            hooks, hook = one("PreToolUse", None, url=url)
+            [report] = inspect_hooks([hook], hooks.settings)
+            add_probe(report, run_probe(hooks, hook), hooks.settings)
+            found.append((report.state, [finding.code for finding in report.findings]))
+
+    assert found == [("ok", []), ("wrong", ["not reachable"])]
+    assert {visit.headers["interpose-doctor"] for visit in server.visits} == {"1"}

@@ -109,6 +109,7 @@ def run_probe(hooks: Hooks, hook: Hook) -> Probe:
             times += [engine.fire_sync(hook.event, **fields).results[0].duration for _ in range(2)]
         tries_again = result.status == "ok" and "deny" in hook.row.can
         suspicious = engine.fire_sync(hook.event, **suspicious_fields(hook)) if tries_again else None
+    engine.close()
     return Probe(result, outcome, median(times), "".join(printed), suspicious)
 
 

@@ -137,8 +137,8 @@ def _identity(hook: Hook) -> tuple[object, ...] | None:
     run: tuple[object, ...] = (hook.handler,)
     if command is not None:
         run = (command.path, *command.argv, command.cwd, *sorted(command.env.items()))
-    elif hook.binding.target is not None:
-        run = hook.binding.target.identity
+    else:
+        run = getattr(hook.binding.target, "identity", run)
     # Hooks that differ in on_error or background are not duplicates.
     return (hook.event, hook.matcher, hook.condition, hook.type, hook.background, hook.on_error, hook.scope, run)
 
