@@ -15,6 +15,7 @@ from ..decide import HookRun
 from ..faults import raised_by_signal
 from ..model import NOTHING_SAID, Decision, Effect, Outcome, facts_of
 from ..permission_record import Permission
+from ..person.caller import caller
 from .columns import (
     DECISIONS,
     FIRING,
@@ -102,6 +103,8 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document["depth"] = depth
     if background:
         document["background"] = True
+    if asked := caller()[0]:
+        document["caller"] = asked
     runs: list[RunColumns] = []
     if entries:
         _add_runs(document, entries, runs)

@@ -392,6 +392,7 @@ class BackgroundLoop:
         after_fork(self.reset)
 
     def reset(self) -> None:
+        self.started = 0  # how many jobs were started that no firing waits for
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -421,6 +422,7 @@ class BackgroundLoop:
             raise CancelledError from None
 
     def start(self, job: Callable[[], None], context: Context) -> None:
+        self.started += 1
         self._running_loop().call_soon_threadsafe(job, context=context)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
