@@ -103,7 +103,7 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document["depth"] = depth
     if background:
         document["background"] = True
-    if asked := caller()[0]:
+    if (asked := caller()[0]) > 0:
         document["caller"] = asked
     runs: list[RunColumns] = []
     if entries:

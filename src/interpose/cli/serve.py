@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import UsageError
 from ..server.dispatcher import Limits
-from ..server.places import server_facts
+from ..server.places import folder, prepare_folder, server_facts
 from . import end_process, fire_event
+
+if TYPE_CHECKING:
+    from ..server.http import HttpFront
 
 __all__ = ["preload", "run"]
 
@@ -31,6 +35,19 @@ Deadline = Annotated[
 Build = Annotated[
     bool, typer.Option("--build-client", help="Compile the client that starts soonest, print its path, and end.")
 ]
+Http = Annotated[
+    str | None,
+    typer.Option(
+        "--http", metavar="[HOST:]PORT", help="Answer HTTP there too, on a loopback address. Port 0: any free one."
+    ),
+]
+Public = Annotated[
+    bool,
+    typer.Option(
+        "--http-public", help="Allow an address that other machines can reach. The token is all that keeps them out."
+    ),
+]
+AccessLog = Annotated[bool, typer.Option("--access-log", help="Print a line of JSON for every HTTP request.")]
 Status = Annotated[bool, typer.Option("--status", help="Print what runs, and end. Exit status 1: nothing runs.")]
 Stop = Annotated[bool, typer.Option("--stop", help="Stop the server that runs: events under way are answered first.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing, and end silently if a server runs already.")]
@@ -40,6 +57,9 @@ def run(
     idle: Idle = 900.0,
     waiting: Waiting = 1024,
     deadline: Deadline = 900.0,
+    http: Http = None,
+    public: Public = False,
+    access_log: AccessLog = False,
     build: Build = False,
     status: Status = False,
     stop: Stop = False,
@@ -58,14 +78,16 @@ def run(
         return _build()
     from ..server.server import AlreadyRunning, Server
 
+    front = _front(http, public, access_log) if http is not None else None
+
     def ready(server: Server) -> None:
         if not quiet:
-            print(f"interpose serve: ready (process {os.getpid()})", flush=True)
+            more = f" at {front.address}, token in {os.path.join(folder(), 'token')}" if front is not None else ""
+            print(f"interpose serve: ready (process {os.getpid()}){more}", flush=True)
 
+    limits = Limits(idle=idle, waiting=waiting, seconds=deadline)
     try:
-        Server(
-            fire_event, end_process, preload, Limits(idle=idle, waiting=waiting, seconds=deadline), ready=ready
-        ).run()
+        Server(fire_event, end_process, preload, limits, http=front, ready=ready).run()
     except AlreadyRunning:
         if quiet:
             return 0
@@ -73,6 +95,15 @@ def run(
         hint = "`interpose serve --stop` stops it"
         raise UsageError(f"a server runs already (process {facts.get('pid', '?')})", hint=hint) from None
     return 0
+
+
+def _front(http: str, public: bool, access_log: bool) -> HttpFront:
+    from ..server.http import HttpFront, parse_address, read_token
+
+    host, port = parse_address(http, is_public=public)
+    prepare_folder()
+    log = (lambda fields: print(json.dumps(fields), flush=True)) if access_log else None
+    return HttpFront(host, port, read_token(), is_public=public, log=log)
 
 
 def preload() -> None:
@@ -107,7 +138,8 @@ def _print_status() -> int:
     if facts is None:
         print("no server runs")
         return 1
-    print(f"process {facts.get('pid', '?')}, version {facts.get('version', '?')}, {facts.get('socket', '')}")
+    places = ", ".join(filter(None, (facts.get("socket"), facts.get("http"))))
+    print(f"process {facts.get('pid', '?')}, version {facts.get('version', '?')}, {places}")
     return 0
 
 

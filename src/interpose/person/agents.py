@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from ..state.directories import state_path
-from .caller import caller
+from .caller import UNKNOWN, caller
 from .programs import EDITORS, LOGINS, MULTIPLEXERS, SHELLS, TERMINALS
 
 __all__ = ["register_callers", "register_this_process", "registered_agents", "stat_of"]
@@ -55,6 +55,8 @@ def register_callers() -> None:
     parent is registered.
     """
     hook, parent = caller()
+    if hook == UNKNOWN:
+        return
     pid, below = parent or os.getppid(), stat_of(hook or "self")
     if below is None:
         _register(pid, "0")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["caller", "set_caller"]
+__all__ = ["UNKNOWN", "caller", "set_caller"]
+
+UNKNOWN = -1
+"""The caller asks over HTTP, so its process is not known."""
 
 _caller = [0, 0]
 

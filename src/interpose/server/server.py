@@ -18,6 +18,7 @@ from .dispatcher import Dispatcher, Limits
 from .engine_process import Fire, serve_events
 from .fork_server import ForkServer
 from .frames import Request, python_variables
+from .http import HttpFront
 from .installation import Installation
 from .listener import Listener
 from .places import Lock, bind_socket, prepare_folder, socket_path
@@ -43,7 +44,7 @@ class Server:
         preload: Callable[[], None],
         limits: Limits,
         *,
-        http: Any = None,
+        http: HttpFront | None = None,
         ready: Callable[[Server], None] = lambda server: None,
     ) -> None:
         """``fire`` and ``end`` are what an engine process fires an event with, and ends itself with."""
