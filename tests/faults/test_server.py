@@ -363,6 +363,22 @@ def test_a_place_that_cannot_be_one_is_an_error_that_says_so(monkeypatch: pytest
             prepare_folder()
 
 
+def test_a_configuration_that_asks_for_it_has_the_server_started_for_the_next_event() -> None:
+    with a_home() as home:
+        home.write(CONFIG + "resident: true\n", guards=GUARDS)
+        danger = event("Bash", command="rm -rf /")
+        first = home.run([*COLD, *NAMED], danger)
+        try:
+            wait_until(home.socket.exists, "the server runs")
+            second = home.ask(NAMED, danger)
+        finally:
+            stopped = home.run([sys.executable, "-P", "-m", "interpose", "serve", "--stop"])
+
+        assert second == Answer(*first)
+        assert stopped == (0, b"", b"")
+        assert not home.socket.exists()
+
+
 @pytest.mark.more
 def test_a_thousand_clients_at_once_are_answered_or_refused() -> None:
     with a_home() as home, serving(home, "--waiting", "900"):

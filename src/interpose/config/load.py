@@ -74,6 +74,8 @@ class Loaded:
         """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
         """The options of the audit store, from the first file that has any."""
+        self.resident = False
+        """Whether a file asks for the resident engine."""
         self.parts: list[tuple[str, Configuration]] = []
         """The content of each armed file, by its path."""
 
@@ -230,6 +232,7 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
             hint="leave it out here",
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
+    loaded.resident = loaded.resident or found.resident
     loaded.warnings.extend(found.warnings)
     if found.tools:
         loaded.tools.append(found.tools)

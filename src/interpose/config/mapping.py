@@ -53,7 +53,7 @@ SNAKE = {
     "max_hooks_per_point": "maxHooksPerPoint", "error_behavior": "errorBehavior",
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
-TOP_LEVEL = ("hooks", "policies", "tools", "agents", "scripts", "permissions", "audit", "dialect")
+TOP_LEVEL = ("hooks", "policies", "tools", "agents", "scripts", "permissions", "audit", "resident", "dialect")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 
@@ -61,8 +61,8 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "permissions", "places", "scopes", "scripts", "settings", "tools",
-                 "warnings")  # fmt: skip
+    __slots__ = ("audit", "harmless", "hooks", "permissions", "places", "resident", "scopes", "scripts", "settings",
+                 "tools", "warnings")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -80,6 +80,8 @@ class Configuration:
         """The tools that the host calls by names of its own."""
         self.audit: dict[str, Any] | None = None
         """Where firings are recorded, and how."""
+        self.resident = False
+        """Whether ``interpose fire`` starts the resident engine for the events that follow."""
 
 
 class _ConfigurationReader:
@@ -128,6 +130,7 @@ class _ConfigurationReader:
         self.permissions(given.get("permissions"))
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
+        self.resident(given.get("resident"))
         for key in given:
             if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
                 continue
@@ -159,6 +162,11 @@ class _ConfigurationReader:
         # A policy has several hooks, and what is wrong with one is wrong with all.
         found = list(dict.fromkeys(self.problems[before:]))
         self.problems[before:] = sorted(found, key=lambda problem: _index_of(problem.where))
+
+    def resident(self, given: Any) -> None:
+        if given is not None and not isinstance(given, bool):
+            self.wrong("resident", f"{as_written(given)} where true or false is expected")
+        self.found.resident = given is True
 
     def tools(self, given: Any) -> None:
         if given is None:

@@ -130,6 +130,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                         "description": "Rules of sessions, such as Bash(git push *); also names for /perms check."},
         "audit": {"anyOf": [_closed(_all_of(AUDIT_KEYS, _AUDIT)), _FLAG, {"const": "required"}],
                   "description": "Record every firing: where, and what happens if that cannot be done."},
+        "resident": {**_FLAG, "default": False,
+                     "description": "Let interpose fire start the resident engine for the events that follow."},
         "dialect": {"enum": list(DIALECTS), "default": "native",
                     "description": "claude: this file is one of Claude Code's settings."},
     }  # fmt: skip

@@ -67,6 +67,7 @@ class Server:
         lock = Lock()
         if not lock.take():
             raise AlreadyRunning
+        os.chdir("/")  # it serves all projects, and keeps none from being removed
         try:
             forks = ForkServer(self._preload, lambda connection: serve_events(connection, self._fire, self._end))
             try:

@@ -64,8 +64,14 @@ def run(arguments: Sequence[str], source: HooksSource | type[Hooks] = Hooks) -> 
         print_error(error, "fire")
         return 2 if is_hook(arguments) else 1
     if reply is not None:
-        return _reply(outcome, before, reply)
-    return _report(outcome, before, declared, as_json=as_json)
+        status = _reply(outcome, before, reply)
+    else:
+        status = _report(outcome, before, declared, as_json=as_json)
+    if source is Hooks and hooks.resident:
+        from ...server.start import start_in_background
+
+        start_in_background()
+    return status
 
 
 def _load(
