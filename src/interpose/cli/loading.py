@@ -131,12 +131,15 @@ def current_directory() -> str:
         raise UsageError("the current directory is gone", hint="cd to another, or use --cwd") from None
 
 
+_ENDPOINTS = tuple(f"OTEL_EXPORTER_OTLP_{signal}ENDPOINT" for signal in ("", "TRACES_", "METRICS_"))
+
+
 def trace_from_environment(hooks: Hooks, *, closing: float = 3.0) -> Callable[[], None]:
-    """Trace firings if OTEL_EXPORTER_OTLP_* variables ask for it; return a function that ends the tracing.
+    """Trace firings if OTEL_EXPORTER_OTLP_…ENDPOINT variables ask for it; return a function that ends the tracing.
 
     If tracing cannot start, a warning is printed and the firing goes on.
     """
-    if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+    if not any(name in os.environ for name in _ENDPOINTS):
         return _do_nothing
     from ..telemetry.configure import configure_from_environment
 

@@ -22,7 +22,7 @@ from ..executors.base import kept as hung
 from ..handlers import depth, inherited_depth
 from ..person.caller import set_caller
 from .frames import Answer, BadFrame, Request
-from .kept_hooks import Elsewhere, KeptHooks
+from .kept_hooks import Elsewhere, KeptHooks, environment_key
 
 __all__ = ["ANSWERED", "FINAL", "MOVED", "Fire", "serve_events"]
 
@@ -110,10 +110,14 @@ class _Engine:
 
     def _take_over(self, request: Request) -> None:
         """Become a process of the caller, as far as a hook can see."""
-        if request.environment != self._environment or dict(os.environb) != self._environment:
+        wanted = request.environment
+        now: dict[bytes, bytes] = getattr(os.environ, "_data", None) or dict(os.environb)  # a hook may have changed it
+        if now != wanted:
             os.environb.clear()
-            os.environb.update(request.environment)
-            self._environment = request.environment
+            os.environb.update(wanted)
+        if self._environment is not wanted:
+            self._environment = wanted
+            self._hooks.environment = environment_key(wanted)
         os.chdir(request.directory)
         os.umask(request.umask)
         set_caller(request.pid, request.parent)

@@ -8,6 +8,7 @@ answer, ``D`` it declines and the client decides by itself, ``R`` it refuses, wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = [
@@ -62,8 +63,7 @@ class Request(NamedTuple):
                 raise BadFrame("there is more after the last part")
             installation = _words(parts[0])
             pid, parent, umask = (int(word) for word in parts[1].split())
-            entries = (entry.partition(b"=") for entry in parts[4].split(b"\0") if entry)
-            environment = {name: value for name, equals, value in entries if name and equals}
+            environment = _environment(parts[4])
             directory = parts[2].decode("utf-8", "surrogateescape")
             return cls((installation[0], installation[1]), pid, parent, umask & 0o777, directory,
                        _words(parts[3]), environment, parts[5])  # fmt: skip
@@ -97,6 +97,13 @@ class Answer(NamedTuple):
         if len(text) < end:
             raise BadFrame("the answer is cut off")
         return cls(text[0], text[5:end], text[end:])
+
+
+@lru_cache(maxsize=16)
+def _environment(part: bytes) -> dict[bytes, bytes]:
+    """Return the variables in a part; callers have the same ones event after event, and none changes the mapping."""
+    entries = (entry.partition(b"=") for entry in part.split(b"\0") if entry)
+    return {name: value for name, equals, value in entries if name and equals}
 
 
 def _joined(words: Sequence[str]) -> bytes:

@@ -9,7 +9,7 @@ from time import monotonic
 __all__ = ["Installation", "this_installation"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LOOK = 1.0
+_LOOK = 2.0
 """Seconds between two looks at the files."""
 
 
@@ -42,7 +42,7 @@ class Installation:
         now = monotonic()
         if not self._changed and now - self._looked > _LOOK:
             self._looked = now
-            self._changed = _stamps() != self._files
+            self._changed = any(_stamp(path) != known for path, known in self._files.items())
         return self._changed
 
 
@@ -53,17 +53,19 @@ def _is_same_directory(one: str, other: str) -> bool:
         return False
 
 
-def _stamps() -> dict[str, tuple[int, int, int]]:
-    found = {}
-    for folder, folders, names in os.walk(_PACKAGE):
-        if "__pycache__" in folders:
-            folders.remove("__pycache__")
-        for name in names:
-            if name.endswith((".py", ".yaml", ".c")):
-                path = os.path.join(folder, name)
-                try:
-                    about = os.stat(path)
-                except OSError:
-                    continue
-                found[path] = (about.st_ino, about.st_size, about.st_mtime_ns)
-    return found
+def _stamps() -> dict[str, tuple[int, int, int] | None]:
+    files = (
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(_PACKAGE)
+        for name in names
+        if name.endswith((".py", ".yaml", ".c"))
+    )
+    return {path: _stamp(path) for path in files}
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..config.find import find_sources
@@ -18,7 +18,7 @@ from ..config.read import Source
 from ..hooks import Hooks
 from ..state.directories import state_path, user_directory
 
-__all__ = ["Elsewhere", "KeptHooks"]
+__all__ = ["Elsewhere", "KeptHooks", "environment_key"]
 
 _MOST = 8
 """How many sets of hooks a process keeps."""
@@ -37,6 +37,11 @@ class Elsewhere(Exception):
     def __init__(self, project: str) -> None:
         super().__init__(project)
         self.project = project
+
+
+def environment_key(environment: Mapping[bytes, bytes]) -> object:
+    """Return what differs between two environments with which hooks may be loaded in another way."""
+    return frozenset(item for item in environment.items() if item[0] not in _VOLATILE)
 
 
 class _Kept:
@@ -64,7 +69,9 @@ class KeptHooks:
         """The hooks of the last event."""
         self.loaded = 0
         """How often hooks were loaded."""
-        self._found: dict[tuple[Any, ...], tuple[object, list[Source]]] = {}
+        self.environment: object = None
+        """The key of the environment of this process."""
+        self._found: dict[tuple[Any, ...], tuple[_Places, object, list[Source]]] = {}
         self._kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 
     def load(self, *paths: str, dialect: str | None, lines: bool) -> Hooks:
@@ -90,16 +97,16 @@ class KeptHooks:
 
     def _find(self, cwd: str, dialect: str | None) -> list[Source]:
         """Find files; what was found before is still right if every place that was looked at is as it was."""
-        key = (cwd, dialect, *(os.environb.get(name) for name in (b"HOME", b"XDG_CONFIG_HOME", b"XDG_STATE_HOME")))
-        stamp = _stamp_of_places(cwd, ".claude" if dialect == "claude" else ".interpose")
+        key = (cwd, dialect, self.environment)
         kept = self._found.get(key)
-        if kept is not None and kept[0] == stamp:
-            return kept[1]
+        places = kept[0] if kept is not None else _Places(cwd, ".claude" if dialect == "claude" else ".interpose")
+        stamp = places.stamp()
+        if kept is not None and stamp is not None and kept[1] == stamp:
+            return kept[2]
         found = find_sources(cwd, dialect)
         if len(self._found) > 1000:
             self._found.clear()
-        if stamp is not None:
-            self._found[key] = (stamp, found)
+        self._found[key] = (places, stamp, found)
         return found
 
     def _belong(self, project: str) -> None:
@@ -110,7 +117,7 @@ class KeptHooks:
 
     def _current(self, key: tuple[Any, ...], found: object, make: Callable[[], Hooks]) -> Hooks:
         """Return the kept hooks if loading them again would give the same; else load them."""
-        key = (*key, frozenset(item for item in os.environb.items() if item[0] not in _VOLATILE))
+        key = (*key, self.environment)
         kept = self._kept.get(key)
         if kept is not None and kept.holds(found):
             self._kept.move_to_end(key)
@@ -188,28 +195,35 @@ def _files_of(snapshot: str) -> Iterator[str]:
             yield os.path.join(folder, name)
 
 
-def _stamp_of_places(cwd: str, folder: str) -> object:
-    """Return what changes if other files would be found for a directory; None if that cannot be told yet."""
-    user = os.path.expanduser("~/.claude") if folder == ".claude" else ""
-    own = user or os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
-    folders = [_facts(own), _facts(state_path("trust.json"))]
-    places: list[object] = [own]
-    directory = os.path.abspath(cwd)
-    while True:
-        try:
-            found = os.lstat(directory)
-            places.append((found.st_ino, found.st_dev, found.st_mode))
-        except OSError:
-            places.append(None)
-        base = directory if directory.endswith(os.sep) else directory + os.sep
-        places.append(os.path.lexists(base + ".git"))
-        folders.append(_facts(base + folder))
-        above = os.path.dirname(directory)
-        if above == directory:
-            break
-        directory = above
-    changed = max((facts[3] for facts in folders if facts is not None), default=0) / 1e9
-    return (places, folders) if time.time() - changed > _SETTLED else None
+class _Places:
+    """The places that are looked at to find the files for a directory."""
+
+    def __init__(self, cwd: str, folder: str) -> None:
+        user = os.path.expanduser("~/.claude") if folder == ".claude" else ""
+        own = user or os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
+        self._directories = []
+        directory = os.path.abspath(cwd)
+        while directory not in self._directories:
+            self._directories.append(directory)
+            directory = os.path.dirname(directory)
+        self._marks = [os.path.join(one, ".git") for one in self._directories]
+        self._folders = [own, state_path("trust.json"), *(os.path.join(one, folder) for one in self._directories)]
+
+    def stamp(self) -> object:
+        """Return what changes if other files would be found; None if that cannot be told yet."""
+        folders = [_facts(path) for path in self._folders]
+        changed = max((facts[3] for facts in folders if facts is not None), default=0) / 1e9
+        if time.time() - changed <= _SETTLED:
+            return None
+        return folders, [os.path.lexists(path) for path in self._marks], [_identity(path) for path in self._directories]
+
+
+def _identity(path: str) -> Facts:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_dev, found.st_mode
 
 
 def _facts(path: str) -> Facts:

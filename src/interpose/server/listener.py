@@ -35,6 +35,8 @@ _READ = 10.0
 """Seconds that a client has to send its request, and to take its answer."""
 _BEAT = 1.0
 """Seconds between two signs of life while an event is fired."""
+_SOON = 0.05
+"""Seconds after which a client is watched."""
 _MOST_OPEN = 4096
 """Connections at once."""
 
@@ -171,8 +173,14 @@ class _Watch:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, connection: socket.socket, ticket: Ticket) -> None:
         self._loop, self._connection, self._ticket = loop, connection, ticket
-        loop.add_reader(connection, self._readable)
-        self._timer: Any = loop.call_later(_BEAT, self._beat)
+        self._timer: Any = loop.call_later(_SOON, self._begin)
+        self._reads = False
+
+    def _begin(self) -> None:
+        """Watch from now on; most events have ended by then."""
+        self._reads = True
+        self._loop.add_reader(self._connection, self._readable)
+        self._timer = self._loop.call_later(_BEAT, self._beat)
 
     def _readable(self) -> None:
         self._loop.remove_reader(self._connection)
@@ -184,7 +192,8 @@ class _Watch:
 
     def end(self) -> None:
         self._timer.cancel()
-        self._loop.remove_reader(self._connection)
+        if self._reads:
+            self._loop.remove_reader(self._connection)
 
 
 def _say(connection: socket.socket, text: bytes) -> None:
