@@ -54,7 +54,7 @@ class Served:
         return project
 
     def __enter__(self) -> Self:
-        serve = [sys.executable, "-P", "-m", "interpose", "serve", "--http", "0"]
+        serve = [sys.executable, "-P", "-m", "interpose.cli", "serve", "--http", "0"]
         self.process = subprocess.Popen(
             serve, env=self.environment, cwd=self.scene.project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
         )

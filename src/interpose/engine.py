@@ -122,15 +122,6 @@ class Engine:
             return True
         return False
 
-    def begin_anew(self) -> None:
-        """Forget what earlier events have left: the next one is of another caller, and is fired as by a new process."""
-        self.session_id = new_id()
-        for template in self._templates.values():
-            template.name_session(self.session_id)
-        self.late.clear()
-        for hook in self.registry.snapshot:
-            hook.health.reset()
-
     # Hooks in the background.
 
     def _finish_background(self, run: Run) -> None:

@@ -172,10 +172,6 @@ class Template:
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
         self._base = {**defaults}  # without gaps, which would make every copy slower
 
-    def name_session(self, session_id: str) -> None:
-        """Fill in another session from now on."""
-        self._base["session_id"] = session_id
-
     def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], str, tuple[str, ...]]:
         """Return the input without what is filled in when it is read; and the fields that a hook gets a copy of.
 

@@ -91,11 +91,6 @@ class Hooks:
         """What a configuration says that will have no effect, or another than it seems."""
         return self._armed.warnings
 
-    @property
-    def resident(self) -> bool:
-        """Whether a configuration asks for the resident engine (``resident: true``)."""
-        return self._armed.resident
-
     # From configurations.
 
     @classmethod

@@ -37,10 +37,6 @@ class Health:
     """What one hook's runs so far mean for its next: the only thing about a hook that changes."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the runs so far."""
         self.failures = 0
         self.open_until = 0.0
         self.denied_last = False

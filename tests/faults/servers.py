@@ -18,7 +18,7 @@ PATIENCE = 60
 """Seconds. Nothing here takes long unless something is wrong."""
 CLIENT = Path(this_installation()[1]) / "client.py"
 THIN = [sys.executable, "-I", "-S", str(CLIENT)]
-COLD = [sys.executable, "-P", "-m", "interpose", "fire"]
+COLD = [sys.executable, "-P", "-m", "interpose.cli", "fire"]
 
 
 class Home:
@@ -100,7 +100,7 @@ def a_home() -> Iterator[Home]:
 def serving(home: Home, *options: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """A server in a home, as a person starts it; ended afterwards."""
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "interpose", "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-P", "-m", "interpose.cli", "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL, env={**home.environment, **variables}, cwd=home.folder,
     )  # fmt: skip
     assert process.stdout is not None

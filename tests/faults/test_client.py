@@ -39,7 +39,7 @@ def home() -> Iterator[Home]:
 def compiled(home: Home) -> list[str]:
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
-    status, path, errors = home.run([sys.executable, "-P", "-m", "interpose", "serve", "--build-client"])
+    status, path, errors = home.run([sys.executable, "-P", "-m", "interpose.cli", "serve", "--build-client"])
     assert status == 0, errors
     return [path.decode().strip()]
 
@@ -285,7 +285,7 @@ def test_the_compiled_client_is_private_and_kept_and_refuses_too(home: Home, com
     with an_engine_that(home, lambda connection: connection.sendall(b"A..=\0\0\0\x0c\x03\0\0\0\x03out" + b"erro")):
         answer = home.run([*compiled, *NAMED], EVENT)
 
-    again = home.run([sys.executable, "-P", "-m", "interpose", "serve", "--build-client"])[1].decode().strip()
+    again = home.run([sys.executable, "-P", "-m", "interpose.cli", "serve", "--build-client"])[1].decode().strip()
 
     assert lost == (2, LOST)
     assert answer == (3, b"out", b"erro")

@@ -290,7 +290,7 @@ def test_many_clients_at_once_are_all_answered(served: Home) -> None:
 
 
 def test_a_second_server_says_that_one_runs(served: Home) -> None:
-    second = [sys.executable, "-P", "-m", "interpose", "serve"]
+    second = [sys.executable, "-P", "-m", "interpose.cli", "serve"]
 
     status, _, errors = served.run(second)
 
@@ -372,7 +372,7 @@ def test_a_configuration_that_asks_for_it_has_the_server_started_for_the_next_ev
             wait_until(home.socket.exists, "the server runs")
             second = home.ask(NAMED, danger)
         finally:
-            stopped = home.run([sys.executable, "-P", "-m", "interpose", "serve", "--stop"])
+            stopped = home.run([sys.executable, "-P", "-m", "interpose.cli", "serve", "--stop"])
 
         assert second == Answer(*first)
         assert stopped == (0, b"", b"")

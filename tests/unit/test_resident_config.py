@@ -18,14 +18,7 @@ def test_a_configuration_can_ask_for_the_resident_engine(
     path.write_text(json.dumps(given))
     jsonschema.validate(given, schema())
 
-    assert Hooks.load(path).resident is resident
-
-
-def test_one_of_several_files_is_enough(tmp_path: Path) -> None:
-    (tmp_path / "one.json").write_text('{"resident": true}')
-    (tmp_path / "two.json").write_text("{}")
-
-    assert Hooks.load(tmp_path / "one.json", tmp_path / "two.json").resident
+    assert [origin.resident for origin in Hooks.load(path).origins] == [resident]
 
 
 def test_what_is_neither_true_nor_false_is_an_error(tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ class Armed:
         self.store: AuditStore | None = None
         self.origins: tuple[Origin, ...] = ()
         self.warnings: tuple[Problem, ...] = ()
-        self.resident = False
         self.commands: Commands | None = None
         self.records = True
         """False if nothing is recorded, whatever a configuration says."""
@@ -81,7 +80,7 @@ class Armed:
             raise
         engine.settings = settings
         self.permissions, self.harmless = dict(loaded.permissions), tuple(loaded.harmless)
-        self.places, self.resident = dict(loaded.places), loaded.resident
+        self.places = dict(loaded.places)
         self._declare(loaded.tools)
         if files is not None:
             files.loaded = loaded

@@ -52,6 +52,8 @@ class Origin(Record, kw_only=False):
     """The originals that are not as they were trusted, each with ``changed`` or ``gone``."""
     live: tuple[Mapping[str, str], ...] = ()
     """What is run or read and is no part of the snapshot: ``hook``, ``what`` and ``why``."""
+    resident: bool = False
+    """Whether it asks for the resident engine."""
 
 
 class Loaded:
@@ -74,8 +76,6 @@ class Loaded:
         """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
         """The options of the audit store, from the first file that has any."""
-        self.resident = False
-        """Whether a file asks for the resident engine."""
         self.parts: list[tuple[str, Configuration]] = []
         """The content of each armed file, by its path."""
 
@@ -173,7 +173,7 @@ class _Reader:
             from .review import references_in_place
 
             references = references_in_place(source, file, found)
-        return Origin(source, file.real_path, file.sha256, references), found
+        return Origin(source, file.real_path, file.sha256, references, resident=found.resident), found
 
     def trusted(self, source: Source, snapshot: Snapshot) -> tuple[Origin, Configuration]:
         """Read a file and all that it runs from its snapshot."""
@@ -192,7 +192,7 @@ class _Reader:
         references = {path: digest for path, digest in snapshot.originals().items() if path != file.real_path}
         origin = Origin(
             source, file.real_path, file.sha256, references, True, snapshot.directory, snapshot.digest,
-            tuple(snapshot.changes()), tuple(snapshot.live),
+            tuple(snapshot.changes()), tuple(snapshot.live), found.resident,
         )  # fmt: skip
         return origin, found
 
@@ -232,7 +232,6 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
             hint="leave it out here",
         ))  # fmt: skip
     loaded.audit = loaded.audit or found.audit
-    loaded.resident = loaded.resident or found.resident
     loaded.warnings.extend(found.warnings)
     if found.tools:
         loaded.tools.append(found.tools)

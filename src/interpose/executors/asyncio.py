@@ -388,12 +388,10 @@ class BackgroundLoop:
     """One event loop in a daemon thread, for hosts that have none; started when it is first needed."""
 
     def __init__(self) -> None:
-        self.reset()
-        after_fork(self.reset)
+        after_fork(self.reset)()
 
     def reset(self) -> None:
-        self.started = 0  # how many jobs were started that no firing waits for
-        self._lock = threading.Lock()
+        self._lock, self.started = threading.Lock(), 0  # how many jobs were started that no firing waits for
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 

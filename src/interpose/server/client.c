@@ -57,7 +57,7 @@ static int cold(int count) {
   }
   char **words = calloc((size_t)count + 6, sizeof *words);
   if (!words) return refuse("no memory");
-  char *first[] = {INTERPOSE_PYTHON, "-P", "-m", "interpose", "fire"};
+  char *first[] = {INTERPOSE_PYTHON, "-P", "-m", "interpose.cli", "fire"};
   memcpy(words, first, sizeof first);
   memcpy(words + 5, arguments, (size_t)count * sizeof *words);
   execv(INTERPOSE_PYTHON, words);

@@ -126,7 +126,7 @@ def cold(given: list[str], data: bytes | bytearray = b"") -> int:
     try:
         if data:
             hand_over(data)
-        posix.execv(sys.executable, [sys.executable, "-P", "-m", "interpose", "fire", *given])
+        posix.execv(sys.executable, [sys.executable, "-P", "-m", "interpose.cli", "fire", *given])
     except (OSError, ValueError) as error:
         _write(2, f"interpose fire: {sys.executable} cannot be started: {error} (so this denies)\n".encode())
     return 2

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from threading import Lock
 from typing import Any
 
 from ..config.find import find_sources
@@ -121,7 +122,7 @@ class KeptHooks:
         kept = self._kept.get(key)
         if kept is not None and kept.holds(found):
             self._kept.move_to_end(key)
-            kept.hooks.engine.begin_anew()
+            _forget_events(kept.hooks)
             self.used = kept.hooks
             return kept.hooks
         if kept is not None:
@@ -141,6 +142,15 @@ class KeptHooks:
         while len(self._kept) > _MOST:
             self._kept.popitem(last=False)[1].hooks.close()
         return hooks
+
+
+def _forget_events(hooks: Hooks) -> None:
+    """Forget what earlier events have left: the next one is of another caller, and is fired as by a new process."""
+    hooks.engine.late.clear()
+    for hook in hooks:
+        health = hook.health
+        if health.failures or health.once.locked() or health.denied_last:
+            health.failures, health.open_until, health.denied_last, health.once = 0, 0.0, False, Lock()
 
 
 class _Reads:
@@ -201,7 +211,7 @@ class _Places:
     def __init__(self, cwd: str, folder: str) -> None:
         user = os.path.expanduser("~/.claude") if folder == ".claude" else ""
         own = user or os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
-        self._directories = []
+        self._directories: list[str] = []
         directory = os.path.abspath(cwd)
         while directory not in self._directories:
             self._directories.append(directory)

@@ -24,7 +24,7 @@ def start_in_background() -> None:
         socket_path()
         if not _is_first():
             return
-        words = [sys.executable, "-P", "-m", "interpose", "serve", "--quiet"]
+        words = [sys.executable, "-P", "-m", "interpose.cli", "serve", "--quiet"]
         streams = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         os.posix_spawn(sys.executable, words, os.environ, file_actions=streams, setsid=True)
     except (UsageError, OSError, NotImplementedError):

@@ -13,6 +13,7 @@ from typing import Any
 from ...dialects import NAMES as DIALECTS
 from ...errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ...hooks import Hooks
+from ...ids import new_id
 from ...model import Outcome
 from ...person.agents import register_callers
 from .. import is_hook
@@ -52,6 +53,8 @@ def run(arguments: Sequence[str], source: HooksSource | type[Hooks] = Hooks) -> 
             print_problem(problem, "fire")
         hooks = _load(options, fields, source, as_hook=reply is not None)
         fields, declared = as_host_gave(hooks.engine.tools, fields)
+        if source is not Hooks:
+            fields.setdefault("session_id", new_id())  # kept hooks have a session, which is not that of this event
         before = dict(fields)
         if reply is not None:
             _refuse_untrusted(hooks)
@@ -67,7 +70,7 @@ def run(arguments: Sequence[str], source: HooksSource | type[Hooks] = Hooks) -> 
         status = _reply(outcome, before, reply)
     else:
         status = _report(outcome, before, declared, as_json=as_json)
-    if source is Hooks and hooks.resident:
+    if source is Hooks and any(origin.resident for origin in hooks.origins):
         from ...server.start import start_in_background
 
         start_in_background()

@@ -1,8 +1,0 @@
-"""``python -m interpose`` is the command ``interpose``."""
-
-import sys
-
-from .cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())
