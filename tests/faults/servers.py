@@ -97,10 +97,12 @@ def a_home() -> Iterator[Home]:
 
 
 @contextmanager
-def serving(home: Home, *options: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+def serving(
+    home: Home, *options: str, command: Sequence[str] = (), **variables: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """A server in a home, as a person starts it; ended afterwards."""
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "interpose.cli", "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command or [sys.executable, "-P", "-m", "interpose.cli", "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL, env={**home.environment, **variables}, cwd=home.folder,
     )  # fmt: skip
     assert process.stdout is not None

@@ -4,8 +4,10 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from tests.faults.servers import COLD, THIN, Home, a_home, processes_below, said, serving, wait_until
@@ -205,6 +207,48 @@ def test_an_event_under_way_ends_with_the_hooks_that_it_began_with(served: Home)
     assert reason(answer) == "waited"
 
 
+def test_what_is_trusted_is_looked_at_before_every_event(served: Home) -> None:
+    project = served.folder / "trusted"
+    own = project / ".interpose"
+    own.mkdir(parents=True)
+    (own / "hooks.yaml").write_text(CONFIG)
+    (own / "guards.py").write_text(GUARDS)
+    (own / "guard.sh").write_text("exit 2\n")
+    arguments, danger = ["--reply", "native", "--require"], event("Bash", command="rm -rf /")
+    code = f"from interpose.config.trust import trust; print(trust({str(own / 'hooks.yaml')!r}).directory)"
+
+    def trust() -> Path:
+        return Path(served.run([sys.executable, "-c", code])[1].decode().strip())
+
+    def both() -> tuple[Answer | tuple[str, str], tuple[int, bytes, bytes]]:
+        resident = served.ask(arguments, danger, directory=str(project))
+        return resident, served.run([*COLD, *arguments], danger, project)
+
+    changes: list[Callable[[], object]] = [
+        lambda: None,
+        trust,
+        lambda: (own / "guards.py").write_text("def no_rm(event): pass\n"),
+        lambda: (own / "guards.py").write_text(GUARDS),
+        lambda: (own / "hooks.local.yaml").write_text("hooks: {}\n"),
+    ]
+    answers = []
+    for change in changes:
+        change()
+        answers.append(both())
+    copy = next(trust().glob("**/guards.py"))
+    served.ask(arguments, danger, directory=str(project))
+    copy.chmod(0o600)
+    copy.write_text("def no_rm(event): pass\n")
+    answers.append(both())
+
+    for resident, cold in answers:
+        assert resident == Answer(*cold)
+    said = [reason(resident).rpartition("\n")[2] for resident, _ in answers]
+    assert "no trusted configuration was found" in said[0]
+    assert said[1:5] == ["no rm"] * 4
+    assert "has changed" in said[5]
+
+
 def test_a_hook_that_hangs_is_denied_in_time_and_its_process_replaced(served: Home) -> None:
     before = reason(served.ask(NAMED, event("Told"))).split()[0]
 
@@ -377,6 +421,55 @@ def test_a_configuration_that_asks_for_it_has_the_server_started_for_the_next_ev
         assert second == Answer(*first)
         assert stopped == (0, b"", b"")
         assert not home.socket.exists()
+
+
+def test_a_server_whose_installed_files_have_changed_declines_and_ends(tmp_path: Path) -> None:
+    code = """
+import sys
+from interpose.server import installation
+installation._PACKAGE, installation._LOOK = sys.argv.pop(), 0
+from interpose.cli import main
+sys.exit(main(["serve"]))
+"""
+    (tmp_path / "module.py").write_text("old = True")
+    with a_home() as home:
+        home.write(CONFIG, guards=GUARDS)
+        with serving(home, command=[sys.executable, "-c", code, str(tmp_path)]) as server:
+            installation = (os.path.dirname(sys.executable), str(tmp_path / "server"))
+            (tmp_path / "server").mkdir()
+            before = home.ask(NAMED, event("Bash", command="rm -rf /"), installation=installation)
+            (tmp_path / "module.py").write_text("new")
+            after = home.run([*THIN, *NAMED], event("Bash", command="rm -rf /"))
+
+            assert server.wait(60) == 0
+        assert reason(before) == "no rm"
+        assert after[2] == b"no rm\n"
+
+
+@pytest.mark.more
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_changes_no_answer() -> None:
+    with a_home() as home:
+        home.write(CONFIG, guards=GUARDS)
+        state = home.folder / ".local/state"
+        state.mkdir(parents=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(state)], check=True)
+        try:
+            (state / "full").write_bytes(b"x" * 60_000)
+            with serving(home):
+                (state / "rest").write_bytes(b"")
+                with open(state / "rest", "ab", buffering=0) as rest:
+                    try:
+                        while True:
+                            rest.write(b"x" * 100)
+                    except OSError:
+                        pass
+                danger = event("Bash", command="rm -rf /")
+
+                assert home.ask(NAMED, danger) == Answer(*home.run([*COLD, *NAMED], danger))
+            assert not home.socket.exists()
+        finally:
+            subprocess.run(["umount", "-l", str(state)], check=True)
 
 
 @pytest.mark.more
