@@ -14,7 +14,7 @@ KEPT = Path(__file__).parent / "results"
 LAST = HOME / "results"
 """The last run of each table, for whoever made it."""
 
-ORDER = ("dispatch", "commands", "session", "audit", "cli")
+ORDER = ("dispatch", "commands", "session", "audit", "cli", "resident")
 """How the tables are run and shown: from within outwards. Others follow."""
 
 _DIGITS = 4

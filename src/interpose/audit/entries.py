@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..decide import HookRun
 from ..model import NOTHING_SAID, Decision, Effect, Outcome, Permission, facts_of
+from ..person.caller import caller
 from ..runtime.signals import raised_by_signal
 from .columns import (
     DECISIONS,
@@ -103,6 +104,8 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document["depth"] = depth
     if background:
         document["background"] = True
+    if (asked := caller()[0]) > 0:
+        document["caller"] = asked
     runs: list[RunColumns] = []
     if entries:
         _add_runs(document, entries, runs)

@@ -11,9 +11,9 @@ import gc
 import io
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-__all__ = ["INTERRUPTED", "is_hook", "main"]
+__all__ = ["INTERRUPTED", "end_process", "fire_event", "is_hook", "main"]
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -32,9 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given[:1] == ["fire"] and not _asks_for_help(given[1:]):
             if arguments is not None:
-                return _fire(given[1:])
+                return fire_event(given[1:])
             gc.disable()  # the process ends soon, and keeps everything that it loads until then
-            _exit(_fire(given[1:]))
+            end_process(fire_event(given[1:]))
         return _run(given)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -96,7 +96,7 @@ def _replace_unencodable(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("interpose", _replace_unencodable)
 
 
-def _exit(status: int) -> NoReturn:
+def end_process(status: int) -> NoReturn:
     """End the process as Python does, without the time that it spends on freeing memory."""
     import atexit
     import os
@@ -118,14 +118,17 @@ def is_hook(given: Sequence[str]) -> bool:
     return any(word == "--reply" or word.startswith("--reply=") for word in given)
 
 
-def _fire(given: list[str]) -> int:
-    """Fire an event. As a hook it fails closed: an internal error and Ctrl-C deny."""
+def fire_event(given: list[str], source: Any = None) -> int:
+    """Fire an event. As a hook it fails closed: an internal error and Ctrl-C deny.
+
+    ``source`` gives the hooks, as ``loading.HooksSource`` says; without one they are loaded.
+    """
     try:
         from .fire import run
 
-        return run(given)
+        return run(given) if source is None else run(given, source)
     except BaseException as error:
-        if not is_hook(given):
+        if not is_hook(given) or (source is not None and isinstance(error, source.elsewhere)):
             raise
         print(f"interpose fire: {type(error).__name__}: {error} (nothing was decided, so this denies)", file=sys.stderr)
         from .render.streams import discard_stdout

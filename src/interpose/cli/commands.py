@@ -31,6 +31,7 @@ COMMANDS = (
     Command("init", BEGIN, "Write a starter configuration with a guard that works.", "init"),
     Command("run", BEGIN, "Run a small coding agent whose every action goes through your hooks.", "run"),
     Command("mcp-proxy", BEGIN, "Put hooks in front of an MCP server, for any client.", "mcp_proxy"),
+    Command("serve", BEGIN, "Keep the engine in memory, so that hooks answer sooner.", "serve"),
     Command("check", LOOK, "Report everything that is wrong or doubtful in a configuration.", "check"),
     Command("list", LOOK, "List the hooks: where each comes from, on or off.", "list_hooks"),
     Command("policies", LOOK, "List the policies: on or off, and what each has stopped.", "policies:app"),

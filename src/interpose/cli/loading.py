@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..dialects import NAMES as DIALECTS
 from ..errors import UsageError
@@ -15,12 +15,31 @@ from .render import paint, print_problem
 if TYPE_CHECKING:
     from ..config.load import Origin
 
-__all__ = ["change_directory", "current_directory", "files_of", "load_hooks", "load_hooks_of_event", "report_files",
-           "trace_from_environment"]  # fmt: skip
+__all__ = ["HooksSource", "change_directory", "current_directory", "files_of", "load_hooks", "load_hooks_of_event",
+           "report_files", "trace_from_environment"]  # fmt: skip
+
+
+class HooksSource(Protocol):
+    """Gives hooks as the class ``Hooks`` does; the resident engine has one that keeps them."""
+
+    elsewhere: type[Exception]
+    """Raised if another process has to fire the event; nothing was fired."""
+
+    def load(self, *paths: str, dialect: str | None, lines: bool) -> Hooks:
+        """Return the hooks of named files."""
+
+    def discover(self, cwd: str, *, dialect: str | None, lines: bool, changed: str, required: bool) -> Hooks:
+        """Return the hooks of the files that are found for a directory."""
 
 
 def load_hooks(
-    config: list[str], dialect: str | None, cwd: str | None, *, lines: bool = True, require: bool = False
+    config: list[str],
+    dialect: str | None,
+    cwd: str | None,
+    *,
+    lines: bool = True,
+    require: bool = False,
+    source: HooksSource | type[Hooks] = Hooks,
 ) -> Hooks:
     """Load the named files, or those found from ``cwd`` upwards; ``lines`` records the line of each hook.
 
@@ -32,11 +51,13 @@ def load_hooks(
     named = [os.path.abspath(path) for path in config]
     change_directory(cwd)
     if named:
-        return Hooks.load(*named, dialect=dialect, lines=lines)
-    return Hooks.discover(current_directory(), dialect=dialect, lines=lines, changed="keep", required=require)
+        return source.load(*named, dialect=dialect, lines=lines)
+    return source.discover(current_directory(), dialect=dialect, lines=lines, changed="keep", required=require)
 
 
-def load_hooks_of_event(dialect: str | None, event: Mapping[str, Any], *, require: bool) -> Hooks:
+def load_hooks_of_event(
+    dialect: str | None, event: Mapping[str, Any], *, require: bool, source: HooksSource | type[Hooks] = Hooks
+) -> Hooks:
     """Load the files that are found for an event. A changed file is loaded as it was trusted.
 
     The project of the session comes first, which its first event has set; then that of the host
@@ -58,7 +79,7 @@ def load_hooks_of_event(dialect: str | None, event: Mapping[str, Any], *, requir
             # A link could lead elsewhere later, unless it leads out of the project already.
             project, _ = _first_project([os.path.realpath(project), project], dialect)
             keep_project(session, project)
-    return Hooks.discover(project, dialect=dialect, lines=False, changed="keep", required=require)
+    return source.discover(project, dialect=dialect, lines=False, changed="keep", required=require)
 
 
 def _first_project(directories: list[str], dialect: str | None) -> tuple[str, bool]:
@@ -110,12 +131,15 @@ def current_directory() -> str:
         raise UsageError("the current directory is gone", hint="cd to another, or use --cwd") from None
 
 
+_ENDPOINTS = tuple(f"OTEL_EXPORTER_OTLP_{signal}ENDPOINT" for signal in ("", "TRACES_", "METRICS_"))
+
+
 def trace_from_environment(hooks: Hooks, *, closing: float = 3.0) -> Callable[[], None]:
-    """Trace firings if OTEL_EXPORTER_OTLP_* variables ask for it; return a function that ends the tracing.
+    """Trace firings if OTEL_EXPORTER_OTLP_…ENDPOINT variables ask for it; return a function that ends the tracing.
 
     If tracing cannot start, a warning is printed and the firing goes on.
     """
-    if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+    if not any(name in os.environ for name in _ENDPOINTS):
         return _do_nothing
     from ..telemetry.configure import configure_from_environment
 

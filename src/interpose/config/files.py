@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from typing import NoReturn
 
 from ..errors import ConfigError, Problem
@@ -154,11 +155,11 @@ _LARGE = 1024 * 1024
 def sha256(data: bytes) -> bytes:
     """Return the SHA-256 of some bytes. ``hashlib`` is slow to load, and faster only for large ones."""
     if len(data) < _LARGE:
-        for name in ("_sha2", "_sha256"):  # what hashlib falls back to; the name depends on the version
-            try:
-                module = __import__(name)
-            except ImportError:
-                continue
+        try:  # what hashlib falls back to; the name depends on the version
+            module = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+        except ImportError:
+            pass
+        else:
             digest: bytes = module.sha256(data).digest()
             return digest
     import hashlib

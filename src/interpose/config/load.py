@@ -55,6 +55,8 @@ class Origin(Record, kw_only=False):
     """The originals that are not as they were trusted, each with ``changed`` or ``gone``."""
     live: tuple[Mapping[str, str], ...] = ()
     """What is run or read and is no part of the snapshot: ``hook``, ``what`` and ``why``."""
+    resident: bool = False
+    """Whether it asks for the resident engine."""
 
 
 class Loaded:
@@ -183,7 +185,7 @@ class _Reader:
             from .review import references_in_place
 
             references = references_in_place(source, file, found)
-        return Origin(source, file.real_path, file.sha256, references), found
+        return Origin(source, file.real_path, file.sha256, references, resident=found.resident), found
 
     def trusted(self, source: Source, snapshot: Snapshot) -> tuple[Origin, Configuration]:
         """Read a file and all that it runs from its snapshot."""
@@ -202,7 +204,7 @@ class _Reader:
         references = {path: digest for path, digest in snapshot.originals().items() if path != file.real_path}
         origin = Origin(
             source, file.real_path, file.sha256, references, True, snapshot.directory, snapshot.digest,
-            tuple(snapshot.changes()), tuple(snapshot.live),
+            tuple(snapshot.changes()), tuple(snapshot.live), found.resident,
         )  # fmt: skip
         return origin, found
 

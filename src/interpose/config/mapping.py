@@ -61,7 +61,7 @@ SNAKE = {
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
 TOP_LEVEL = ("hooks", "policies", "tools", "mcpServers", "models", "agents", "scripts", "permissions", "audit",
-             "questions", "dialect")  # fmt: skip
+             "questions", "resident", "dialect")  # fmt: skip
 _WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
@@ -70,8 +70,8 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "models", "permissions", "places", "questions", "scopes", "scripts",
-                 "settings", "tools", "warnings")  # fmt: skip
+    __slots__ = ("audit", "harmless", "hooks", "models", "permissions", "places", "questions", "resident", "scopes",
+                 "scripts", "settings", "tools", "warnings")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -93,6 +93,8 @@ class Configuration:
         """Where firings are recorded, and how."""
         self.questions: dict[str, Any] | None = None
         """How long questions wait in the record, and where that is written."""
+        self.resident = False
+        """Whether ``interpose fire`` starts the resident engine for the events that follow."""
 
 
 class _ConfigurationReader:
@@ -145,6 +147,7 @@ class _ConfigurationReader:
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         self.found.questions = read_questions(given.get("questions"), self.wrong, self.locate("questions"))
+        self.resident(given.get("resident"))
         for key in given:
             if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
                 continue
@@ -183,6 +186,11 @@ class _ConfigurationReader:
         # A policy has several hooks, and what is wrong with one is wrong with all.
         found = list(dict.fromkeys(self.problems[before:]))
         self.problems[before:] = sorted(found, key=lambda problem: _index_of(problem.where))
+
+    def resident(self, given: Any) -> None:
+        if given is not None and not isinstance(given, bool):
+            self.wrong("resident", f"{as_written(given)} where true or false is expected")
+        self.found.resident = given is True
 
     def tools(self, given: Any) -> None:
         if given is None:

@@ -191,6 +191,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                   "description": "Record every firing: where, and what happens if that cannot be done."},
         "questions": {"anyOf": [_closed(_all_of(QUESTION_KEYS, _QUESTIONS)), _FLAG],
                       "description": "Questions wait in the record until a person answers: interpose approve, refuse."},
+        "resident": {**_FLAG, "default": False,
+                     "description": "Let interpose fire start the resident engine for the events that follow."},
         "dialect": {"enum": list(DIALECTS), "default": "native",
                     "description": "claude: this file is one of Claude Code's settings."},
     }  # fmt: skip

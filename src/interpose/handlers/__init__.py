@@ -21,17 +21,18 @@ from ..event import Event
 from ..model import Hook, Seal
 from ..replies import HookFailed
 
-__all__ = ["Handler", "depth", "hold_to_trust", "progress", "trace_context"]
+__all__ = ["Handler", "depth", "hold_to_trust", "inherited_depth", "progress", "trace_context"]
 
 Handler = Callable[[Hook, Event, float], Awaitable[Any]]
 
 
-def _inherited_depth() -> int:
+def inherited_depth() -> int:
+    """Return how many firings of parent processes this process runs inside, as its environment says."""
     given = os.environ.get("INTERPOSE_DEPTH", "")
     return int(given) if given.isascii() and given.isdigit() else 0
 
 
-depth: ContextVar[int] = ContextVar("interpose_depth", default=_inherited_depth())  # noqa: B039 - a number
+depth: ContextVar[int] = ContextVar("interpose_depth", default=inherited_depth())  # noqa: B039 - a number
 """The number of firings that this code runs inside, including those of parent processes."""
 
 progress: ContextVar[Callable[[str, str], None] | None] = ContextVar("interpose_progress", default=None)

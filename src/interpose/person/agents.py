@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from ..state.directories import state_path
+from .caller import UNKNOWN, caller
 from .programs import EDITORS, LOGINS, MULTIPLEXERS, SHELLS, TERMINALS
 
 __all__ = ["register_callers", "register_this_process", "registered_agents", "stat_of"]
@@ -47,12 +48,16 @@ def register_this_process() -> None:
 
 
 def register_callers() -> None:
-    """Register the programs above this process, which is a hook, up to the person's shell, terminal or session.
+    """Register the programs above the hook, up to the person's shell, terminal or session.
 
-    The first program is the agent, or a program that it runs its hooks with. An editor that runs hooks itself is an
-    agent, with all its processes. Without /proc, only the parent is registered.
+    The hook is this process, or the one that it fires for. The first program is the agent, or a program that it runs
+    its hooks with. An editor that runs hooks itself is an agent, with all its processes. Without /proc, only the
+    parent is registered.
     """
-    pid, below = os.getppid(), stat_of("self")
+    hook, parent = caller()
+    if hook == UNKNOWN:
+        return
+    pid, below = parent or os.getppid(), stat_of(hook or "self")
     if below is None:
         _register(pid, "0")
         return

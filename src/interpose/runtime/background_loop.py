@@ -28,7 +28,7 @@ class BackgroundLoop:
         after_fork(self.reset)
 
     def reset(self) -> None:
-        self._lock = threading.Lock()
+        self._lock, self.started = threading.Lock(), 0  # how many jobs were started that no firing waits for
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -57,6 +57,7 @@ class BackgroundLoop:
             raise CancelledError from None
 
     def start(self, job: Callable[[], None], context: Context) -> None:
+        self.started += 1
         self._running_loop().call_soon_threadsafe(job, context=context)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:

@@ -14,10 +14,11 @@ from typing import Any
 from ...dialects import NAMES as DIALECTS
 from ...errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ...hooks import Hooks
+from ...ids import new_id
 from ...model import Outcome
 from ...person.agents import register_callers
 from .. import is_hook
-from ..loading import load_hooks, load_hooks_of_event, report_files, trace_from_environment
+from ..loading import HooksSource, load_hooks, load_hooks_of_event, report_files, trace_from_environment
 from ..render import flat, print_error, print_problem
 from ..render.streams import discard_stdout, report_lost_output, stdout_error, stdout_to_stderr
 from .event import EventOptions, as_host_gave, read_event, unknown_fields
@@ -43,8 +44,8 @@ OPTIONS = {
 """Options that have a value, and the attribute that holds it; ``app.fire_help`` declares the same options."""
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Fire one event and return the exit status; print errors in use and configuration."""
+def run(arguments: Sequence[str], source: HooksSource | type[Hooks] = Hooks) -> int:
+    """Fire one event through the hooks of a source and return the exit status; print mistakes of the caller."""
     try:
         began = monotonic()
         options, as_json, reply = _parse(arguments)
@@ -53,8 +54,10 @@ def run(arguments: Sequence[str]) -> int:
         row, fields = read_event(options)
         for problem in unknown_fields(options, row):
             print_problem(problem, "fire")
-        hooks = _load(options, fields, as_hook=reply is not None)
+        hooks = _load(options, fields, source, as_hook=reply is not None)
         fields, declared = as_host_gave(hooks.engine.tools, fields)
+        if source is not Hooks:
+            fields.setdefault("session_id", new_id())  # kept hooks have a session, which is not that of this event
         before = dict(fields)
         if reply is not None:
             _refuse_untrusted(hooks)
@@ -71,14 +74,23 @@ def run(arguments: Sequence[str]) -> int:
         print_error(error, "fire")
         return 2 if is_hook(arguments) else 1
     if reply is not None:
-        return _reply(outcome, before, reply)
-    return _report(outcome, before, declared, as_json=as_json)
+        status = _reply(outcome, before, reply)
+    else:
+        status = _report(outcome, before, declared, as_json=as_json)
+    if source is Hooks and any(origin.resident for origin in hooks.origins):
+        from ...server.start import start_in_background
+
+        start_in_background()
+    return status
 
 
-def _load(options: EventOptions, fields: Mapping[str, Any], *, as_hook: bool) -> Hooks:
+def _load(
+    options: EventOptions, fields: Mapping[str, Any], source: HooksSource | type[Hooks], *, as_hook: bool
+) -> Hooks:
+    dialect, require = options.dialect, options.require
     if as_hook and not options.config and options.cwd is None:
-        return load_hooks_of_event(options.dialect, fields, require=options.require)
-    return load_hooks(options.config, options.dialect, options.cwd, lines=False, require=options.require)
+        return load_hooks_of_event(dialect, fields, require=require, source=source)
+    return load_hooks(options.config, dialect, options.cwd, lines=False, require=require, source=source)
 
 
 def _refuse_untrusted(hooks: Hooks) -> None:

@@ -1,0 +1,1 @@
+"""What an event costs with the resident engine: by its clients, over HTTP, and with many at once."""

@@ -1,0 +1,139 @@
+"""The table: what is promised of the resident engine, who is measured for it, and the limit.
+
+Runs in the environment that `benchmarks.resident` makes.
+"""
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.cli.scene import BIN
+from benchmarks.command import parser, run, unmeasured
+from benchmarks.measure import Check, Contestant, Idle, Limit, Row
+from benchmarks.resident.served import EVENT, PROOF, THIN, Served
+from interpose.server.build import NoCompiler, build_client
+
+MINIMUM = 0.15
+"""Seconds: more than one start, since one of them says little where the limit is close."""
+PROJECTS, CLIENTS = 50, 8
+MANY, FEW = 200_000, 5_000
+GROWTH = 4 * 1024 * 1024
+"""Bytes by which memory may grow over all events: less than 21 bytes for each."""
+
+
+def clients(served: Served) -> Row:
+    compiled = build_client()
+    starts = {
+        "python client": served.started([*THIN, *served.arguments], PROOF),
+        "compiled client": served.started([compiled, *served.arguments], PROOF),
+        "python -I -S -c pass": served.started([sys.executable, "-I", "-S", "-c", "pass"]),
+        "sh -c 'exit 0'": served.started(["/bin/sh", "-c", "exit 0"]),
+        "interpose fire": served.started([str(BIN / "interpose"), "fire", *served.arguments], PROOF),
+    }
+    return Row(
+        "clients",
+        "One event, 20 hooks, one matches, a Python function: by a client of the resident engine",
+        [Contestant(name, timed, minimum=MINIMUM) for name, timed in starts.items()],
+        [
+            Limit("the client in Python", "python client", "python -I -S -c pass", 1.5),
+            Limit("the compiled client", "compiled client", "sh -c 'exit 0'", 2.5),
+            Limit("interpose fire, without it", "interpose fire", "sh -c 'exit 0'"),
+            Limit("interpose fire, without it", "interpose fire", "compiled client"),
+        ],
+    )
+
+
+def http(served: Served) -> Row:
+    event = json.dumps({**EVENT, "cwd": str(served.found)}).encode()
+    return Row(
+        "http",
+        "One event over HTTP on a kept connection, the same, but found; and an empty answer of the same server",
+        [
+            Contestant("event", served.over_http("POST", "/v1/fire/PreToolUse", event, PROOF)),
+            Contestant("empty", served.over_http("GET", "/health", None, b"ok")),
+        ],
+        [Limit("an event over HTTP", "event", "empty", 3)],
+    )
+
+
+def crowd(served: Served) -> Row:
+    return Row(
+        "crowd",
+        f"{CLIENTS} clients at once over the socket; {_latencies(served)}",
+        [
+            Contestant("many", served.over_the_socket(CLIENTS), units=CLIENTS, minimum=MINIMUM),
+            Contestant("one", served.over_the_socket(1), minimum=MINIMUM),
+        ],
+        [Limit(f"an event of {CLIENTS} clients", "many", "one", 1.25)],
+    )
+
+
+def lasting(served: Served, events: int) -> Row:
+    checks = [
+        Check(f"{PROJECTS} projects stay loaded", partial(_projects, served)),
+        Check(f"memory is the same after {events:,} events", partial(_memory, served, events)),
+    ]
+    return Row("lasting", "What stays in memory", [], checks=checks)
+
+
+def _latencies(served: Served) -> str:
+    frame, taken = served.frame(), []
+    for _ in range(1000):
+        began = time.perf_counter()
+        served.ask(frame)
+        taken.append(time.perf_counter() - began)
+    cuts = statistics.quantiles(taken, n=100)
+    return f"of one client p50 {cuts[49] * 1e3:.2f} ms, p99 {cuts[98] * 1e3:.2f} ms"
+
+
+def _projects(served: Served) -> str:
+    frames = []
+    for number in range(PROJECTS):
+        folder = served.scene.project / f"project-{number}"
+        folder.mkdir()
+        for name in (served.scene.python.name, "timed_hooks.py"):
+            (folder / name).write_bytes((served.scene.project / name).read_bytes())
+        frames.append(served.frame(["--reply", "native", "--config", served.scene.python.name], folder))
+    time.sleep(0.2)  # a file that was just written is read again at every event
+    for _ in range(2):
+        for frame in frames:
+            if PROOF not in served.ask(frame).output:
+                return "an event was not answered"
+    before = set(served.processes())
+    for frame in frames:
+        served.ask(frame)
+    return "" if set(served.processes()) == before else "a project was loaded again"
+
+
+def _memory(served: Served, events: int) -> str:
+    frame = served.frame()
+    for _ in range(FEW):
+        served.ask(frame)
+    before = served.processes()
+    for _ in range(events):
+        served.ask(frame)
+    after = served.processes()
+    grown = sum(after.values()) - sum(before.get(pid, 0) for pid in after)
+    return "" if grown <= GROWTH else f"{grown / 1e6:.1f} MB more"
+
+
+def main() -> int:
+    options = parser("resident", "What an event costs with the resident engine.").parse_args()
+    with TemporaryDirectory(prefix="ip-", dir="/tmp") as scratch:
+        try:
+            with Served(Path(scratch)) as served:
+                events = FEW if options.quick else MANY
+                made: dict[str, Callable[[Served], Row]] = {"clients": clients, "http": http, "crowd": crowd}
+                rows = {key: partial(row, served) for key, row in made.items()}
+                return run(options, {**rows, "lasting": partial(lasting, served, events)}, {})
+        except (Idle, NoCompiler) as problem:
+            return unmeasured(str(problem))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,352 @@
+"""The engine over HTTP: ``POST /v1/fire/EVENT`` fires an event, for Claude Code's ``http`` hooks and for programs.
+
+It is for one machine: it listens on a loopback address, every request that fires has a token, and a page in a browser
+cannot use it (``Host`` and ``Origin`` are checked). ``http_requests`` reads requests; here is what they mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from .. import __version__
+from ..errors import UsageError
+from ..events import TABLE
+from ..person.caller import UNKNOWN
+from ..strict_json import BadJson, decode
+from .dispatcher import Dispatcher, Lost, Ticket
+from .frames import LONGEST, Answer, Request
+from .http_requests import LONGEST_HEAD, HttpProblem, HttpRequest, read_head, response
+from .installation import this_installation
+from .openapi import describe
+from .places import folder
+from .projects import project_of
+from .refusals import refusal
+
+if TYPE_CHECKING:
+    from .server import Server
+
+__all__ = ["HttpFront", "parse_address", "read_token"]
+
+_READ = 10.0
+"""Seconds in which a request has to arrive."""
+_KEPT = 75.0
+"""Seconds for which a connection without a request is kept."""
+_MOST_OPEN = 1024
+_ROOM = 64 * 1024
+_LONGEST_BODY = LONGEST - 1024 * 1024  # the environment and the arguments need room too
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def parse_address(text: str, *, is_public: bool) -> tuple[str, int]:
+    """Return the host and the port of ``[HOST:]PORT``; raise UsageError unless the host is a loopback address."""
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"--http {text}: not [HOST:]PORT", hint="such as --http 8765")
+    if host not in _LOOPBACK and not is_public:
+        raise UsageError(f"--http {text}: {host} is no loopback address",
+                         hint="other machines could fire events; --http-public allows it")  # fmt: skip
+    return host, int(port)
+
+
+def read_token() -> str:
+    """Return the token of the user, from a private file; it is made at the first call."""
+    path = os.path.join(folder(), "token")
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "r+b") as opened:
+            found = os.fstat(descriptor)
+            if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+                raise UsageError(f"{path}: others can read it", hint="remove it; another is made")
+            token = opened.read(1000).decode("ascii", "replace").strip()
+            if len(token) < 20:
+                token = secrets.token_urlsafe(32)
+                opened.seek(0)
+                opened.truncate()
+                opened.write(token.encode() + b"\n")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", hint="remove it") from None
+    return token
+
+
+class HttpFront:
+    """Listens on a port, as long as the server runs."""
+
+    def __init__(
+        self, host: str, port: int, token: str, *, is_public: bool = False, log: Callable[..., None] | None = None
+    ) -> None:
+        self._host, self._port, self._token, self._is_public = host, port, token, is_public
+        self.log = log
+        self.address = ""
+        self._open: set[_Connection] = set()
+        self._listening: asyncio.Server | None = None
+        self._environment = dict(os.environb)
+        self._directory = os.getcwd()
+        self._description = describe(TABLE)
+
+    async def begin(self, server: Server, dispatcher: Dispatcher) -> HttpFront:
+        """Listen; raise UsageError if that is not possible."""
+        self._server, self._dispatcher = server, dispatcher
+        loop = asyncio.get_running_loop()
+        try:
+            self._listening = await loop.create_server(lambda: _Connection(self), self._host, self._port)
+        except OSError as error:
+            raise UsageError(
+                f"--http {self._host}:{self._port}: {error.strerror}", hint="choose another port"
+            ) from None
+        host, port = self._listening.sockets[0].getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        self.address = f"http://{shown}:{port}"
+        self._hosts = {f"{name}{end}" for name in (*_LOOPBACK, "[::1]", shown) for end in (f":{port}", "")}
+        return self
+
+    def close(self) -> None:
+        """Accept no further connections, and close those that have no request."""
+        if self._listening is not None:
+            self._listening.close()
+        for connection in tuple(self._open):
+            connection.close_if_idle()
+
+    async def finished(self) -> None:
+        """Wait until every request is answered."""
+        while self._open:
+            for connection in tuple(self._open):
+                connection.close_if_idle()
+            await asyncio.sleep(0.01)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether no connection is kept any more."""
+        return self._server.stopping
+
+    def add(self, connection: _Connection) -> bool:
+        """Add a connection; return False if there are too many."""
+        self._open.add(connection)
+        return len(self._open) <= _MOST_OPEN
+
+    def drop(self, connection: _Connection) -> None:
+        """Forget a connection."""
+        self._open.discard(connection)
+
+    async def answer(self, request: HttpRequest, body: bytes, ticket: Ticket) -> tuple[int, bytes, str]:
+        """Return the status, the body and the type of the answer to a request; raise HttpProblem."""
+        self._check_sender(request)
+        path = request.path.partition("?")[0]
+        if path == "/health":
+            self._require_method(request, "GET")
+            return 200, b'{"status": "ok", "version": "%s"}\n' % __version__.encode(), "application/json"
+        if path == "/openapi.json":
+            self._require_method(request, "GET")
+            return 200, self._description, "application/json"
+        self._require_token(request)
+        if path == "/metrics":
+            self._require_method(request, "GET")
+            return 200, self._server.counters.text().encode(), "text/plain; version=0.0.4"
+        if path == "/v1/fire" or path.startswith("/v1/fire/"):
+            self._require_method(request, "POST")
+            return await self._fire(request, unquote(path[len("/v1/fire/") :]), body, ticket)
+        raise HttpProblem(404, "POST /v1/fire/EVENT, GET /health, /metrics and /openapi.json are here")
+
+    def _check_sender(self, request: HttpRequest) -> None:
+        """Raise HttpProblem if a page of another site sends the request through a browser of the user."""
+        if not self._is_public and request.headers["host"].lower() not in self._hosts:
+            raise HttpProblem(403, "Host names another machine")
+        origin = request.headers.get("origin")
+        if origin is not None and origin != f"http://{request.headers['host']}":
+            raise HttpProblem(403, "Origin is another site")
+
+    def _require_token(self, request: HttpRequest) -> None:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._token.encode()):
+            raise HttpProblem(401, "Authorization: Bearer TOKEN is needed")
+
+    @staticmethod
+    def _require_method(request: HttpRequest, method: str) -> None:
+        if request.method != method:
+            raise HttpProblem(405, f"use {method}")
+
+    # Firing.
+
+    async def _fire(self, request: HttpRequest, event: str, body: bytes, ticket: Ticket) -> tuple[int, bytes, str]:
+        reply = request.headers.get("interpose-reply", "")
+        try:
+            return await self._fired(request, event, body, ticket, reply)
+        except HttpProblem as problem:
+            if not reply:
+                raise
+            # A host reads another status as no objection: the reply itself has to deny.
+            return 200, await refusal(reply, event, body, problem.why), "application/json"
+
+    async def _fired(
+        self, request: HttpRequest, event: str, body: bytes, ticket: Ticket, reply: str
+    ) -> tuple[int, bytes, str]:
+        self._server.touch()
+        if self._server.stopping:
+            raise HttpProblem(503, "the server is ending")
+        if self._dispatcher.is_full():
+            self._server.counters.events["refused"] += 1
+            raise HttpProblem(503, "the server has too many events under way")
+        made = self._request(request, event, body, reply)
+        try:
+            answer = await self._dispatcher.answer(made.write(), project_of(made), ticket)
+        except Lost as error:
+            raise HttpProblem(503, f"the event was lost: {error}") from None
+        if reply:
+            return 200, await self._reply(answer, reply, event, body), "application/json"
+        if not answer.output:
+            raise HttpProblem(400, answer.errors.decode("utf-8", "replace").strip())
+        return 200, answer.output, "application/json"
+
+    def _request(self, request: HttpRequest, event: str, body: bytes, reply: str) -> Request:
+        """Return what ``interpose fire`` would be given; raise HttpProblem for what it cannot be."""
+        headers = request.headers
+        arguments = [event] if event else []
+        arguments += ["--reply", reply] if reply else ["--json", "--input", "-"]
+        if event.startswith("-") or "\0" in event:
+            raise HttpProblem(400, "this is no event")
+        if dialect := headers.get("interpose-dialect", ""):
+            arguments += ["--dialect", dialect]
+        if headers.get("interpose-require", "").lower() in ("1", "true", "yes"):
+            arguments.append("--require")
+        directory = headers.get("interpose-project", "").encode("latin-1").decode("utf-8", "surrogateescape")
+        if not directory:
+            directory = _directory_of(body) or self._directory
+        elif not os.path.isabs(directory) or not os.path.isdir(directory):
+            raise HttpProblem(400, "Interpose-Project is no absolute path of a directory")
+        elif reply:
+            arguments += ["--cwd", directory]
+        return Request(this_installation(), UNKNOWN, UNKNOWN, 0o077, directory, arguments, self._environment, body)
+
+    async def _reply(self, answer: Answer, reply: str, event: str, body: bytes) -> bytes:
+        """Return the reply of a hook; one that has nothing to say and failed is a deny."""
+        if answer.output or answer.status == 0:
+            return answer.output or b"{}"
+        return await refusal(reply, event, body, answer.errors.decode("utf-8", "replace").strip())
+
+
+def _directory_of(body: bytes) -> str:
+    """Return the directory of an event, if it names one that exists."""
+    try:
+        fields = decode(body)
+    except BadJson:
+        return ""
+    found = fields.get("cwd") if isinstance(fields, dict) else None
+    return (
+        found if isinstance(found, str) and os.path.isabs(found) and "\0" not in found and os.path.isdir(found) else ""
+    )
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: reads a request, answers it, and then reads the next."""
+
+    def __init__(self, front: HttpFront) -> None:
+        self._front = front
+        self._loop = asyncio.get_running_loop()
+        self._received = bytearray()
+        self._head: HttpRequest | None = None
+        self._ticket: Ticket | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_paused = False
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport: asyncio.Transport = transport
+        self._timer = self._loop.call_later(_KEPT, self._late)
+        if not self._front.add(self):
+            self._refuse(HttpProblem(503, "there are too many connections"))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._timer.cancel()
+        self._front.drop(self)
+        if self._ticket is not None:
+            self._ticket.cancel("its client has gone")
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if self._task is None:
+            self._read()
+        elif len(self._received) > _ROOM and not self._is_paused:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    def close_if_idle(self) -> None:
+        """Close the connection unless it has a request."""
+        if self._task is None:
+            self._transport.close()
+
+    def _late(self) -> None:
+        if self._received:
+            self._refuse(HttpProblem(408, "the request did not arrive in time"))
+        else:
+            self._transport.close()
+
+    def _refuse(self, problem: HttpProblem) -> None:
+        self._transport.write(response(problem.status, {"error": problem.why}, keeps=False))
+        self._transport.close()
+
+    def _read(self) -> None:
+        """Answer the request if all of it is there."""
+        try:
+            if self._head is None:
+                if not self._received:
+                    return
+                end = self._received.find(b"\r\n\r\n")
+                if end < 0 and len(self._received) <= LONGEST_HEAD:
+                    self._wait(_READ)
+                    return
+                self._head = read_head(bytes(self._received[: end if end >= 0 else None]), _LONGEST_BODY)
+                del self._received[: end + 4]
+                if self._head.headers.get("expect", "").lower() == "100-continue" and not self._received:
+                    self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                self._wait(_READ)
+        except HttpProblem as problem:
+            self._refuse(problem)
+            return
+        head = self._head
+        if len(self._received) >= head.length:
+            self._timer.cancel()
+            body = bytes(self._received[: head.length])
+            del self._received[: head.length]
+            self._head, self._ticket = None, Ticket()
+            self._task = self._loop.create_task(self._answer(head, body, self._ticket))
+
+    def _wait(self, seconds: float) -> None:
+        self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._late)
+
+    async def _answer(self, request: HttpRequest, body: bytes, ticket: Ticket) -> None:
+        began, keeps = monotonic(), request.keeps and not self._front.is_ending
+        try:
+            status, said, kind = await self._front.answer(request, body, ticket)
+        except HttpProblem as problem:
+            status, said, kind = problem.status, response_body(problem.why), "application/json"
+        except Exception as error:  # whatever it is, the client gets an answer, and none that allows
+            status, said, kind = 500, response_body(type(error).__name__), "application/json"
+        self._ticket = self._task = None
+        if self._front.log is not None:
+            self._front.log({"time": round(time(), 3), "method": request.method, "path": request.path, "status": status,
+                             "ms": round((monotonic() - began) * 1000, 3)})  # fmt: skip
+        if self._transport.is_closing():
+            return
+        self._transport.write(response(status, said, kind, keeps=keeps))
+        if not keeps:
+            self._transport.close()
+            return
+        self._wait(_KEPT)
+        if self._is_paused:
+            self._is_paused = False
+            self._transport.resume_reading()
+        self._read()
+
+
+def response_body(why: str) -> bytes:
+    """Return an error as JSON."""
+    import json
+
+    return json.dumps({"error": why}).encode()
