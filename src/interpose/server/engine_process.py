@@ -17,10 +17,10 @@ import threading
 from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
-from ..executors.asyncio import background_loop
 from ..executors.base import kept as hung
 from ..handlers import depth, inherited_depth
 from ..person.caller import set_caller
+from ..runtime.background_loop import background_loop
 from .frames import Answer, BadFrame, Request
 from .kept_hooks import Elsewhere, KeptHooks, environment_key
 
