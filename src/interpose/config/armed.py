@@ -57,7 +57,13 @@ class Armed:
         self._record_to(self._store_of(found.audit), found.audit)
 
     def take_files(
-        self, files: ConfigFiles, loaded: Loaded, given: SettingOptions, *, commands: Commands | None, records: bool
+        self,
+        files: ConfigFiles,
+        loaded: Loaded,
+        given: SettingOptions,
+        *,
+        commands: Commands | None = None,
+        records: bool = True,
     ) -> None:
         """Arm what was read from files; ``given`` are settings of the host, which win.
 
