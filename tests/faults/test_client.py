@@ -206,6 +206,7 @@ def test_a_long_event_is_fired_by_the_client_with_all_its_bytes(home: Home, clie
         answer = fire(home, client, data=long)
 
     assert answer == fire(home, COLD, data=long)
+    runs(home)
 
 
 def test_standard_input_is_not_waited_for_if_the_event_is_not_there(home: Home, client: list[str]) -> None:

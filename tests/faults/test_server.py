@@ -473,6 +473,23 @@ def test_a_full_disk_changes_no_answer() -> None:
 
 
 @pytest.mark.more
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a mount namespace")
+def test_a_client_for_which_paths_lead_to_other_files_is_declined(served: Home) -> None:
+    body = served.request(NAMED, event("Told")).write()
+    code = f"""
+import socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect({str(served.socket)!r})
+connection.sendall({MAGIC + len(body).to_bytes(4, "big") + body!r})
+print(connection.recv(1).decode())
+"""
+
+    letters = [served.run([*words, sys.executable, "-c", code])[1] for words in (["unshare", "-m"], [])]
+
+    assert letters == [b"D\n", b"A\n"]
+
+
+@pytest.mark.more
 def test_a_thousand_clients_at_once_are_answered_or_refused() -> None:
     with a_home() as home, serving(home, "--waiting", "900"):
         home.write(CONFIG, guards=GUARDS)

@@ -74,8 +74,8 @@ class _EngineProcess:
                 head += await self._exactly(4 - len(head))
             missing = 4 + int.from_bytes(head[:4], "big") - len(head)
             return head[4:] + (await self._exactly(missing) if missing else b"")
-        except OSError as error:
-            raise Lost(f"the process that fired the event has ended ({error.strerror or error})") from None
+        except OSError:
+            raise Lost("the process that fired the event has ended") from None
 
     async def _exactly(self, size: int) -> bytes:
         loop, data = asyncio.get_running_loop(), bytearray()
@@ -218,11 +218,15 @@ class Dispatcher:
         return await waiter
 
     def _give_back(self, engine: _EngineProcess, *, is_fit: bool) -> None:
-        project = self._projects[engine.project]
+        project = self._projects.get(engine.project)
         engine.used = monotonic()
+        if project is None:  # the server ends
+            engine.close()
+            return
         if not is_fit:
             project.engines.discard(engine)
             engine.close()
+            self._forget_if_unused(engine.project)
         elif (waiter := _next(project)) is not None:
             waiter.set_result(engine)
         else:
@@ -237,8 +241,13 @@ class Dispatcher:
 
     def _grow(self, name: str, waiter: asyncio.Future[_EngineProcess]) -> None:
         """Start another process for a project, if an event still waits for it and there is room."""
-        project = self._projects[name]
-        if waiter.done() or project.size >= self._limits.per_project or project.starting >= len(project.waiters):
+        project = self._projects.get(name)
+        if (
+            project is None
+            or waiter.done()
+            or project.size >= self._limits.per_project
+            or project.starting >= len(project.waiters)
+        ):
             return
         if self._size >= self._limits.engines and not self._end_oldest():
             return  # what is given back next makes room
@@ -248,10 +257,13 @@ class Dispatcher:
         task.add_done_callback(self._tasks.discard)
 
     async def _start(self, name: str, project: _Project) -> None:
+        engine: _EngineProcess | None = None
         try:
             engine = _EngineProcess(self._forks.start(), name)
             await engine.begin()
         except (OSError, Lost, TimeoutError) as error:
+            if engine is not None:
+                engine.close()
             project.starting -= 1
             if (waiter := _next(project)) is not None:
                 waiter.set_exception(Lost(f"no engine process could be started ({error})"))
@@ -279,8 +291,12 @@ class Dispatcher:
         project.idle.remove(engine)
         project.engines.discard(engine)
         engine.close()
-        if not project.size and not project.waiters:
-            del self._projects[engine.project]
+        self._forget_if_unused(engine.project)
+
+    def _forget_if_unused(self, name: str) -> None:
+        project = self._projects[name]
+        if not project.size and not any(not waiter.done() for waiter in project.waiters):
+            del self._projects[name]
 
     def tidy(self) -> None:
         """End further processes of projects that do not need them, and those that a signal has stopped."""

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
@@ -117,6 +118,7 @@ class _Engine:
             os.environb.update(wanted)
         if self._environment is not wanted:
             self._environment = wanted
+            time.tzset()
             self._hooks.environment = environment_key(wanted)
         os.chdir(request.directory)
         os.umask(request.umask)

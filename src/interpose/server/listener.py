@@ -49,9 +49,9 @@ class Listener:
         listening: socket.socket,
         dispatcher: Dispatcher,
         counters: Counters,
-        why_not: Callable[[Request], str],
+        why_not: Callable[[Request, int], str],
     ) -> None:
-        """``why_not`` says why a request is declined; an empty text if it is not."""
+        """``why_not`` says why a request of a process is declined; an empty text if it is not."""
         self._listening = listening
         self._dispatcher = dispatcher
         self._counters = counters
@@ -142,7 +142,7 @@ class Listener:
         except BadFrame as error:
             _say(connection, tagged(DECLINED, str(error).encode()))
             return
-        why = self._why_not(request)
+        why = self._why_not(request, pid)
         if why:
             self._counters.events["declined"] += 1
             _say(connection, tagged(DECLINED, why.encode()))

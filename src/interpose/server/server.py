@@ -57,6 +57,7 @@ class Server:
         self.stopping = False
         self._installation = Installation()
         self._python = python_variables(dict(os.environb))
+        self._file_system = _file_system_of(os.getpid())
         self._wake = asyncio.Event()
         self._used = monotonic()
 
@@ -135,11 +136,13 @@ class Server:
         """Note that the server is used."""
         self._used = monotonic()
 
-    def _why_not(self, request: Request) -> str:
+    def _why_not(self, request: Request, pid: int) -> str:
         """Return why a request is declined, so that its client decides by itself; nothing if it is not."""
         self.touch()
         if self.stopping:
             return "the server is ending"
+        if _file_system_of(pid) != self._file_system:
+            return "the client has other files under the same paths"
         if not self._installation.is_same(request.installation):
             return "the client belongs to another installation"
         if self._installation.has_changed():
@@ -148,6 +151,14 @@ class Server:
         if python_variables(request.environment) != self._python:
             return "PYTHON… variables differ from those of the server"
         return ""
+
+
+def _file_system_of(pid: int) -> tuple[str, str] | None:
+    """Return what differs between processes for which a path leads to other files; None where that is not shown."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/mnt"), os.readlink(f"/proc/{pid}/root")
+    except OSError:
+        return None
 
 
 def _allow_descriptors() -> None:
