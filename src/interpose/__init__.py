@@ -14,7 +14,7 @@ from .errors import BadEvent, BadHook, ConfigError, InterposeError, TooManyHooks
 from .event import Event
 from .events import EventSpec
 from .hooks import Hooks
-from .model import Hook, HookError, Ignored, Injection, Outcome, Permission, Result
+from .model import Hook, HookError, Ignored, Injection, Outcome, Result
 from .replies import Reply, allow, ask, context, deny, inject, modify
 
 if _typing.TYPE_CHECKING:
@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from .handlers.mcp_servers import McpServer
     from .handlers.processes import ProcessTree, tool_environment
     from .matching.shell import shell_commands
+    from .person.permission import Permission
     from .questions import Questions
     from .scripts import Commands
     from .session.answers import Answer, Question
@@ -55,7 +56,8 @@ _LOADED_WHEN_READ = {
     "BegunMessage": "session", "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session",
     "BlockingTool": "session", "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
     "McpConnection": "handlers.mcp_client", "McpFailed": "handlers.mcp_client", "McpServer": "handlers.mcp_servers",
-    "ProcessTree": "handlers.processes", "Question": "session", "Questions": "questions",
+    "Permission": "person.permission", "ProcessTree": "handlers.processes", "Question": "session",
+    "Questions": "questions",
     "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "Sessions": "session.sessions",
     "SyncSession": "session", "TracingOptions": "telemetry", "json_view": "session.json_view", "later": "session",
     "load_mcp_package": "handlers.mcp_client",

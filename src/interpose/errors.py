@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from .records import Record
 
 __all__ = ["BadEvent", "BadHook", "CallChanged", "ConfigError", "InterposeError", "Problem", "TooManyHooks",
-           "UnknownEvent", "UnknownHook", "UsageError", "as_written", "nearest"]  # fmt: skip
+           "UnknownEvent", "UnknownHook", "UsageError", "nearest"]  # fmt: skip
 
 
 class Problem(Record, kw_only=False):
@@ -92,16 +92,3 @@ def nearest(word: str, known: Iterable[str]) -> str:
     folded = {name.lower(): name for name in sorted(known)}
     close = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
     return f"did you mean {folded[close[0]]}?" if close else ""
-
-
-def as_written(value: object) -> str:
-    """Return a value as it stands in a configuration file: ``5``, ``'yes'``, ``a list``, ``nothing``."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float, str)):
-        return repr(value if not isinstance(value, str) or len(value) <= 40 else f"{value[:40]}…")
-    if isinstance(value, (list, tuple)):
-        return "a list"
-    return "a mapping" if isinstance(value, dict) else type(value).__name__

@@ -86,12 +86,10 @@ class Hooks:
     @property
     def questions(self) -> Questions | None:
         """The approver whose questions wait in the record, if a configuration says so; sessions use it by default."""
-        armed = self._armed
-        if armed.store is None or armed.wait is None:
-            return None
         from .questions import Questions
 
-        return Questions(armed.store, wait=armed.wait, show=self._show_later)
+        store, wait = self._armed.store, self._armed.wait
+        return Questions(store, wait=wait, show=self._show_later) if store is not None and wait is not None else None
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -177,11 +175,6 @@ class Hooks:
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
-        if agent_id is None:
-            try:
-                return self.engine.quick[event][2][subject] is not None
-            except KeyError:
-                pass
         return self.engine.wants(event, subject, agent_id)
 
     # Registering.
@@ -313,10 +306,7 @@ class Hooks:
 
         ``harmless`` are rules for calls that are not asked about, unless a hook or another rule asks.
         """
-        from .session.configured_rules import ConfiguredRules
-
-        armed = self._armed
-        return ConfiguredRules(lambda: (armed.permissions, armed.harmless, armed.places), more, harmless)
+        return self._armed.rules(more, harmless)
 
     def _session_options(self, options: SessionOptions) -> Any:
         given = {"rules": self.rules(), "show": self._show_later, **options}

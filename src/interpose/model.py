@@ -19,7 +19,7 @@ from .records import Record, made_by, replace
 from .runtime.copies import ATOMS, copied_if_possible
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
-           "Injection", "Outcome", "Permission", "Result", "Seal", "Settings", "Source", "Status", "Template",
+           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Template",
            "VerdictPart", "empty_outcome", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of",
            "strictest", "with_decision", "with_fields"]  # fmt: skip
 
@@ -182,36 +182,6 @@ class Result(Record, kw_only=False):
             "round": self.round, "enforced": self.enforced,
         }  # fmt: skip
         return {**shown, "evidence": dict(self.evidence)} if self.evidence else shown
-
-
-class Permission(Record):
-    """What was decided about a tool call that was not simply allowed, and by whom or what.
-
-    ``tool_use_id`` is also in the events that were fired for the call.
-    """
-
-    verdict: Literal["allowed", "denied", "asked"]
-    """``asked`` means that the question has no answer yet."""
-    by: Literal["person", "rule", "mode", "hook", "default", "nobody"]
-    """``nobody``: the question could not be put to a person."""
-    rule: str = ""
-    """The text of the rule, and in ``place`` where it is written."""
-    place: str = ""
-    hook: str = ""
-    mode: str = ""
-    reason: str = ""
-    asked_at: float | None = None
-    """Seconds since 1970, by the wall clock; None if there was no question."""
-    answered_at: float | None = None
-    remembered: str = ""
-    """For how long the answer holds, such as ``session``; empty for this call alone."""
-    person: str = ""
-    """Who answered, if the question waited in the record; and in ``question`` the id of that question."""
-    question: str = ""
-    tool_name: str = ""
-    tool_use_id: str = ""
-    session_id: str = ""
-    agent_id: str = ""
 
 
 class Effect(Record, frozen=False):

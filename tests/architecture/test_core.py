@@ -13,7 +13,8 @@ import pytest
 
 import interpose
 from interpose import Hooks, Reply, deny, model, modify, replies
-from interpose.model import Binding, Effect, Hook, HookError, Ignored, Injection, Outcome, Permission, Result, Settings
+from interpose.model import Binding, Effect, Hook, HookError, Ignored, Injection, Outcome, Result, Settings
+from interpose.person.permission import Permission
 from interpose.records import Record, replace
 from interpose.replies import Ended, Failure
 

@@ -11,7 +11,7 @@ from interpose.audit.protocol import PermissionCount, StoredPermission
 from interpose.audit.store import AuditStore
 from interpose.audit.verify import verify_store
 from interpose.cli import main
-from interpose.model import Permission
+from interpose.person.permission import Permission
 from interpose.replay import prepared, read_file, read_session, replay
 
 SECRET = "ghp_" + "a1" * 18

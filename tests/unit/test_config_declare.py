@@ -7,8 +7,8 @@ import pytest
 
 from interpose import BadHook, Hook, Hooks, UnknownEvent, deny
 from interpose.config.declare import declare, seconds
-from interpose.errors import as_written
 from interpose.events import TABLE
+from interpose.matching.written import as_written
 
 
 def handler(event: Any) -> None:

@@ -120,7 +120,7 @@ HOOKS: dict[str, tuple[dict[str, Any], str]] = {
     "no prompt": ({"type": "prompt", "prompt": " "}, "prompt: ' ' where text is expected"),
     "a handler too": ({**PROMPT, "handler": "a.b"}, "handler: a hook of type prompt has none"),
     "a command too": ({**PROMPT, "command": "ls"}, "command: a hook of type prompt has none"),
-    "arguments": ({**PROMPT, "args": ["x"]}, "args: a hook of type prompt has none"),
+    "arguments": ({**PROMPT, "args": ["x"]}, "args: a hook of type prompt has no such option"),
     "inline": ({**PROMPT, "inline": True}, "inline: "),
     "isolate": ({**PROMPT, "isolate": "process"}, "isolate: "),
     "a flag as text": ({**PROMPT, "continueOnBlock": "no"}, "continueOnBlock: "),

@@ -12,8 +12,9 @@ from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
 from ..decide import HookRun
-from ..model import NOTHING_SAID, Decision, Effect, Outcome, Permission, facts_of
+from ..model import NOTHING_SAID, Decision, Effect, Outcome, facts_of
 from ..person.caller import caller
+from ..person.permission import Permission
 from ..runtime.signals import raised_by_signal
 from .columns import (
     DECISIONS,

@@ -16,7 +16,7 @@ from .questions import StoredQuestion
 from .retention import Retention
 
 if TYPE_CHECKING:
-    from ..model import Permission
+    from ..person.permission import Permission
     from .entries import Entry
 
 __all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "QuestionStore", "Selection",

@@ -14,7 +14,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
-from ..model import Outcome, Permission
+from ..model import Outcome
+from ..person.permission import Permission
 from ..redaction import Redactor
 from ..runtime.forks import after_fork
 from .chain import key_name, load_key

@@ -6,7 +6,7 @@ A configuration is taken over whole or not at all; a changed file that cannot be
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Engine, Recorder
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
     from ..models.configured import ConfiguredModel
     from ..scripts import Commands
+    from ..session.configured_rules import ConfiguredRules
     from .load import Loaded, Origin
     from .reload import ConfigFiles
 
@@ -68,6 +69,12 @@ class Armed:
             raise ConfigError([needs_audit(found.questions)])
         self._record_to(self._store_of(found.audit), found.audit)
         self._let_wait(found.questions)
+
+    def rules(self, more: Mapping[str, str] | None, harmless: Iterable[str]) -> ConfiguredRules:
+        """Return the permission rules of files, which follow a reload, with ``more`` rules."""
+        from ..session.configured_rules import ConfiguredRules
+
+        return ConfiguredRules(lambda: (self.permissions, self.harmless, self.places), more, harmless)
 
     def take_files(
         self,

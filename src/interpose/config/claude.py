@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import EventSpec, Table
 from ..handlers.command import command_of
 from ..matching import compile_claude_matcher, compile_condition
+from ..matching.written import as_written
 from ..model import Hook
 from ..records import replace
 from ..replies import clean

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..errors import BadHook, ConfigError, Problem, as_written, nearest
+from ..errors import BadHook, ConfigError, Problem, nearest
 from ..matching import RENAMED_TOOLS, compile_condition
+from ..matching.written import as_written
 from ..model import strictest
 
 __all__ = ["ANSWERS", "read_permissions"]

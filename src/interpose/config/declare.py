@@ -8,11 +8,12 @@ from typing import Any, NoReturn, TypedDict
 
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
-from ..errors import BadHook, Problem, as_written, nearest
+from ..errors import BadHook, Problem, nearest
 from ..events import EventSpec, Table
 from ..handlers import Handler
 from ..handlers.python import LazyFunction, ModulePlace, is_async, label_of, source_of, unified
 from ..matching import check_matcher, compile_condition, compile_matcher, doubt_matcher
+from ..matching.written import as_written
 from ..model import Binding, Hook
 from ..records import replace
 from ..registry import LAYERS

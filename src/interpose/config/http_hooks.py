@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..dialects import dialect as find_dialect
-from ..errors import BadHook, as_written
+from ..errors import BadHook
 from ..handlers.http import OWN_HEADERS, Endpoint, is_header_name, parse_url
+from ..matching.written import as_written
 from .kinds import Place
 
 __all__ = ["make_endpoint"]

@@ -7,10 +7,11 @@ from typing import Any
 
 from ..dialects import dialect as find_dialect
 from ..dialects.verdicts import verdict_reader
-from ..errors import BadHook, as_written
+from ..errors import BadHook
 from ..events import EventSpec
 from ..handlers.projects import project_directory
 from ..handlers.prompt import TIMEOUTS, Judge
+from ..matching.written import as_written
 from ..model import Binding
 
 __all__ = ["TIMEOUTS", "make_judge"]

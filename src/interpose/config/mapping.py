@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from ..errors import BadHook, ConfigError, InterposeError, Problem, as_written, nearest
+from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import Table
 from ..handlers.projects import own_project
 from ..matching import compile_rule
+from ..matching.written import as_written
 from ..model import Hook, Settings
 from ..registry import Scope
 from .audit import read_audit
@@ -62,6 +63,8 @@ SNAKE = {
 }  # fmt: skip
 TOP_LEVEL = ("hooks", "policies", "tools", "mcpServers", "models", "agents", "scripts", "permissions", "audit",
              "questions", "resident", "dialect")  # fmt: skip
+_OF_OTHERS = ("model", "tool", "agent")
+"""Keys that programs with a configuration of their own have beside ours: they look like ours, and are meant."""
 _WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
@@ -153,7 +156,7 @@ class _ConfigurationReader:
                 continue
             if key in self.table:
                 self.warn(key, f"{key} is not read: an event belongs below hooks:", "move it below hooks:")
-            elif meant := nearest(key, TOP_LEVEL):
+            elif key not in _OF_OTHERS and (meant := nearest(key, TOP_LEVEL)):
                 self.warn(key, f"{key} is not read", meant)
         agents = given.get("agents")
         if agents is None:

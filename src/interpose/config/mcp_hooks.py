@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..dialects import dialect as find_dialect
-from ..errors import BadHook, ConfigError, InterposeError, UsageError, as_written, nearest
+from ..errors import BadHook, ConfigError, InterposeError, UsageError, nearest
 from ..handlers.command import Command
 from ..handlers.mcp_servers import HttpServer, McpServer, StdioServer, filled_in, servers_of
 from ..handlers.mcp_tool import McpTool
 from ..handlers.projects import VARIABLE
+from ..matching.written import as_written
 from ..strict_json import BadJson, decode
 from .commands import make_command
 from .kinds import Place

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import Problem, as_written, nearest
+from ..errors import Problem, nearest
 from ..handlers.prompt import Judge, judge_of
+from ..matching.written import as_written
 from ..model import Hook
 from ..models.configured import PERIODS, Budget, ConfiguredModel
 from ..records import replace

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..audit.retention import Wrong
-from ..errors import InterposeError, Problem, as_written, nearest
+from ..errors import InterposeError, Problem, nearest
+from ..matching.written import as_written
 from .declare import duration
 
 __all__ = ["QUESTION_KEYS", "needs_audit", "read_questions"]

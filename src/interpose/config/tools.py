@@ -8,9 +8,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ..errors import ConfigError, Problem, as_written, nearest
+from ..errors import ConfigError, Problem, nearest
 from ..matching.declared_tools import KINDS, DeclaredTool, DeclaredTools, contains, overlap
 from ..matching.tool_inputs import LISTS, plain_key
+from ..matching.written import as_written
 from ..registry import LAYERS
 
 __all__ = ["TOOL_KEYS", "declared_tools", "find_overruled", "read_given_tools", "read_tools"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ..errors import BadHook, as_written
+from ..errors import BadHook
 from .grades import Grade, surest
 from .names import Predicate, compile_matcher, is_glob, linear
 from .tool_inputs import (
@@ -25,6 +25,7 @@ from .tool_inputs import (
     plain_key,
     with_arguments,
 )
+from .written import as_written
 
 if TYPE_CHECKING:
     from .hosts import HostPattern

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..errors import BadHook, as_written
+from ..errors import BadHook
+from ..matching.written import as_written
 from ..replies import Reply, ask, context
 from ..state.locked import session_state
 from .call import Call

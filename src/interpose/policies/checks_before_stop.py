@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..errors import BadHook, as_written
+from ..errors import BadHook
+from ..matching.written import as_written
 from ..replies import Reply, clean, deny
 from ..state.locked import DRY_RUNS, session_state
 from .call import Call

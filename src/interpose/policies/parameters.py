@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import BadHook, as_written, nearest
+from ..errors import BadHook, nearest
 from ..matching.paths import PathPattern
+from ..matching.written import as_written
 from ..records import Record, made_by
 
 __all__ = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..errors import BadHook, InterposeError, as_written, nearest
+from ..errors import BadHook, InterposeError, nearest
 from ..matching import compile_rule
+from ..matching.written import as_written
 from ..records import replace
 from .hook import PolicyHook
 from .parameters import written

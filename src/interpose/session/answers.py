@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..model import Outcome, Permission
+from ..model import Outcome
+from ..person.permission import Permission
 from ..records import Record
 
 __all__ = ["Answer", "Question"]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import UsageError
 from ..matching.declared_tools import same_value
-from ..model import Outcome, Permission, field_of, hooks_spoke
+from ..model import Outcome, field_of, hooks_spoke
+from ..person.permission import Permission
 from ..records import replace
 from ..runtime.copies import copied
 from .answers import Answer, Question

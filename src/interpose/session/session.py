@@ -13,8 +13,9 @@ from weakref import WeakSet
 from ..errors import UsageError
 from ..ids import new_id
 from ..matching.declared_tools import DeclaredTool
-from ..model import Hook, Outcome, Permission, field_of, hooks_spoke
+from ..model import Hook, Outcome, field_of, hooks_spoke
 from ..person.agents import register_this_process
+from ..person.permission import Permission
 from ..runtime.faults import log, type_name
 from .answers import Answer
 from .asked_calls import AskedCalls

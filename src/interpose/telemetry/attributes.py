@@ -10,7 +10,8 @@ from typing import Any
 
 from ..decide import HookRun
 from ..events import EventSpec
-from ..model import Outcome, Permission
+from ..model import Outcome
+from ..person.permission import Permission
 from ..replies import clean
 from ..routes import Step
 

@@ -16,7 +16,8 @@ from opentelemetry.trace import Span, Status, StatusCode, get_current_span, set_
 from ..decide import HookRun
 from ..engine import Engine
 from ..handlers import trace_context
-from ..model import Outcome, Permission
+from ..model import Outcome
+from ..person.permission import Permission
 from ..replies import Ended
 from ..routes import Step
 from ..run import Run

@@ -9,7 +9,8 @@ import sys
 from time import monotonic, time
 
 from ...errors import UsageError
-from ...model import Outcome, Permission, row_of, with_decision
+from ...model import Outcome, row_of, with_decision
+from ...person.permission import Permission
 from ...questions import Questions
 from ...routes import DEFAULT_TIMEOUT
 from ...session.answers import Question
