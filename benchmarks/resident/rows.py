@@ -49,15 +49,20 @@ def clients(served: Served) -> Row:
 
 
 def http(served: Served) -> Row:
-    event = json.dumps({**EVENT, "cwd": str(served.found)}).encode()
+    event = {**EVENT, "cwd": str(served.found)}
+    fired, passed = (json.dumps(one).encode() for one in (event, {**event, "tool_name": "Read"}))
     return Row(
         "http",
         "One event over HTTP on a kept connection, the same, but found; and an empty answer of the same server",
         [
-            Contestant("event", served.over_http("POST", "/v1/fire/PreToolUse", event, PROOF)),
+            Contestant("event", served.over_http("POST", "/v1/fire/PreToolUse", fired, PROOF)),
+            Contestant("no match", served.over_http("POST", "/v1/fire/PreToolUse", passed, b"{}")),
             Contestant("empty", served.over_http("GET", "/health", None, b"ok")),
         ],
-        [Limit("an event over HTTP", "event", "empty", 3)],
+        [
+            Limit("an event over HTTP", "event", "empty", 3),
+            Limit("an event that no hook matches", "no match", "empty"),
+        ],
     )
 
 

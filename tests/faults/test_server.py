@@ -18,7 +18,7 @@ from interpose.server.places import prepare_folder, socket_path
 
 LONGEST_TEST = 60.0  # on a busy machine every process takes its time
 GUARDS = """
-import os, threading, time
+import os, sys, threading, time
 from interpose import deny, context
 
 def no_rm(event):
@@ -46,6 +46,12 @@ def waits(event):
         time.sleep(0.005)
     return deny("waited")
 
+def prints(event):
+    os.write(1, b"to one ")
+    os.write(2, b"to two ")
+    print("printed")
+    sys.stderr.close() if event.tool_input.get("close") else None
+
 def leaves_a_thread(event):
     threading.Thread(target=time.sleep, args=[0.2], daemon=True).start()
     return deny(str(os.getpid()))
@@ -59,6 +65,7 @@ hooks:
     - {name: hangs, matcher: Hangs, handler: guards.hangs, timeout: 0.2, onError: abort}
     - {name: ends, matcher: Ends, handler: guards.ends}
     - {name: waits, matcher: Waits, handler: guards.waits}
+    - {name: prints, matcher: Prints, handler: guards.prints}
     - {name: leaves, matcher: Leaves, handler: guards.leaves_a_thread}
     - {name: variables, matcher: Variables, type: command, command: 'echo "$COLOUR $NAME $(pwd)" >&2; exit 2', passEnv: [COLOUR]}
 """
@@ -264,6 +271,15 @@ def test_a_hook_that_leaves_a_thread_gets_a_process_that_no_other_event_uses(ser
     pids = [reason(served.ask(NAMED, event("Leaves"))) for _ in range(2)]
 
     assert pids[0] != pids[1]
+
+
+def test_what_a_hook_prints_is_in_the_answer_of_its_own_event(served: Home) -> None:
+    answers = [served.ask(NAMED, event("Prints")) for _ in range(2)]
+    closed = served.ask(NAMED, event("Prints", close="yes"))
+
+    assert answers == [Answer(0, b"", b"to one to two printed\n")] * 2
+    assert isinstance(closed, Answer)
+    assert reason(served.ask(NAMED, event("Bash", command="rm -rf /"))) == "no rm"
 
 
 def test_a_hook_that_ends_its_process_is_a_refusal_and_the_next_event_is_answered(served: Home) -> None:

@@ -140,41 +140,44 @@ def _other_threads() -> bool:
 
 
 class _Streams:
-    """The standard streams of the process, descriptors 0 to 2, as files in memory."""
+    """The standard streams of the process: for each event, new files in memory.
+
+    A program that a hook has left behind keeps those of its own event.
+    """
 
     def __init__(self) -> None:
-        for number in range(3):
-            file = _memory_file()
-            os.dup2(file, number)
-            os.close(file)
-        self._kept = [os.dup(number) for number in range(3)]  # a hook may close or replace its own
+        empty = _memory_file()
+        os.dup2(empty, 0)
+        os.close(empty)
+        self._files: list[int] = []
+        self._writers: list[io.TextIOWrapper] = []
 
     def begin(self, data: bytes) -> None:
-        for number, file in enumerate(self._kept):
+        self._files = [_memory_file(), _memory_file()]
+        for number, file in enumerate(self._files, 1):
             os.dup2(file, number)
-            os.ftruncate(file, 0)
-            os.lseek(file, 0, os.SEEK_SET)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(0, rest) :]
-        os.lseek(0, 0, os.SEEK_SET)
-        sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
-        sys.stdout = sys.__stdout__ = _writer(1)  # type: ignore[misc]
-        sys.stderr = sys.__stderr__ = _writer(2, by_line=True)  # type: ignore[misc]
+        if not self._writers or any(writer.closed for writer in self._writers):  # a hook may have closed them
+            self._writers = [_writer(1), _writer(2)]
+        sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")  # type: ignore[misc]
+        sys.stdout = sys.__stdout__ = self._writers[0]  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = self._writers[1]  # type: ignore[misc]
 
     def end(self) -> tuple[bytes, bytes]:
         """Return what was written to standard output and to standard error."""
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (*self._writers, sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except (OSError, ValueError, AttributeError):
                 pass  # a hook has closed it
-        return _content(self._kept[1]), _content(self._kept[2])
+        output, errors = (_content(file) for file in self._files)
+        for file in self._files:
+            os.close(file)
+        return output, errors
 
 
-def _writer(number: int, *, by_line: bool = False) -> io.TextIOWrapper:
-    binary = open(number, "wb", closefd=False)  # noqa: SIM115 - as long as the event is fired
-    return io.TextIOWrapper(binary, encoding="utf-8", errors="interpose", line_buffering=by_line)
+def _writer(number: int) -> io.TextIOWrapper:
+    binary = open(number, "wb", closefd=False)  # noqa: SIM115 - as long as the process runs
+    return io.TextIOWrapper(binary, encoding="utf-8", errors="interpose", line_buffering=number == 2)
 
 
 def _memory_file() -> int:
