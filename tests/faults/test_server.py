@@ -142,6 +142,21 @@ def test_a_command_gets_the_allowed_variables_of_the_caller(served: Home) -> Non
     assert reason(answer) == f"red  {served.project}"
 
 
+def test_the_programs_above_the_client_are_registered_as_agents(served: Home) -> None:
+    folder = served.folder / ".local/state/interpose/agents"
+    started = Path(f"/proc/{os.getpid()}/stat").read_text().rpartition(")")[2].split()[19]
+    own = folder / f"{os.getpid()}.{started}"
+    named = [*THIN, *NAMED]
+
+    found = []
+    for _ in range(3):
+        served.run(named, event("Bash", command="ls"))
+        found.append(own.exists())
+        own.unlink(missing_ok=True)
+
+    assert found == [True, True, True]
+
+
 def test_what_the_caller_switches_off_is_off_for_this_caller_alone(served: Home) -> None:
     danger = event("Bash", command="rm -rf /")
 

@@ -105,6 +105,8 @@ def test_a_mistake_denies_where_a_host_reads_only_the_reply(http: Http) -> None:
     assert [status for status, _ in replies] == [200, 200, 200]
     assert {said["hookSpecificOutput"]["permissionDecision"] for _, said in replies} == {"deny"}
     assert http.ask("POST", "/v1/fire/NoSuchEvent", event(http), Interpose_Reply="claude")[1]["decision"] == "block"
+    assert http.ask("POST", "/v1/fire/PreToolUse", event(http), Interpose_Reply="klingon")[1]["decision"] == "block"
+    assert "not JSON" in http.ask("POST", "/v1/fire/SessionEnd", b"{", Interpose_Reply="claude")[1]["systemMessage"]
 
 
 def test_a_mistake_is_an_error_for_a_program(http: Http) -> None:

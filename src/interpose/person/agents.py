@@ -24,6 +24,8 @@ _ROOTS = frozenset(("crond", "cron", "init", "launchd", "login", "su", "sudo", "
 """Programs that start programs of persons and of agents alike."""
 
 _done: list[int] = []
+_hosts: dict[int, str] = {}
+"""The programs that a resident engine has registered, with the time of their start: it need not look again."""
 
 
 def stat_of(pid: int | str) -> tuple[str, list[str]] | None:
@@ -55,7 +57,7 @@ def register_callers() -> None:
     parent is registered.
     """
     hook, parent = caller()
-    if hook == UNKNOWN:
+    if hook == UNKNOWN or (hook and _is_known(parent)):
         return
     pid, below = parent or os.getppid(), stat_of(hook or "self")
     if below is None:
@@ -71,11 +73,26 @@ def register_callers() -> None:
         if _stops(pid, program, fields, child, first) and program != editor:
             return
         is_host = program not in SHELLS or int(below[1][19]) - int(fields[19]) > _YOUNG  # not one for this hook alone
+        if is_host and hook:
+            _hosts[pid] = fields[19]
         if is_host and not _register(pid, fields[19]):
             return  # it is registered already, and with it those above
         editor = program if program in EDITORS else ""
         first = first and program in SHELLS
         pid, child = int(fields[1]), fields
+
+
+def _is_known(parent: int) -> bool:
+    """Return whether the parent of a hook is a program that this process has registered before."""
+    found = stat_of(parent) if parent in _hosts else None
+    if found is None or found[1][19] != _hosts[parent]:
+        _hosts.pop(parent, None)  # another process has its number now
+        return False
+    return os.path.lexists(_path(parent, _hosts[parent]))
+
+
+def _path(pid: int, started: str) -> str:
+    return state_path(os.path.join(_FOLDER, f"{pid}.{started}"))
 
 
 def _program(pid: int, comm: str) -> str:
@@ -99,7 +116,7 @@ def _stops(pid: int, program: str, fields: list[str], child: list[str], first: b
 
 def _register(pid: int, started: str) -> bool:
     """Register a process; return whether it is new."""
-    path = state_path(os.path.join(_FOLDER, f"{pid}.{started}"))
+    path = _path(pid, started)
     if os.path.lexists(path):
         return False
     try:

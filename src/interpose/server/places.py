@@ -109,25 +109,25 @@ def server_facts() -> dict[str, Any] | None:
 
 
 def bind_socket() -> socket.socket:
-    """Return the listening socket of the server, which holds the lock; what an earlier one left is removed."""
+    """Return the listening socket of the server, which holds the lock; what an earlier one left is replaced.
+
+    It gets its name when it listens already: a client that finds it can connect.
+    """
     path = socket_path()
-    try:
-        found = os.lstat(path)
-        if stat.S_ISDIR(found.st_mode):
-            raise UsageError(f"{path}: a directory is in the place of the socket", hint="remove it")
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}", hint="remove it") from None
+    new = os.path.join(folder(), "new")
+    if os.path.isdir(path) and not os.path.islink(path):
+        raise UsageError(f"{path}: a directory is in the place of the socket", hint="remove it")
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        listening.bind(path)
+        if os.path.lexists(new):
+            os.unlink(new)
+        listening.bind(new)
         listening.listen(1024)
+        os.replace(new, path)
     except OSError as error:
         listening.close()
-        raise UsageError(f"{path}: {error.strerror}", hint="set XDG_STATE_HOME to another directory") from None
+        raise UsageError(f"{path}: {error.strerror}", hint="remove it, or set XDG_STATE_HOME") from None
     finally:
         os.umask(before)
     listening.setblocking(False)

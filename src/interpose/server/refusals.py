@@ -12,14 +12,17 @@ __all__ = ["refusal"]
 
 
 async def refusal(dialect: str, event: str, body: bytes, why: str) -> bytes:
-    """Return a reply that denies the event, in a dialect; of an unknown event, one that says it in every way."""
+    """Return a reply that denies the event, in a dialect; where nothing can be denied, one that says why.
+
+    Of an unknown event it is one that denies in every way that hosts read.
+    """
     reason = f"interpose: {why} (so this denies)"
     try:
         row, _ = TABLE.find(event or _named(body))
         hooks = Hooks()
         hooks.register(row.name, lambda _: deny(reason), inline=True)
         outcome = await hooks.fire(row.name)
-        return encode(outcome.reply(dialect) or {"continue": False, "stopReason": reason})
+        return encode(outcome.reply(dialect) or {"systemMessage": reason})
     except InterposeError:
         return encode({"decision": "block", "reason": reason, "continue": False, "stopReason": reason})
 
