@@ -13,12 +13,13 @@ ARGS ?=
 .DEFAULT_GOAL := help
 # Two targets that install into one environment at the same time would break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-more test-adapters format check docs bench clean
+.PHONY: help demo test test-slow test-more test-adapters format check docs bench clean
 
 help:
 	@echo "make demo       see hooks at work"
 	@echo "make test       run the tests"
-	@echo "make test-more  run the tests that need more than Python, git and make, or take long"
+	@echo "make test-slow  run the tests that take long"
+	@echo "make test-more  run the tests that need more than Python, git and make, or take very long"
 	@echo "make test-adapters  test the adapters, each with its framework in an environment of its own"
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
@@ -32,6 +33,9 @@ demo: $(VENV)/.project
 test: $(VENV)/.dev
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest $(ARGS)
+
+test-slow: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m slow $(ARGS)
 
 # pytest exits with 5 when there is nothing to run, which is no failure here.
 test-more: $(VENV)/.dev

@@ -84,6 +84,7 @@ def unnoticed(errors: dict[str, str], wrong: dict[str, str]) -> list[str]:
     return [line for line, name in wrong.items() if " error: " not in errors[line] or name not in errors[line]]
 
 
+@pytest.mark.slow
 def test_the_options_that_there_are_pass(errors: dict[str, str]) -> None:
     assert {line: said for line, said in errors.items() if line in RIGHT and said} == {}
 

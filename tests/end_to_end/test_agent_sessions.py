@@ -30,6 +30,7 @@ def test_a_session_goes_as_its_file_says(path: Path, tmp_path: Path) -> None:
     assert yaml.safe_load(played.text()) == expected_of(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "serve"), [("anthropic", AnthropicServer), ("openai", OpenAIServer)])
 @SESSIONS
 def test_it_goes_the_same_way_with_the_client_of_an_api(

@@ -45,6 +45,7 @@ def decisions(project: Path) -> list[tuple[str, str, str]]:
     return [(row["event"], row["subject"], row["decision"]) for row in rows if row["decision"] != "-"]
 
 
+@pytest.mark.slow
 def test_the_demonstration_goes_on_as_without_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain, with_policies = (create_project(tmp_path / name) for name in ("plain", "policies"))
     configuration: dict[str, Any] = yaml.safe_load((with_policies / "hooks.yaml").read_text())

@@ -56,9 +56,15 @@ def pattern_of(expected: list[str]) -> str:
 
 
 TEXTS = sorted(HERE.glob("*.txt"))
+FIRST = ("begin", "hook", "mistakes", "questions")
+"""The texts that `make test` follows; the others are slow."""
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path if path.stem in FIRST else pytest.param(path, marks=pytest.mark.slow) for path in TEXTS],
+    ids=[path.stem for path in TEXTS],
+)
 def test_what_a_user_types_prints_what_the_text_says(
     path: Path, tmp_path: Path, quick: Path, persons_program: Path
 ) -> None:

@@ -62,6 +62,7 @@ KILLER = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.more)])
 @pytest.mark.parametrize("kind", ["flushed", "required"])
 def test_kills_cost_nothing_that_was_promised(kind, kills, tmp_path, monkeypatch):

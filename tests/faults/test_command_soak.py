@@ -128,6 +128,7 @@ def _strangers(others: set[int]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
 def test_a_crowd_of_commands_leaves_nothing_behind() -> None:
     """Fault 107"""

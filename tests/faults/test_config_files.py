@@ -214,7 +214,7 @@ scripts: hooks.arma
         ("hooks: {Stop: [{command: []}]}", "1:17: command: [] where a line for the shell is expected"),
         ("hooks: {Stop: [{command: ''}]}", "1:17: command: '' where a line for the shell is expected"),
         ("hooks: {Stop: [{handler: 5}]}", "1:17: handler: 5 cannot be called"),
-        ("hooks: {Stop: [{}]}", "1:16: a hook without handler: or command:"),
+        ("hooks: {Stop: [{}]}", "1:16: a hook without handler:, command: or prompt:"),
         ("hooks: {Stop: [{command: x, enabled: 'yes'}]}", "1:29: enabled: 'yes' where true or false is expected"),
         ("hooks: {Stop: [{command: x, locked: 1}]}", "1:29: locked: 1 where true or false is expected"),
         ("hooks: {Stop: [{command: x, matcher: y}]}", "1:16: Stop has nothing that a matcher could be compared with"),
@@ -302,6 +302,7 @@ def test_a_hundred_thousand_hooks_are_refused(file: Path) -> None:
         assert "values" in problems(file, text)[0]
 
 
+@pytest.mark.slow
 def test_ten_thousand_hooks_load_and_fire_in_reasonable_time(file: Path) -> None:
     """Fault 183"""
     lines = "".join(f"    - {{name: h{n}, matcher: T{n}, handler: m.f, enabled: false}}\n" for n in range(10_000))

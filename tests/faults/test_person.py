@@ -144,6 +144,7 @@ def trusted(project: Path) -> list[str]:
     return list(json.loads(path.read_text())) if path.exists() else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_an_agent_cannot_trust_a_file_with(attack: str, project: Path) -> None:
     for program in ("script", "setsid", "tmux", "unshare"):

@@ -52,6 +52,7 @@ def test_the_interpreter_ends_at_once_although_a_hook_hangs(kind: str) -> None:
     assert "Fatal Python error" not in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("used_before", [False, True], ids=["", "used before"])
 @pytest.mark.parametrize("kind", ["function", "coroutine", "inline", "side by side"])
 @pytest.mark.parametrize("host", ["fire_sync", "asyncio.run"])
@@ -322,6 +323,7 @@ def odd_host(*flags: str, **env: str) -> tuple[str, str]:
 EXPECTED = "deny deny ['ok', 'failed', 'ok', 'ok'] True\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", ["-O", "-OO", "-I", "-S", "-s -E -B", "-I -S -OO", "-X dev -W error", "-X utf8=0"])
 def test_the_engine_does_the_same_whatever_the_interpreters_flags(flags: str) -> None:
     """Fault 239: no assertion carries logic, nothing needs site-packages."""

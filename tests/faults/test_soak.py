@@ -153,6 +153,7 @@ def firings_in_memory() -> int:
     return sum(type(thing) is Run for thing in gc.get_objects())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "firings"),
     [

@@ -1,13 +1,13 @@
 """The same examples at every run: what a test finds once it finds always.
 
-``make test`` tries 40 of each property; `make test-more` asks for the profile with more.
+``make test`` tries 25 of each property; `make test-more` asks for the profile with more.
 """
 
 import os
 
 from hypothesis import HealthCheck, settings
 
-for name, examples in (("quick", 40), ("thorough", 300)):
+for name, examples in (("quick", 25), ("thorough", 300)):
     settings.register_profile(
         name,
         deadline=None,

@@ -34,6 +34,7 @@ def check(laboratory: Laboratory, lines: list[str]) -> int:
     return ran
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_line_that_runs_the_command_is_matched(laboratory: Laboratory, seed: int) -> None:
     chance = random.Random(seed)
@@ -43,6 +44,7 @@ def test_a_line_that_runs_the_command_is_matched(laboratory: Laboratory, seed: i
     assert ran > 30  # else the lines are no test
 
 
+@pytest.mark.slow
 def test_a_line_of_random_parts_that_runs_the_command_is_matched(laboratory: Laboratory) -> None:
     chance = random.Random(13)
 

@@ -163,6 +163,7 @@ def test_a_key_that_is_not_there_arms_nothing(tmp_path):
         Hooks.load(written(tmp_path, {"key": "nothing"}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "audit", [True, "required", {}, {"path": "x", "retention": "30d"}, {"retention": {"size": "1GB"}}], ids=str
 )

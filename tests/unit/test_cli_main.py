@@ -141,6 +141,7 @@ def test_a_reply_that_nobody_can_read_denies(config, tmp_path):
     assert done.returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirection", "reason"), [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
 )
@@ -208,6 +209,7 @@ def all_of(lines, redirection, recorded, home):
     return {line: (process.communicate()[1], process.returncode) for line, process in running.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirection", "reason"), [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
 )
@@ -243,6 +245,7 @@ FIRINGS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "redirection",
     ["> /dev/full 2> /dev/full", "> /dev/full 2>&-", "<&- >&- 2>&-", "| true", "<&-"],
@@ -256,6 +259,7 @@ def test_a_deny_that_cannot_be_told_anywhere_is_still_a_deny(recorded, tmp_path,
     assert {line: status for line, (_, status) in ended.items()} == dict.fromkeys(FIRINGS, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirection", ["> /dev/full 2> /dev/full", "> /dev/full 2>&-"])
 def test_a_command_that_can_write_nowhere_ends_with_1(recorded, tmp_path, redirection):
     if not os.path.exists("/dev/full"):

@@ -350,6 +350,7 @@ def test_what_cannot_be_recorded_does_not_run(tmp_path: Path, monkeypatch: pytes
 # approvals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "expected"),
     [

@@ -186,6 +186,7 @@ def test_code_that_is_read_is_not_unreadable() -> None:
     assert unread(read_line("tclsh <<< 'exec ls'"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["f(", "a[b[c[", "'\\'", '"""', "x=x+x\n", "getattr(a,'b')(", "eval('", "a+", "f'{"])
 def test_long_code_is_read_in_linear_time(part: str) -> None:
     started = time.thread_time()

@@ -339,6 +339,7 @@ def stopped(judges: list[PolicyHook], project: Path, calls: list[tuple[str, Mapp
                 yield f"{tool} {given}: {reply.reason}"
 
 
+@pytest.mark.slow
 def test_ordinary_command_lines_pass(judges: list[PolicyHook], project: Path) -> None:
     found = list(stopped(judges, project, [("Bash", {"command": line}) for line in (*LINES, *SCRIPTS)]))
     assert not found, "\n".join(found)

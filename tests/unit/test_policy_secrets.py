@@ -259,6 +259,7 @@ def test_a_folder_that_is_added_with_its_ignored_files_is_looked_into(project: P
     assert decide("secret-files", project, "git add .") == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [

@@ -390,6 +390,7 @@ def test_an_ordinary_record_needs_no_second_look():
     assert not redactor().suspects(record.encode())
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_secrets_takes_a_moment_and_not_minutes():
     text = "password=hunter2 token: abc123def " * 30_000
     began = time.process_time()

@@ -177,6 +177,7 @@ class TestReading:
         assert not read_line("echo 'x").is_whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     ["a ", "git ", "foo 'git x' ", "$(ls) ", '"$x" ', "a|", "a; ", "x=git ", "sudo -z git ", "-c git ", "[a", "{a,"],

@@ -222,10 +222,15 @@ def seconds_to_judge(line: str, limit: float) -> float:
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_no_line_takes_long(part: str) -> None:
-    """What is read in linear time takes a fifth of these limits, what is read in quadratic time several times as long."""
+    """What is read in linear time takes a fifth of this limit, what is read in quadratic time several times as long."""
+    assert seconds_to_judge((part * 30_000)[:29_990], 1.5) < 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", HOSTILE)
+def test_no_line_with_a_command_around_the_part_takes_long(part: str) -> None:
     hostile = [line.format((part * 15_000)[:14_990]) for line in ("git {0}", "ls\n{0}\nls", 'echo "{0}"', "$({0})")]
 
-    assert seconds_to_judge((part * 50_000)[:49_990], 3) < 3
     assert [line[:40] for line in hostile if seconds_to_judge(line, 0.6) >= 0.6] == []
 
 

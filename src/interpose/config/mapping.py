@@ -63,8 +63,8 @@ SNAKE = {
 }  # fmt: skip
 TOP_LEVEL = ("hooks", "policies", "tools", "mcpServers", "models", "agents", "scripts", "permissions", "audit",
              "questions", "resident", "dialect")  # fmt: skip
-_OF_OTHERS = ("model", "tool", "agent")
-"""Keys that programs with a configuration of their own have beside ours: they look like ours, and are meant."""
+_OF_OTHERS = ("model",)
+"""Keys that other programs have beside ours: they look like ours, and are meant."""
 _WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
