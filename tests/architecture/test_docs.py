@@ -37,6 +37,7 @@ def each(pages: list[Path]) -> Any:
 # What is shown happens.
 
 
+@pytest.mark.slow
 @each([page for page in DOCS if any(fences(text_of(page)))])
 def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, quick: Path) -> None:
     project = tmp_path / "home" / "project"

@@ -19,6 +19,8 @@ from interpose.agent.tools.mcp import connect
 from interpose.handlers.mcp_servers import HttpServer, McpServer, StdioServer
 from interpose.handlers.supervisors import pool
 
+pytestmark = pytest.mark.slow
+
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
 PATIENCE = 60.0
 """Seconds for what takes one or two when nobody else works on this machine."""
@@ -145,7 +147,6 @@ def test_servers_that_do_not_start_are_named_and_the_others_work(mark: str) -> N
     assert [problem[: len(start)] for problem, start in zip(problems, starts, strict=True)] == starts
 
 
-@pytest.mark.slow
 def test_a_server_that_hangs_at_the_start_holds_nobody_up_for_long(mark: str) -> None:
     began = time.monotonic()
     ready: list[float] = []
@@ -160,7 +161,6 @@ def test_a_server_that_hangs_at_the_start_holds_nobody_up_for_long(mark: str) ->
     assert ready[0] < PATIENCE / 2
 
 
-@pytest.mark.slow
 def test_a_server_that_dies_in_the_middle_fails_its_calls_and_no_others(mark: str) -> None:
     said: list[str] = []
 
@@ -177,7 +177,6 @@ def test_a_server_that_dies_in_the_middle_fails_its_calls_and_no_others(mark: st
     assert said[2] == "3"
 
 
-@pytest.mark.slow
 def test_a_call_that_hangs_fails_at_its_deadline(mark: str, tmp_path: Path) -> None:
     said: list[str] = []
 
@@ -189,7 +188,6 @@ def test_a_call_that_hangs_fails_at_its_deadline(mark: str, tmp_path: Path) -> N
     assert said == ["failed: MCP server errands: no answer within 1 s"]
 
 
-@pytest.mark.slow
 def test_a_cancelled_host_leaves_no_server(mark: str, tmp_path: Path) -> None:
     told = tmp_path / "told"
 
@@ -216,7 +214,6 @@ def test_a_cancelled_host_leaves_no_server(mark: str, tmp_path: Path) -> None:
     assert living(mark) == []
 
 
-@pytest.mark.slow
 def test_what_a_server_started_ends_with_it(mark: str) -> None:
     async def body(call: Call, tools: tuple[Tool, ...]) -> None:
         for own_session in (False, True):
@@ -228,7 +225,6 @@ def test_what_a_server_started_ends_with_it(mark: str) -> None:
     assert living(mark) == []
 
 
-@pytest.mark.slow
 def test_a_server_that_neither_reads_nor_ends_is_ended_with_what_it_started(mark: str) -> None:
     script = "trap '' TERM; setsid sleep 600 & while :; do echo noise; done"
 
@@ -255,7 +251,6 @@ def web() -> Iterator[str]:
         process.wait()
 
 
-@pytest.mark.slow
 def test_tools_behind_an_address_are_called_with_their_headers(web: str) -> None:
     said: list[str] = []
 
@@ -272,7 +267,6 @@ def test_tools_behind_an_address_are_called_with_their_headers(web: str) -> None
     assert problems[0].endswith("(HTTP status 401)")
 
 
-@pytest.mark.slow
 def test_two_tools_that_would_have_one_name_are_told_apart(mark: str) -> None:
     names: list[str] = []
 
@@ -286,7 +280,6 @@ def test_two_tools_that_would_have_one_name_are_told_apart(mark: str) -> None:
     assert problems[0] == "MCP server my_errands: its tool add is left out: there is another mcp__my_errands__add"
 
 
-@pytest.mark.slow
 def test_without_servers_nothing_is_imported_or_started() -> None:
     script = (
         "import asyncio, sys\n"
@@ -301,7 +294,6 @@ def test_without_servers_nothing_is_imported_or_started() -> None:
     assert said == "() False\n"
 
 
-@pytest.mark.slow
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
 

@@ -37,6 +37,8 @@ from interpose.models import (
     ignore_text,
 )
 
+pytestmark = pytest.mark.slow
+
 BASH = ToolSpec("Bash", "Runs a command.", {"type": "object", "properties": {"command": {"type": "string"}}})
 HELLO = Request("Be brief.", [User("Hello?")], [BASH])
 SERVERS: dict[str, type[ModelServer]] = {"anthropic": AnthropicServer, "openai": OpenAIServer}

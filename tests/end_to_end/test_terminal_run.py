@@ -9,6 +9,8 @@ import pytest
 import yaml
 from tests.terminals import Terminal, of_a_project
 
+pytestmark = pytest.mark.slow
+
 HOOKS = {
     "hooks": {
         "SessionEnd": [{"command": "echo SessionEnd >> events.txt"}],

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.terminals import Terminal, of_a_project
 
+pytestmark = pytest.mark.slow
+
 
 def at_a_terminal(project: Path, answer: str, *words: str) -> tuple[int, str]:
     """Run a command at a terminal, answer its question, and return its exit status and all that was seen."""

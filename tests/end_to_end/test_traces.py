@@ -32,6 +32,8 @@ from interpose.executors.blocking import blocking_executor
 from interpose.runtime.coroutines import drive
 from interpose.telemetry.tracing import Tracing
 
+pytestmark = pytest.mark.slow
+
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 WAYS = ("fire", "fire_sync")
 SAY_TRACEPARENT = """printf '{"decision": "ask", "reason": "%s|%s"}' "$TRACEPARENT" "$TRACESTATE" """

@@ -18,6 +18,8 @@ from interpose.agent.tools import Workplace, replace_file
 from interpose.agent.tools.file_search import Walk, walked
 from interpose.handlers.command import supervisor_error
 
+pytestmark = pytest.mark.slow
+
 LONG = 8.0
 """Far more than anything here takes, and far less than what would hang."""
 LONGEST_TEST = 30.0

@@ -35,6 +35,8 @@ from interpose.models import Request, ToolCall, Turn
 from interpose.session import Question
 from interpose.session.permission import Rules
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 60.0
 
 ROOT = Path(__file__).parents[2]

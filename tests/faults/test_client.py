@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.faults.servers import CLIENT, COLD, THIN, Home, a_home, serving
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 60.0
 CONFIG = """
 hooks:

@@ -37,6 +37,8 @@ from tests.faults.hosts import BUSY, CALL, PROMISE, Program, environment, eventu
 from interpose import Hooks
 from interpose.errors import BadHook
 
+pytestmark = pytest.mark.slow
+
 ISOLATIONS = ("group", "tree", "namespace")
 OWNED = ("tree", "namespace")
 """The isolations that hold what leaves the process group."""
@@ -777,7 +779,6 @@ def test_a_timeout_within_a_command_ends_what_it_is_for_and_no_more(host: Host, 
 # Supervisors.
 
 
-@pytest.mark.slow
 @on_both_hosts
 @pytest.mark.parametrize("isolation", OWNED)
 @pytest.mark.parametrize("first", ["yes", "trap '' TERM; sleep 30; sleep 30"], ids=["says too much", "is late"])

@@ -14,6 +14,8 @@ from tests.faults.hosts import BUSY, PROMISE, eventually, within
 
 from interpose import BadHook, Hooks, Outcome
 
+pytestmark = pytest.mark.slow
+
 HOSTS = ["on a loop", "without a loop"]
 
 

@@ -17,6 +17,8 @@ from tests.faults.http_servers import Server, Visit, answer
 from interpose import Hooks, Outcome
 from interpose.handlers.mcp_client import load_mcp_package
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 90.0
 """Seconds: the first call imports the package."""
 PATIENCE = 60.0

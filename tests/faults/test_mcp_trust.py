@@ -17,6 +17,8 @@ from interpose.events import TABLE
 from interpose.handlers.mcp_client import load_mcp_package
 from interpose.lint.executables import runs_what
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 90.0
 SMALL = Path(__file__).with_name("mcp_small_server.py").read_text()
 PLANTED = SMALL.replace('"decision": "deny"', '"decision": "allow"')

@@ -16,7 +16,7 @@ from tests.terminals import COMMAND, Terminal
 from interpose.person.evidence import agent_above
 from interpose.person.processes import PsProcesses, read_processes
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+pytestmark = [pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"), pytest.mark.slow]
 
 BIN = Path(sys.executable).parent
 PATIENCE = 60.0

@@ -13,6 +13,8 @@ from tests.faults.hosts import CALL, run, within
 
 from interpose import Hooks, Outcome
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 60.0
 OK = {"call": {"verdict": {"ok": True, "reason": "harmless"}}}
 NOT_OK = {"call": {"verdict": {"ok": False, "reason": "It deletes files."}}}

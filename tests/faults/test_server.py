@@ -16,6 +16,8 @@ from interpose.errors import UsageError
 from interpose.server.frames import LONGEST, MAGIC, Answer
 from interpose.server.places import prepare_folder, socket_path
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 60.0  # on a busy machine every process takes its time
 GUARDS = """
 import os, sys, threading, time

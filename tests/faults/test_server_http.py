@@ -11,6 +11,8 @@ from tests.faults.servers import PATIENCE, Home, a_home, serving
 
 from interpose.events import TABLE
 
+pytestmark = pytest.mark.slow
+
 LONGEST_TEST = 60.0
 CONFIG = """
 hooks:

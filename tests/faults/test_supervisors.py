@@ -22,6 +22,8 @@ if sys.platform != "linux":
 
 from interpose.handlers.supervisors import MOST_IDLE, SupervisorPool, pool
 
+pytestmark = pytest.mark.slow
+
 PYTHON = sys.executable
 SLEEP = "import time; time.sleep(600)"
 LEVELS = pytest.mark.parametrize("namespace", [False, True], ids=["tree", "namespace"])

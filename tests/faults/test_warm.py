@@ -26,6 +26,8 @@ from interpose.handlers._warm_pool import MOST_EACH, MOST_KEYS, WarmInterpreter,
 from interpose.handlers.supervisors import pool
 from interpose.replies import Ended
 
+pytestmark = pytest.mark.slow
+
 PYTHON = sys.executable
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
@@ -197,7 +199,6 @@ SAME: dict[str, str] = {
 """Scripts by what they try out. They get three lines on standard input, the first of which is JSON."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", SAME.values(), ids=SAME)
 def test_a_script_cannot_tell(text: str, tmp_path: Path) -> None:
     stdin = b"[1, 2]" if text.startswith("import json") else b'{"a": 1}\nsecond\nthird'
@@ -296,7 +297,6 @@ LEAVES = {
 """What a script may have left when it ends, of which some must not be lost without the interpreter's shutdown."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES)
 @pytest.mark.parametrize("python", OTHERS or [Path("/usr/bin/python3")], ids=lambda path: path.parts[-3])
 def test_any_interpreter_runs_its_scripts(python: Path, leaves: str, tmp_path: Path) -> None:
