@@ -124,23 +124,21 @@ class Hooks:
 
         A ``.claude/settings*.json``, or any file with ``dialect="claude"``, means what it means in Claude Code.
         """
-        from .config.reload import ConfigFiles
-
-        return cls._from(partial(ConfigFiles.named, paths), options)
+        return cls._from(lambda files: partial(files.named, paths), options)
 
     @classmethod
     def discover(cls, cwd: str | os.PathLike[str] = ".", **options: Unpack[DiscoverOptions]) -> Hooks:
         """Return the hooks of the trusted files that are found for a directory; ``warnings`` names the others."""
-        from .config.reload import ConfigFiles
-
         changed, required = options.pop("changed", "refuse"), options.pop("required", False)
-        return cls._from(partial(ConfigFiles.around, os.fspath(cwd), changed, required), options)
+        return cls._from(lambda files: partial(files.around, os.fspath(cwd), changed, required), options)
 
     @classmethod
-    def _from(cls, find: Callable[..., ConfigFiles], options: LoadOptions | DiscoverOptions) -> Hooks:
+    def _from(cls, find: Callable[[type[ConfigFiles]], Any], options: LoadOptions | DiscoverOptions) -> Hooks:
+        from .config.reload import ConfigFiles
+
         commands, events = options.pop("commands", None), options.pop("events", TABLE)
         watch, audit = options.pop("watch", False), options.pop("audit", True)
-        files = find(options.pop("dialect", None), commands, options.pop("lines", True))
+        files = find(ConfigFiles)(options.pop("dialect", None), commands, options.pop("lines", True))
         loaded, settings = files.read(events), cast("SettingOptions", options)
         hooks = cls(events=events, **{**loaded.settings, **settings})
         hooks._armed.take_files(files, loaded, settings, commands=commands, records=audit)
@@ -175,6 +173,11 @@ class Hooks:
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
+        if agent_id is None:
+            try:
+                return self.engine.quick[event][2][subject] is not None
+            except KeyError:
+                pass
         return self.engine.wants(event, subject, agent_id)
 
     # Registering.
@@ -345,11 +348,9 @@ class Hooks:
         They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
         ends it.
         """
-        from .redaction import Redactor
         from .telemetry import start_tracing
 
-        given: Any = {**options, "redact": options.get("redact") or Redactor()}
-        return start_tracing(self.engine, **given)
+        return start_tracing(self.engine, **options)
 
 
 def _show(text: str) -> None:

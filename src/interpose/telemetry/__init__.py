@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..engine import Engine
 from ..errors import UsageError
+from ..redaction import Redactor
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -40,12 +41,13 @@ def start_tracing(
     *,
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,
-    redact: Callable[[str], str],
+    redact: Callable[[str], str] | None = None,
     outer: Context | None = None,
 ) -> Tracing:
     """Report an engine's firings to these providers, or to those of the process; return what ends it.
 
-    ``redact`` takes secrets out of texts; ``outer`` is the context of firings for which the host has no span.
+    ``redact`` takes secrets out of texts, by default as the audit store does; ``outer`` is the context of firings for
+    which the host has no span.
     """
     try:
         from opentelemetry import metrics, trace
@@ -60,7 +62,7 @@ def start_tracing(
         engine,
         (tracer_provider or trace.get_tracer_provider()).get_tracer("interpose", version),
         (meter_provider or metrics.get_meter_provider()).get_meter("interpose", version),
-        redact,
+        redact or Redactor(),
         outer,
     )
 
