@@ -15,10 +15,10 @@ from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
-from .files import FileRead, check_owner, sha256
+from .files import FileRead, Seen, check_owner, seen, sha256
 from .files import read as read_file
 
-__all__ = ["MOST_BYTES", "MOST_FILES", "ContentFile", "Contents", "Seen", "seen"]
+__all__ = ["MOST_BYTES", "MOST_FILES", "ContentFile", "Contents"]
 
 MOST_BYTES = 10 * 1024 * 1024
 MOST_FILES = 1000
@@ -42,19 +42,6 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _WAY_OUT = "move what hooks do not need out of the folder"
-
-Seen = tuple[int, int, int, int, int]
-"""Device, inode, size, and the times of modification and change of a file."""
-
-
-def seen(path: str) -> Seen | None:
-    """Return what changes with a file; None if there is no file."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    # A program can set the modification time of a file, but not the change time.
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 class ContentFile(Record, kw_only=False):

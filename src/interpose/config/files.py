@@ -15,7 +15,7 @@ from typing import NoReturn
 from ..errors import ConfigError, Problem
 from ..records import Record
 
-__all__ = ["MOST_BYTES", "FileRead", "check_owner", "read", "sha256"]
+__all__ = ["MOST_BYTES", "FileRead", "Seen", "check_owner", "read", "seen", "sha256"]
 
 MOST_BYTES = 10 * 1024 * 1024
 """The largest configuration file."""
@@ -165,3 +165,17 @@ def sha256(data: bytes) -> bytes:
     import hashlib
 
     return hashlib.sha256(data).digest()
+
+
+Seen = tuple[int, int, int, int, int]
+"""Device, inode, size, and the times of modification and change of a file."""
+
+
+def seen(path: str) -> Seen | None:
+    """Return what changes with a file; None if there is no file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    # A program can set the modification time of a file, but not the change time.
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

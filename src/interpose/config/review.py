@@ -19,8 +19,8 @@ from ..handlers.projects import own_project
 from ..model import Hook
 from ..routes import is_guard
 from .commands import imports_from_cwd, runs_script_too
-from .contents import Contents, seen
-from .files import FileRead
+from .contents import Contents
+from .files import FileRead, seen
 from .files import read as read_file
 from .mapping import Configuration, settings_from
 from .read import Source, read_configuration

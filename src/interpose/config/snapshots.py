@@ -13,13 +13,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, Problem
-from .contents import Contents, Seen, seen
-from .files import FileRead, sha256
+from .files import FileRead, Seen, seen, sha256
 from .files import read as read_file
 from .state import make_private, state_path, write_privately
+
+if TYPE_CHECKING:
+    from .contents import Contents
 
 __all__ = ["LINKED", "Snapshot", "open_snapshot", "remove_unneeded", "snapshot_name", "snapshot_path", "store_snapshot",
            "use_temporary_directory"]  # fmt: skip
