@@ -77,7 +77,8 @@ def load_hooks_of_event(
         project, is_trusted = _first_project([*places, current_directory()], dialect)
         if is_trusted:
             # A link could lead elsewhere later, unless it leads out of the project already.
-            project, _ = _first_project([os.path.realpath(project), project], dialect)
+            if (real := os.path.realpath(project)) != project:
+                project, _ = _first_project([real, project], dialect)
             keep_project(session, project)
     return source.discover(project, dialect=dialect, lines=False, changed="keep", required=require)
 

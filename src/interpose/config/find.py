@@ -67,12 +67,14 @@ def _directories(cwd: str, home: str) -> Iterator[tuple[str, bool]]:
 
 def _exists(path: str, store: TrustStore, here: bool) -> bool:
     """Return whether a file counts: it was trusted, or it exists in the repository."""
-    if here and os.path.lexists(path):
+    exists = os.path.lexists(path)
+    if here and exists:
         return True
     try:
-        return recorded_path(path, store) in store.recorded()
+        may_be_recorded = exists or store.has_name(os.path.basename(path))  # the quick answer for most names
+        return may_be_recorded and recorded_path(path, store) in store.recorded()
     except ConfigError:  # the record cannot be read: the file says so if it exists
-        return os.path.lexists(path)
+        return exists
 
 
 def is_trusted(source: Source) -> bool:

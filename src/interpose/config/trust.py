@@ -27,12 +27,21 @@ class TrustStore:
 
     def __init__(self) -> None:
         self._recorded: dict[str, Any] | None = None
+        self._names: set[str] | None = None
 
     def recorded(self) -> dict[str, Any]:
         """Return the record, by the path of a file without symbolic links."""
         if self._recorded is None:
             self._recorded = load_state(_NAME)
         return self._recorded
+
+    def has_name(self, name: str) -> bool:
+        """Return whether a file of this name was trusted, in any directory."""
+        if self._names is None:
+            recorded = self.recorded()
+            given = (entry.get("given") for entry in recorded.values() if isinstance(entry, dict))
+            self._names = {os.path.basename(path) for path in (*recorded, *given) if isinstance(path, str)}
+        return name in self._names
 
     def entry(self, path: str) -> dict[str, Any] | None:
         """Return what is recorded of a file, with any content; None if nothing is."""
@@ -86,7 +95,7 @@ class TrustStore:
 
     def _save(self, record: dict[str, Any]) -> None:
         save_state(_NAME, record)
-        self._recorded = record
+        self._recorded, self._names = record, None
         remove_unneeded(
             entry["snapshot"] for entry in record.values() if isinstance(entry, dict) and "snapshot" in entry
         )
