@@ -230,22 +230,21 @@ class Template:
         fields, flat = self._base | given, ""
         deep: tuple[str, ...] = ()
         fields["hook_event_name"] = self._name  # whatever was given
-        for name, kind in self._changeable:
+        for name, make in self._changeable:
             if name not in given:
-                fields[name] = kind()
+                fields[name] = make()
                 given = fields  # a hook must not get this one either
-        for name in given:
+        for name in given:  # faster than items(), for so few
             value = given[name]
-            if type(value) is str:
-                continue
-            if type(value) is dict and not flat:
+            kind = type(value)
+            if kind is dict and not flat:
                 for key in value:
                     if type(value[key]) not in ATOMS:
                         deep = (*deep, name)
                         break
                 else:
                     flat = name
-            elif type(value) not in ATOMS:
+            elif kind not in ATOMS:
                 deep = (*deep, name)
         return fields, flat, deep
 
@@ -408,7 +407,7 @@ class Outcome:
         return _remake, (self._template.row, self.input, verdict, self.results, *whence)
 
     def reply(self, dialect: str = "native") -> dict[str, Any]:
-        """Return it as the reply of one hook in a dialect, ``native`` or ``claude``: what ``fire --reply`` prints.
+        """Return it as the reply of one hook: what ``fire --reply`` prints, ``native`` or in an agent's words.
 
         What the dialect has no field for is logged.
         """
@@ -441,7 +440,9 @@ def empty_outcome(template: Template, fields: dict[str, Any]) -> Outcome:
 
 def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect]) -> Outcome:
     """Return the outcome of a firing: its input; and the firing, its list of runs and the verdict."""
-    outcome = empty_outcome(template, fields)
+    outcome = Outcome()
+    outcome._template = template
+    outcome._fields = fields
     outcome._said = said
     return outcome
 

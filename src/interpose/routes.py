@@ -126,7 +126,7 @@ class Step:
             self.places = "task" if call_awaits else "inline", "inline"
         special = hook.judge is not None or hook.once or hook.background or self.handler is not None or self.host_names
         # There it is done with if it returns None in time.
-        self.quick = self.places[True] if self.places[True] in ("inline", "task") and not special else "none"
+        self.quick = "none" if special or self.members else self.places[True]
 
     def must_be_awaited(self) -> None:
         """Run it on an event loop from now on: a function that looked synchronous turned out to be async."""
@@ -155,9 +155,7 @@ class Route:
         self.total = total
         self.inputs = inputs
         self.round = round  # 2 if it leads to the guards only, which look again
-        times = [step.timeout for step in steps]
-        # For so many seconds from the beginning no step is late, or begins with less time than its own.
-        self.sure = min(*times, total - max(times)) if times else 0.0
+        self.sure = min([total, *(step.timeout for step in steps)])  # for so many seconds no step can be late
 
     def for_guards(self) -> Route:
         """Return the same route with the guards only, one after another."""

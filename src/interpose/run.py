@@ -105,7 +105,7 @@ class Run(Source):
         try:
             while not self.over:
                 # A plain hook need only be called, as long as no listener is told of it and none can be late.
-                plain = "" if self._careful or kept.crowded or now >= sure or not awaits else place
+                plain = "" if self._careful or kept.crowded or now >= sure else place
                 fields, flat, deep, ran = self.fields, self._flat, self._deep, self.ran
                 mapping = fields[flat] if flat else None
                 try:
@@ -114,6 +114,8 @@ class Run(Source):
                             value = _NOT_CALLED
                             break
                         self._step_began = now
+                        if not awaits:
+                            chain.hook_begins()
                         event = make()
                         event |= fields
                         event.completed_by = self
@@ -123,11 +125,13 @@ class Run(Source):
                             for name in deep:
                                 event[name] = own_copy(fields[name])
                         value = step.call(event)
-                        if type(value) is CoroutineType:
+                        if awaits and type(value) is CoroutineType:
                             value = await value
                         began, now = now, monotonic()
                         if value is not None or now >= sure or self.over:
                             break  # it has to be looked at; or the run has gone on without this chain
+                        if not awaits and not chain.hook_answered(None):
+                            return
                         ran.append((step, now - began))
                     else:
                         self.now = now
@@ -159,6 +163,7 @@ class Run(Source):
                     self._hand_over(value, step)
                     return
                 self._conclude(step, value, chain)
+                now = monotonic()  # to write it down may take long: the log is the host's
             self.silent = not self._spoken
         finally:
             if awaits and chain.waiter is not None and not chain.abandoned:
@@ -413,7 +418,7 @@ class Run(Source):
         """Return a run of one step on the current input, to run beside this one."""
         part = Run(self.route, self.fields, self.executor)
         part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
-        part._careful = self._careful
+        part._careful = self._careful or bool(self._match)  # a plain hook is not told of a match
         part.began = self.now if background else self.began
         part._match, part.call = self._match, self.call
         part._rest = self.rest()  # the same call id for all of them

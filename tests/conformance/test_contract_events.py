@@ -300,3 +300,15 @@ def test_a_field_is_changed_only_to_what_fits_it(event, field, value):
     played = play(at(event), [{"modify": {field: value}}], SYNC)
 
     assert (played.effect["results"], played.effect["changed"]) == (["failed bad_output"], {})
+
+
+def test_a_matcher_of_a_changed_file_is_compared_with_the_last_part_of_its_path():
+    hooks = Hooks()
+    changed: list[str] = []
+    hooks.register("FileChanged", lambda event: changed.append(event.file_path), matcher=".env")
+
+    for path in ("/project/.env", "/project/.env/notes", ".env"):
+        hooks.fire_sync("FileChanged", file_path=path, event="change")
+
+    assert changed == ["/project/.env", ".env"]
+    assert (hooks.wants("FileChanged", "/a/.env"), hooks.wants("FileChanged", "/.env/a")) == (True, False)

@@ -197,7 +197,8 @@ class TestTheGradeOfAMatch:
 
         assert sorted(told, key=str) == sorted([(grade, grade), ("", None), ("certain", "certain")], key=str)
 
-    def test_a_hook_in_the_background_is_told(self) -> None:
+    @pytest.mark.parametrize("awaits", [False, True])
+    def test_a_hook_in_the_background_is_told(self, awaits: bool) -> None:
         hooks = Hooks()
         told: list[str] = []
         done = threading.Event()
@@ -206,7 +207,10 @@ class TestTheGradeOfAMatch:
             told.append(event.match)
             done.set()
 
-        hooks.register("PreToolUse", look, if_="Read(./secret)", async_=True)
+        async def look_async(event: Any) -> None:
+            look(event)
+
+        hooks.register("PreToolUse", look_async if awaits else look, if_="Read(./secret)", async_=True)
         hooks.fire_sync("PreToolUse", tool_name="Read", tool_input={"file_path": "/dev/fd/3"}, cwd="/project")
 
         assert done.wait(10)

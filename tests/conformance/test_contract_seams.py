@@ -83,6 +83,25 @@ def test_a_record_that_is_lost_shows_in_the_outcome_and_denies_if_it_is_required
     ]
 
 
+def test_a_recorder_that_fails_keeps_the_outcome_as_it_was_given_to_it():
+    kept: list[Any] = []
+
+    def broken(outcome):
+        kept.append((outcome, outcome.results))
+        raise OSError("disk full")
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: None, name="quiet")
+    hooks.record(broken)
+
+    given = hooks.fire_sync("PreToolUse", tool_name="Bash")
+
+    [(outcome, results)] = kept
+    assert [result.hook for result in given.results] == ["quiet", "recorder"]
+    assert outcome.results == results
+    assert [result.hook for result in results] == ["quiet"]
+
+
 def test_what_hooks_print_goes_to_the_log_if_the_host_wants_its_output_for_itself():
     program = (
         "import logging, sys\n"

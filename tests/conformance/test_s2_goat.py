@@ -168,6 +168,19 @@ def test_a_session_says_how_it_began_and_that_it_was_compacted():
     assert sources == ["startup", "compact", "resume", "compact", "clear", "compact"]
 
 
+def test_a_session_can_be_told_how_it_began_when_it_starts():
+    """S2-31: what start() is told holds, not what the session was made with."""
+    sources: list[str] = []
+    hooks = Hooks()
+    hooks.register("SessionStart", lambda event: sources.append(event.source))
+    session = hooks.session_sync(source="clear")
+
+    session.start("resume")
+    session.end()
+
+    assert (sources, session.source) == (["resume"], "resume")
+
+
 def test_a_session_tells_all_of_the_input_when_a_subagent_wants_to_stop():
     """S2-37: each time it wants to, and also if it broke."""
     heard: list[dict[str, Any]] = []

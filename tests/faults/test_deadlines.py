@@ -373,7 +373,7 @@ def test_an_answer_after_the_deadline_is_discarded(loop: bool) -> None:
 @with_and_without_a_loop
 @pytest.mark.parametrize("inline", [False, True], ids=["", "inline"])
 def test_a_thread_that_ends_while_a_coroutine_runs_disturbs_nobody(loop: bool, inline: bool) -> None:
-    """Fault 133: the firing has gone on in another lane; the late thread must not touch that, and gives itself back."""
+    """Fault 133: the firing has gone on in another thread; the late thread must not touch that, and gives itself back."""
     release, left = threading.Event(), threading.Event()
 
     def late(event: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.faults.hosts import BUSY, CALL, WAYS, Way, eventually, run, unharmed, within
 
-from interpose import BadHook, Hooks, Outcome, deny
+from interpose import BadHook, Hooks, Outcome, Reply, deny
 
 every_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
@@ -92,7 +92,8 @@ def test_a_handler_of_the_log_that_fires_hooks_comes_to_an_end(way: Way) -> None
     assert 1 <= len(handler.outcomes) <= 8
 
 
-def test_a_handler_of_the_log_that_is_slow_takes_no_more_than_its_own_time() -> None:
+@pytest.mark.parametrize("awaits", [False, True])
+def test_a_handler_of_the_log_that_is_slow_takes_no_more_than_its_own_time(awaits: bool) -> None:
     """Fault 156: a hook that has answered is not late because the log is."""
     release = threading.Event()
 
@@ -100,9 +101,15 @@ def test_a_handler_of_the_log_that_is_slow_takes_no_more_than_its_own_time() -> 
         def emit(self, record: logging.LogRecord) -> None:
             release.wait(0.3)
 
+    async def broken(event: Any) -> None:
+        breaks(event)
+
+    async def sees(event: Any) -> Reply:
+        return deny("seen")
+
     hooks = Hooks()
-    hooks.register("PreToolUse", breaks, name="broken", timeout=0.1)
-    hooks.register("PreToolUse", lambda event: deny("seen"), timeout=0.1)
+    hooks.register("PreToolUse", broken if awaits else breaks, name="broken", timeout=0.1)
+    hooks.register("PreToolUse", sees if awaits else lambda event: deny("seen"), timeout=0.1)
 
     with handled_by(Slow()), within(0.3 + BUSY):
         outcome = run(hooks.fire("PreToolUse", **CALL))

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import threading
 import weakref
 from collections import Counter
@@ -710,3 +711,79 @@ def test_a_parallel_group_of_functions_and_coroutines_meets() -> None:
 
     assert [result.status for result in outcome.results] == ["ok"] * 3
     assert eventually(lambda: meeting.n_waiting == 0)
+
+
+# Descriptors of the threads for hooks.
+
+
+PLAIN_HOOK = """
+    import os, resource, threading
+    from interpose import Hooks, deny
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: deny("ran"), on_error="abort", name="guard")
+
+    def fired():
+        outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
+        return outcome.reason.splitlines()[0]
+"""
+
+
+def test_without_a_descriptor_for_the_threads_of_hooks_a_guard_denies_and_later_runs() -> None:
+    """The first function that runs in a thread needs a pipe; afterwards none."""
+    ended = program(
+        PLAIN_HOOK
+        + """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # 0, 1 and 2 are open
+    print(fired())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    print(fired())
+    """
+    )
+    first, second = ended.stdout.splitlines()
+    assert first.startswith("guard failed: no thread can be woken: ")
+    assert second == "ran"
+
+
+def test_a_host_that_closes_all_descriptors_loses_one_firing_at_most() -> None:
+    """The guard denies the firing that finds the pipe closed; the next one opens another."""
+    ended = program(
+        PLAIN_HOOK
+        + """
+    print(fired())
+    os.closerange(3, 256)
+    print(fired())
+    print(fired(), fired())
+    """
+    )
+    before, closed, *after = ended.stdout.splitlines()
+    assert before == "ran"
+    assert closed.startswith("guard failed: no thread can be woken: ")
+    assert after == ["ran ran"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_job_of_a_forked_child_is_not_run_by_its_parent() -> None:
+    """Threads of parent and child do not read from one pipe: each runs its own hooks, in turn and at once."""
+    ended = program("""
+        import os
+        from interpose import Hooks, context
+
+        hooks = Hooks()
+        hooks.register("UserPromptSubmit", lambda event: context(str(os.getpid())))
+
+        def fired():
+            return {hooks.fire_sync("UserPromptSubmit", prompt="x").context[0] for _ in range(200)}
+
+        mine = fired()
+        child = os.fork()
+        seen = fired()
+        assert seen == {str(os.getpid())}, seen
+        if child:
+            _, status = os.waitpid(child, 0)
+            print(mine == seen, os.waitstatus_to_exitcode(status))
+        else:
+            os._exit(0)
+    """)
+    assert ended.stdout.split() == ["True", "0"]

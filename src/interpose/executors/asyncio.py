@@ -73,16 +73,6 @@ class LoopChain(Chain):
         return self.gives_up
 
 
-def _in_task(work: Work) -> Awaitable[None] | None:
-    try:
-        loop = get_running_loop()
-    except RuntimeError:
-        loop = _running_loop()  # raises what helps
-    chain = LoopChain()
-    task = begin_task(work.advance(chain, "task", True), loop)
-    return None if work.silent or task is None else _attend(work, chain, task)
-
-
 class _Watch:
     """What one event loop has of ours: tasks, and chains that wait, with one timer, which is cheaper than one each."""
 
@@ -122,10 +112,15 @@ class LoopExecutor:
     has_loop = True
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
+        chain = LoopChain()
         if place == "task":
-            return _in_task(work)
+            try:
+                loop = get_running_loop()
+            except RuntimeError:
+                loop = _running_loop()  # raises what helps
+            task = begin_task(work.advance(chain, "task", True), loop)
+            return None if work.silent or task is None else _attend(work, chain, task)
         if place == "inline":
-            chain = LoopChain()
             rest = begin(work.advance(chain, "inline", True))
             return None if rest is None else _attend_inline(work, chain, go_on(*rest))
         return _in_thread(work) if place == "thread" else self._side_by_side(work)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from contextvars import copy_context
-from time import monotonic
 
 from ..replies import Failure, describe
 from ..routes import Place
@@ -18,21 +17,20 @@ from .threads import ThreadChain
 
 __all__ = ["BlockingExecutor", "blocking_executor"]
 
-_TICK = 0.02
-
 
 class BlockingExecutor:
     """Runs steps while the caller's thread waits."""
 
     has_loop = False
 
-    def enter(self, work: Work, place: Place) -> None:
+    def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         if place == "inline":
             copy_context().run(drive, work.advance(Chain(), "inline", False))
         elif place == "thread":
-            _in_thread(work)
+            ThreadChain(work).run_and_wait()
         else:
             _on_background_loop(work)
+        return None
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
         """Wait in this thread if the awaitable can do that (it has ``block()``), else on the background loop."""
@@ -48,19 +46,6 @@ class BlockingExecutor:
         from .asyncio import background_loop, loop_executor
 
         background_loop.start(lambda: loop_executor.detach(work), copy_context())
-
-
-def _in_thread(work: Work) -> None:
-    chain = ThreadChain(work)
-    try:
-        waiting = chain.start()
-        while waiting and not chain.ends_within(_TICK):
-            # Looked at again and again: the next hook of the same thread may have an earlier deadline.
-            chain.look(monotonic())
-            waiting = not chain.abandoned
-    except BaseException:  # the host is interrupted
-        chain.let_go()
-        raise
 
 
 def _on_background_loop(work: Work) -> None:

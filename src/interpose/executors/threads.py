@@ -5,6 +5,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from contextvars import Context, copy_context
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from ..replies import describe
@@ -14,6 +15,8 @@ from ..runtime.workers import NoThread, workers
 from .base import Chain, Work, kept
 
 __all__ = ["ThreadChain"]
+
+_TICK = 0.02
 
 
 class ThreadChain(Chain):
@@ -27,23 +30,35 @@ class ThreadChain(Chain):
         self._claim.acquire()  # until a hook begins
         self._running = allocate_lock()
         self._running.acquire()
-        self._broken: BaseException | None = None  # what broke the chain itself, which no hook can
+        self.broken: BaseException | None = None  # what broke the chain itself, which no hook can
 
     def start(self) -> bool:
         """Begin in a thread. If there is none, fail the step, and say so."""
         try:
-            workers.run(partial(self._run, copy_context()), self.tell)
+            workers.run(partial(self.run, copy_context()), self.tell)
         except NoThread as error:
             self.work.fail(describe(error))
             return False
         return True
 
-    def _run(self, context: Context) -> None:
+    def run(self, context: Context) -> None:
         try:
             if not self.abandoned:
                 context.run(drive, self.work.advance(self, "thread", False))
         except BaseException as error:
-            self._broken = error
+            self.broken = error
+
+    def run_and_wait(self) -> None:
+        """Run in a thread, and wait in this one until the chain ends or a hook is given up."""
+        try:
+            waiting = self.start()
+            while waiting and not self.ends_within(_TICK):
+                # Looked at again and again: the next hook of the same thread may have an earlier deadline.
+                self.look(monotonic())
+                waiting = not self.abandoned
+        except BaseException:  # the host is interrupted
+            self.let_go()
+            raise
 
     def tell(self) -> None:
         """Tell the host that the thread has ended: on the spot, or through its loop if it waits there."""
@@ -58,12 +73,12 @@ class ThreadChain(Chain):
         """Wait for the thread on the spot, and raise what broke the chain."""
         if not self._running.acquire(timeout=seconds):
             return False
-        if self._broken is not None:
-            raise self._broken
+        if self.broken is not None:
+            raise self.broken
         return True
 
     def hook_begins(self) -> None:
-        self._claim = allocate_lock()
+        self._claim.release()
 
     def hook_answered(self, value: Any) -> bool:
         """Say whether the hook has ended before its host went on without it; close an answer that is too late."""

@@ -63,10 +63,10 @@ def log(level: str, text: str, *arguments: Any, trace: str = "") -> None:
     """Write to the ``interpose`` logger; a log handler that breaks, or fires hooks itself, breaks no firing."""
     if _logging.get():
         return  # a handler of the log fires hooks: what they do must not wait for that handler
-    import logging
-
     before = _logging.set(True)
     try:
+        import logging
+
         logger = logging.getLogger("interpose")
         getattr(logger, level)(text, *arguments)
         if trace:
