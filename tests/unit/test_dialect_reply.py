@@ -150,3 +150,39 @@ def test_what_a_dialect_cannot_say_is_logged(caplog: pytest.LogCaptureFixture) -
     with caplog.at_level("WARNING", "interpose"):
         assert hooks.fire_sync("pre:message", prompt="x").reply("claude") == {}
     assert "the reply of pre:message has no field for the new prompt" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "expected"),
+    [
+        ({"stdout": "key", "stderr": "key", "interrupted": False}, "[removed]",
+         {"stdout": "[removed]", "stderr": "", "interrupted": False}),
+        ({"type": "text", "file": {"filePath": "/a", "content": "key"}}, "[removed]",
+         {"type": "text", "file": {"filePath": "/a", "content": "[removed]"}}),
+        ({"stdout": "key"}, {"stdout": "[removed]"}, {"stdout": "[removed]"}),
+        ("key", "[removed]", "[removed]"),
+    ],
+)  # fmt: skip
+def test_a_new_result_has_the_shape_of_the_old_one_without_which_claude_code_drops_it(before, new, expected):
+    said = written("claude", "PostToolUse", modify(tool_response=new), **BASH, tool_response=before)
+
+    assert (said.body["hookSpecificOutput"]["updatedToolOutput"], said.unsaid) == (expected, [])
+
+
+def test_a_result_whose_shape_has_no_place_for_a_text_is_said_to_stay():
+    before = {"matches": [{"line": "key"}]}
+
+    said = written("claude", "PostToolUse", modify(tool_response="[removed]"), **BASH, tool_response=before)
+
+    assert (said.body, said.unsaid) == ({}, ["the new tool_response"])
+
+
+def test_an_outcome_is_a_reply_in_the_words_of_an_agent():
+    denied = outcome_of("PreToolUse", deny("no"), **BASH)
+
+    assert denied.reply("copilot") == {"permissionDecision": "deny", "permissionDecisionReason": "no"}
+    assert denied.reply("gemini") == {"decision": "deny", "reason": "no"}
+    with pytest.raises(UsageError, match="there is no dialect 'cortex'"):
+        denied.reply("cortex")
+    with pytest.raises(UsageError, match="Gemini CLI has no event SubagentStart"):
+        outcome_of("SubagentStart", None).reply("gemini")

@@ -11,6 +11,9 @@ from .answers import OUTPUTS, PARTS, is_discarded
 
 __all__ = ["write_reply"]
 
+_CONTEXT_IS_DROPPED = frozenset({"Setup", "Notification"})
+"""Events whose answers have the field, which the client does not read."""
+
 
 def write_reply(outcome: Outcome, before: Mapping[str, Any]) -> WrittenReply:
     """Write an outcome as Claude Code reads a reply at this event."""
@@ -26,14 +29,21 @@ def write_reply(outcome: Outcome, before: Mapping[str, Any]) -> WrittenReply:
     if "updatedInput" in fields and "tool_input" in changed:
         specific["updatedInput"] = changed.pop("tool_input")
     if "updatedToolOutput" in fields and "tool_response" in changed:
-        specific["updatedToolOutput"] = changed.pop("tool_response")
+        new = _in_the_shape_of(before.get("tool_response"), changed["tool_response"])
+        if new is not None:
+            specific["updatedToolOutput"] = new
+            del changed["tool_response"]
     unsaid += [f"the new {name}" for name in changed]
     # Claude Code has one channel for both: the model reads additionalContext beside the tool's result.
     if texts := [*outcome.context, *(item.content for item in outcome.inject)]:
-        if "additionalContext" in fields:
-            specific["additionalContext"] = "\n".join(texts)
-        else:
+        if row.name in _CONTEXT_IS_DROPPED or "additionalContext" not in fields:
             unsaid.append("context")
+        elif "keep going" in row.can and not outcome.keep_going:
+            unsaid.append("context that does not keep the agent going")  # there it would
+        else:
+            specific["additionalContext"] = "\n".join(texts)
+    if outcome.suppress_output:
+        unsaid.append("that the output is suppressed")
     if outcome.messages:
         body["systemMessage"] = "\n".join(outcome.messages)
     if not outcome.continue_:
@@ -46,6 +56,22 @@ def write_reply(outcome: Outcome, before: Mapping[str, Any]) -> WrittenReply:
     if specific:
         body["hookSpecificOutput"] = {"hookEventName": row.name, **specific}
     return WrittenReply(body, unsaid)
+
+
+def _in_the_shape_of(before: Any, new: Any) -> Any:
+    """Return the new result of a tool in the shape that the old one has; None if a text has no place in it.
+
+    The client drops a result of another shape, and shows the old one.
+    """
+    if not isinstance(before, dict) or isinstance(new, dict):
+        return new
+    text = new if isinstance(new, str) else str(new)
+    if isinstance(before.get("stdout"), str):
+        return {**before, "stdout": text, **({"stderr": ""} if "stderr" in before else {})}
+    file = before.get("file")
+    if isinstance(file, dict) and isinstance(file.get("content"), str):
+        return {**before, "file": {**file, "content": text}}
+    return None
 
 
 def _decide(

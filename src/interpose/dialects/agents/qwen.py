@@ -1,0 +1,152 @@
+"""Qwen Code: Claude's names and shape on Gemini's machinery. It rewrites no input.
+
+With exit status 2 it reads standard error alone, and a JSON object there decides: so a deny is JSON with status 0.
+After a tool, ``continue: false`` gives the model the stop reason as the error of the call, in place of its result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .base import Dialect, Wish, hook_specific
+from .predictions import (
+    object_in,
+    ordinary,
+    refused_prompt,
+    replaced_result,
+    sent_back,
+    specific,
+    stopped_tool,
+    text_in,
+)
+from .tools import tool_table
+
+if TYPE_CHECKING:
+    from .contract import HookExit, Prediction
+
+__all__ = ["DIALECT"]
+
+_PLAIN_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion"})
+
+
+class Qwen(Dialect):
+    """The dialect of Qwen Code."""
+
+    NAME, TITLE = "qwen", "Qwen Code"
+    EVENTS = {name: name for name in (
+        "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "UserPromptSubmit",
+        "UserPromptExpansion", "SessionStart", "SessionEnd", "SubagentStart", "SubagentStop", "PreCompact",
+        "PostCompact", "Notification", "Stop", "StopFailure", "PermissionDenied", "InstructionsLoaded",
+    )}  # fmt: skip
+    TOOLS = tool_table("""
+        run_shell_command Bash
+        write_file Write
+        edit Edit
+        replace Edit
+        read_file Read absolute_path=file_path
+        read_many_files Read
+        list_directory LS
+        glob Glob
+        grep_search Grep
+        search_file_content Grep
+        web_fetch WebFetch
+        web_search WebSearch
+        task Task
+        agent Task
+    """)
+    CAN = {
+        "PreToolUse": "deny ask message", "PostToolUse": "result context message",
+        "PostToolUseFailure": "context message", "PostToolBatch": "deny context message",
+        "PermissionRequest": "deny grant message", "UserPromptSubmit": "deny context stop message",
+        "UserPromptExpansion": "deny context message", "SessionStart": "context message",
+        "SubagentStart": "context message", "Stop": "keep_going message", "SubagentStop": "keep_going message",
+        "Notification": "message", "PreCompact": "message",
+    }  # fmt: skip
+
+    def fields_of(self, own: str, row: Any, payload: Mapping[str, Any]) -> dict[str, Any]:
+        fields = super().fields_of(own, row, payload)
+        response = fields.get("tool_response")
+        if isinstance(response, dict) and "llmContent" in response:
+            fields["tool_response"] = response["llmContent"]
+        return fields
+
+    def say(self, name: str, wish: Wish) -> dict[str, Any] | None:
+        body: dict[str, Any] = {"systemMessage": wish.message} if wish.message else {}
+        own: dict[str, Any] = {"additionalContext": wish.context} if wish.context else {}
+        if name == "PreToolUse":
+            if text := wish.deny or wish.ask:
+                own |= {"permissionDecision": "deny" if wish.deny else "ask", "permissionDecisionReason": text}
+        elif name == "PermissionRequest":
+            if wish.deny or wish.granted:
+                own["decision"] = {"behavior": "deny", "message": wish.deny} if wish.deny else {"behavior": "allow"}
+        elif text := wish.deny or wish.keep_going:
+            body |= {"decision": "block", "reason": text}
+        elif wish.result is not None or wish.stop:
+            result = wish.stop if wish.result is None else wish.result
+            text = result if isinstance(result, str) else json.dumps(result, default=repr)
+            body |= {"continue": False, "stopReason": text if text.strip() else "[removed]"}
+        body |= hook_specific(name, **own) if own else {}
+        return body or None
+
+    def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
+        said, word = _read(name, ended)
+        if said is None:
+            return ordinary()
+        own, context = specific(said), ["context"] if isinstance(specific(said).get("additionalContext"), str) else []
+        if word == "stdout" and context:
+            context = ["stdout"]
+        blocks = said.get("decision") in ("block", "deny")
+        text = word or ("stop_reason" if text_in(said, "stopReason") else "reason")
+        if name == "PreToolUse":
+            return _before_tool(said, own, word)
+        if name == "PostToolUse":
+            return replaced_result(text, *context) if said.get("continue") is False else ordinary(*context)
+        if name == "UserPromptSubmit":
+            return refused_prompt() if blocks or said.get("continue") is False else ordinary(*context)
+        if name in ("Stop", "SubagentStop"):
+            return sent_back(text) if blocks or said.get("continue") is False else ordinary()
+        if name == "PermissionRequest":
+            decision = own.get("decision")
+            denied = isinstance(decision, dict) and decision.get("behavior") == "deny"
+            return stopped_tool("reason") if denied else ordinary()
+        return ordinary(*context) if name in ("SessionStart", "SubagentStart", "PostToolUseFailure") else ordinary()
+
+
+def _before_tool(said: dict[str, Any], own: dict[str, Any], word: str) -> Prediction:
+    decision = own.get("permissionDecision")
+    if decision not in ("allow", "deny", "ask"):
+        words = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask"}
+        decision = words.get(str(said.get("decision")))
+    if decision in ("deny", "ask"):
+        return stopped_tool(word or "reason", asks=decision == "ask")
+    if said.get("continue") is False:
+        return stopped_tool("stop_reason")
+    return ordinary()
+
+
+def _read(name: str, ended: HookExit) -> tuple[dict[str, Any] | None, str]:
+    """Return what a program said as an object, and which stream it was if it was plain text."""
+    if ended.status is None or ended.status < 0:
+        return None, ""
+    stdout, stderr = ended.stdout.strip(), ended.stderr.strip()
+    text, stream = (stderr, "stderr") if ended.status == 2 or not stdout else (stdout, "stdout")
+    if not text:
+        return None, ""
+    said = object_in(text)
+    if said is None and text.startswith('"'):
+        inner = object_in('{"text":' + text + "}")
+        said = object_in(str(inner["text"])) if inner is not None else None
+    if said is not None:
+        return said, ""
+    if ended.status == 2:
+        return {"decision": "deny", "reason": text}, stream
+    if text.startswith("{"):
+        return None, ""
+    if ended.status == 0 and stream == "stdout" and name in _PLAIN_IS_CONTEXT:
+        return {"decision": "allow", "hookSpecificOutput": {"additionalContext": text}}, stream
+    return {"decision": "allow"}, stream
+
+
+DIALECT = Qwen()
