@@ -232,7 +232,7 @@ def test_what_runs_below_a_host_of_hooks_is_no_person_and_its_shell_still_is(pro
         terminal.type(f"{trust}; echo again=$?\n")
         terminal.until("again=0")
 
-    assert (project / "fired").read_text() in ("0", "2")
+    assert (project / "fired").read_text() in ("0", "1")  # at Stop a refusal is 1
     assert trusted(project) == [str(project / ".interpose" / "hooks.yaml")]
 
 

@@ -14,7 +14,7 @@ from ..config.reload import ConfigFiles
 from ..engine import Engine
 from ..errors import ConfigError, InterposeError, Problem, TooManyHooks
 from ..events import TABLE
-from ..model import Settings
+from ..model import Hook, Settings
 from ..policies import PolicyHook
 from ..records import replace
 from ..registry import Registry
@@ -36,6 +36,8 @@ class FileReport:
     """How many hooks the files declare, without those of policies."""
     policies: int = 0
     """How many policies they switch on."""
+    declared: list[Hook] = field(default_factory=list)
+    """The hooks of the files, with those of policies."""
 
     def count(self, severity: str) -> int:
         """Return the number of findings of one severity."""
@@ -59,7 +61,7 @@ def check_files(sources: Sequence[Source]) -> FileReport:
         return report
     report.errors = _arm(files, named, settings)
     untrusted = {origin.source.path for origin in loaded.origins if not origin.trusted}
-    report.origins = loaded.origins
+    report.origins, report.declared = loaded.origins, list(named.hooks)
     policies = [hook for hook in named.hooks if isinstance(hook.handler, PolicyHook)]
     report.hooks = len(named.hooks) - len(policies)
     report.policies = len({(hook.label, hook.layer, hook.scope) for hook in policies})

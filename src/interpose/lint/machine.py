@@ -20,7 +20,7 @@ __all__ = ["MachineCheck", "check_machine", "check_models"]
 
 @dataclass(frozen=True, slots=True)
 class MachineCheck:
-    """One property of the machine: its name, its state (``ok``, ``warning`` or ``wrong``) and a description."""
+    """One property of the machine: its name, its state (``ok``, ``off``, ``warning``, ``wrong``) and a text."""
 
     name: str
     state: str

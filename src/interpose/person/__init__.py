@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["require_person", "why_no_person"]
+__all__ = ["require_no_agent", "require_person", "why_no_person"]
 
 
 def why_no_person(*, typing_at: int | None = None) -> str:
@@ -44,3 +44,17 @@ def require_person(act: str, *, or_else: str = "") -> None:
 
         hint = "run it in a terminal that you have opened yourself, outside of any agent"
         raise UsageError(f"{act} takes a person: {why}", hint=f"{hint}, or {or_else}" if or_else else hint)
+
+
+def require_no_agent(act: str) -> None:
+    """Raise UsageError if this process runs below an agent. It needs no terminal: an image can be built so."""
+    from .evidence import agent_above
+    from .processes import read_processes
+
+    processes = read_processes()
+    agent = agent_above(processes) if processes is not None else ""
+    if agent:
+        from ..errors import UsageError
+
+        raise UsageError(f"{act} is not for agents: it runs below {agent}",
+                         hint="run it in a terminal that you have opened yourself")  # fmt: skip

@@ -13,7 +13,9 @@ from ..state.directories import state_path
 from .caller import UNKNOWN, caller
 from .programs import EDITORS, LOGINS, MULTIPLEXERS, SHELLS, TERMINALS
 
-__all__ = ["register_callers", "register_this_process", "registered_agents", "stat_of"]
+__all__ = [
+    "hosts_above", "register_callers", "register_this_process", "registered_agents", "registered_files", "stat_of",
+]  # fmt: skip
 
 _FOLDER = "agents"
 _HIGHEST = 16
@@ -80,6 +82,34 @@ def register_callers() -> None:
         editor = program if program in EDITORS else ""
         first = first and program in SHELLS
         pid, child = int(fields[1]), fields
+
+
+def hosts_above() -> list[int] | None:
+    """Return the programs above the hook, up to the person's shell, the highest last; none if they cannot be seen.
+
+    None stands for a hook that a person has started by hand, and for one whose process is not known.
+    """
+    hook, parent = caller()
+    below = stat_of(hook or "self")
+    if hook == UNKNOWN:
+        return None
+    if below is None:
+        return []
+    pid, child, first, editor, hosts = parent or os.getppid(), below[1], True, "", list[int]()
+    for _ in range(_HIGHEST):
+        found = stat_of(pid)
+        if found is None:
+            break
+        comm, fields = found
+        program = _program(pid, comm)
+        if _stops(pid, program, fields, child, first) and program != editor:
+            return hosts or None
+        if program not in SHELLS:
+            hosts.append(pid)
+        editor = program if program in EDITORS else ""
+        first = first and program in SHELLS
+        pid, child = int(fields[1]), fields
+    return hosts
 
 
 def _is_known(parent: int) -> bool:
@@ -150,11 +180,16 @@ def _runs(pid: int, started: str) -> bool:
     return found is not None and found[1][19] == started
 
 
+def registered_files() -> dict[str, str]:
+    """Return the files of registered processes: name and path."""
+    folder = state_path(_FOLDER)
+    try:
+        return {name: os.path.join(folder, name) for name in os.listdir(folder)}
+    except OSError:
+        return {}
+
+
 def registered_agents() -> frozenset[int]:
     """Return the registered processes that still run."""
-    try:
-        names = os.listdir(state_path(_FOLDER))
-    except OSError:
-        return frozenset()
-    parts = (name.partition(".") for name in names)
+    parts = (name.partition(".") for name in registered_files())
     return frozenset(int(pid) for pid, _, started in parts if pid.isdigit() and _runs(int(pid), started))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from .processes import Process, Processes
 from .programs import AGENT_VARIABLES, AGENTS, EDITORS, INTERPRETERS, LOGINS, MULTIPLEXERS, TERMINALS, is_editor_server
 
-__all__ = ["agent_above", "why_no_person"]
+__all__ = ["agent_above", "why_no_person", "why_not_typed"]
 
 _DEEPEST = 8
 """How many terminals may be inside one another."""
@@ -38,6 +38,28 @@ def why_no_person(processes: Processes) -> str:
         return "it runs in the background of its terminal"
     try:
         _check_terminal(processes, own, typed=True, depth=0)
+    except _Doubt as doubt:
+        return str(doubt)
+    return ""
+
+
+def why_not_typed(processes: Processes, pid: int) -> str:
+    """Return why a person cannot have typed the command that a process runs, such as an agent; empty if a person has.
+
+    An agent can start another one: below itself, or left behind without a terminal.
+    """
+    process = processes.get(pid)
+    if process is None:
+        return "its process cannot be seen"
+    parent = processes.get(process.parent)
+    if parent is not None and (agent := _agent(processes, parent)):
+        return f"it was started below an agent: {agent}"
+    if variable := next(filter(process.variables.get, AGENT_VARIABLES), ""):
+        return f"an agent has started it: {variable} is set"
+    if not process.terminal:
+        return "it has no terminal"
+    try:
+        _check_terminal(processes, process, typed=True, depth=0)
     except _Doubt as doubt:
         return str(doubt)
     return ""
