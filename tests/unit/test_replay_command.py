@@ -195,7 +195,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(recorded, capsys, projec
         (["two", "--store", "audit.db"], "no configuration was found here (name one with --against)"),
         (["two", "--store", "audit.db", "-a", "none.yaml"], "none.yaml: "),
         (["guards.py", "-a", "new.yaml"], "neither an export nor a transcript"),
-        ([], "missing argument 'SESSION'"),
+        ([], "which events?"),
     ],
 )
 def test_mistakes_are_told(recorded, capsys, arguments, complaint):

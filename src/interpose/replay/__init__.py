@@ -10,19 +10,23 @@ Hooks run; tools do not. Secrets that were redacted in the recording stay redact
 secret does not find it.
 """
 
+from .groups import Group, group_differences
 from .recording import Recorded, Recording
 from .runner import MARK, Replay, Replayed, prepared, replay
-from .sources import read_file, read_session
+from .sources import read_file, read_period, read_session
 from .transcripts import read_transcript
 
 __all__ = [
     "MARK",
+    "Group",
     "Recorded",
     "Recording",
     "Replay",
     "Replayed",
+    "group_differences",
     "prepared",
     "read_file",
+    "read_period",
     "read_session",
     "read_transcript",
     "replay",

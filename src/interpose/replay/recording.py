@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..redaction import is_redacted
+from ..redaction import has_redacted
 
-__all__ = ["UNKNOWN", "Recorded", "Recording", "has_redacted"]
+__all__ = ["UNKNOWN", "Recorded", "Recording"]
 
 UNKNOWN = "unknown"
 """The decision of an event whose decision was not recorded; it is not compared."""
@@ -34,6 +34,8 @@ class Recorded:
     time: str = ""
     permissions: tuple[Mapping[str, Any], ...] = ()
     """What was decided about the call beside the hooks, as ``StoredPermission.to_dict`` makes it."""
+    runs: tuple[Mapping[str, Any], ...] = ()
+    """What became of each hook, in the shape of ``Result.to_dict``."""
     derived: str = ""
     """How the decision was derived from a transcript; empty if it was recorded."""
 
@@ -49,24 +51,6 @@ class Recording:
 
     name: str
     kind: str
-    """Its source: store, export or transcript."""
+    """Its source: store, period, export or transcript."""
     events: list[Recorded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-def has_redacted(value: Any) -> bool:
-    """Say whether a value has redacted secrets in it."""
-    return any(map(is_redacted, _texts(value)))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting.extend(one.keys())
-            waiting.extend(one.values())
-        elif isinstance(one, (list, tuple)):
-            waiting.extend(one)

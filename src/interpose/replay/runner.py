@@ -1,12 +1,13 @@
 """Fire recorded events with another configuration and compare the decisions. Runs no tool.
 
-The hooks run with ``INTERPOSE_REPLAY=1`` in their environment, so that they can skip side effects. Nothing is written
-to an audit store.
+The hooks run with ``INTERPOSE_REPLAY=1`` in their environment, so that they can skip side effects. Those that ask a
+model or a server answer from the record. Nothing is written to an audit store.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any
 from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Outcome, row_of
+from .answers import RecordedAnswers, answer_from_record, not_asked
 from .environment import variable_set, with_variable
 from .recording import UNKNOWN, Recorded, Recording
 
@@ -49,6 +51,11 @@ class Replayed:
         return then.reason != now.reason
 
     @property
+    def not_asked(self) -> list[str]:
+        """The hooks that ask a model or a server, and whose answer is not in the record."""
+        return not_asked(self.outcome.results) if self.outcome is not None else []
+
+    @property
     def shadowed(self) -> bool:
         """Whether hooks that are not enforced decided something."""
         return self.outcome is not None and self.outcome.shadow is not None
@@ -81,7 +88,7 @@ class Replayed:
             "id": then.id, "event": then.event, "time": then.time, "input": dict(then.fields),
             "redacted": then.redacted, "differences": list(self.differences), "was": was, "now": shown,
             "changes": [{"field": name, "was": old, "now": new} for name, old, new in self.changes()],
-            "failed": self.broken, "error": self.error,
+            "failed": self.broken, "not_asked": self.not_asked, "error": self.error,
         }  # fmt: skip
 
 
@@ -114,14 +121,15 @@ class Replay:
             "reworded": self.count(lambda one: one.reworded),
             "unknown": self.count(lambda one: not one.compared and not one.error),
             "left_out": self.count(lambda one: one.error),
+            "not_asked": self.count(lambda one: one.not_asked),
             "notes": [*self.recording.notes, *self.notes],
             "results": [one.to_dict() for one in told],
         }
 
 
-def prepared(hooks: Hooks) -> Hooks:
+def prepared(hooks: Hooks, *, live: bool = False) -> Hooks:
     """Prepare hooks for a replay: they record nothing, ``INTERPOSE_OFF`` has no effect, and their commands get
-    ``INTERPOSE_REPLAY=1``.
+    ``INTERPOSE_REPLAY=1``. With ``live``, hooks that ask a model or a server ask it again.
     """
     hooks.record(None)
     hooks.engine.off = ""
@@ -129,6 +137,8 @@ def prepared(hooks: Hooks) -> Hooks:
     hooks.engine.registry.exchange(
         everything, [with_variable(hook, MARK) for hook in everything], {}, {}, hooks.settings.max_hooks_per_point
     )
+    if not live:
+        answer_from_record(hooks)
     return hooks
 
 
@@ -144,13 +154,21 @@ def replay(
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         done.notes.append(f"the directory {absent[0]}{more} is not here; hooks run in the current one instead")
+    handlers = (hook.binding.handler for hook in hooks)
+    answers = next((handler for handler in handlers if isinstance(handler, RecordedAnswers)), None)
     with variable_set(MARK):
         for recorded in recording.events:
+            if answers is not None:
+                answers.begin(recorded.runs, keeps_going=recorded.keep_going, grants=recorded.granted)
             with around():
                 result = _fire_again(hooks, recorded)
             done.results.append(result)
             if told is not None:
                 told(result)
+    silent = Counter(hook for one in done.results for hook in one.not_asked)
+    for hook, count in silent.items():
+        events = f"{count} event{'s' if count > 1 else ''}"
+        done.notes.append(f"{hook} was not asked about {events}: its answer is not in the record; --live asks it")
     return done
 
 

@@ -14,10 +14,13 @@ from ..errors import UsageError, nearest
 from .recording import UNKNOWN, Recorded, Recording
 from .transcripts import is_transcript_entry, read_transcript
 
-__all__ = ["LATEST", "read_file", "read_session", "recorded_from"]
+__all__ = ["LATEST", "MOST_EVENTS", "read_file", "read_period", "read_session", "recorded_from"]
 
 LATEST = "latest"
 """The name of the most recently active session."""
+
+MOST_EVENTS = 50_000
+"""How many records of a period are read: they are in memory."""
 
 _MAX_NAMED = 5
 
@@ -27,6 +30,15 @@ def read_session(store: StoreReader, wanted: str) -> Recording:
     session = _session(store, wanted)
     entries = store.entries(Selection(sessions=(session,)), oldest_first=True)
     return _recording(session, "store", (entry.to_dict() for entry in entries if entry.session == session))
+
+
+def read_period(store: StoreReader, since: float, name: str) -> Recording:
+    """Return the events of all sessions since a moment; of very many the latest."""
+    found = list(store.entries(Selection(since=since), limit=MOST_EVENTS))
+    made = _recording(name, "period", (entry.to_dict() for entry in reversed(found)))
+    if len(found) == MOST_EVENTS:
+        made.notes.append(f"only the latest {MOST_EVENTS:,} records of this time are compared")
+    return made
 
 
 def _session(store: StoreReader, wanted: str) -> str:
@@ -51,7 +63,7 @@ def _named(sessions: list[str]) -> str:
 
 
 def read_file(path: str) -> Recording:
-    """Return the recording in a file: an export of a store, or a transcript of Claude Code."""
+    """Return the recording in a file: an export of a store, or a transcript of a coding agent."""
     try:
         with open(path, "rb") as file:
             for line in file:
@@ -64,7 +76,7 @@ def read_file(path: str) -> Recording:
     except OSError as error:
         raise UsageError(str(error.strerror), where=path, hint="check the path") from None
     raise UsageError("neither an export nor a transcript", where=path,
-                     hint="it takes what `interpose log export` writes, or a session of Claude Code")  # fmt: skip
+                     hint="it takes what `interpose log export` writes, or a coding agent's transcript")  # fmt: skip
 
 
 def _export(path: str, lines: Iterable[bytes]) -> Recording:
@@ -136,6 +148,7 @@ def recorded_from(document: Mapping[str, Any]) -> Recorded:
         final={name: value for name, value in final.items() if name not in given or given[name] != value},
         deciders=tuple(dict.fromkeys(str(run.get("hook")) for run in ran if _decided(run, decision, kept_going))),
         time=_time(document.get("time")),
+        runs=tuple(run for run in document.get("results") or () if isinstance(run, Mapping)),
     )
 
 
