@@ -82,7 +82,7 @@ def said(connection: socket.socket) -> Answer | tuple[str, str]:
         got += part
     if got[:1] == b"A":
         got = got[1:].lstrip(b".")
-    kind, text = got[:1], got[5:]
+    kind, text = got[:1], got[5 : 5 + int.from_bytes(got[1:5], "big")]  # a sign of life may follow
     return Answer.read(text) if kind == b"=" else (kind.decode(), text.decode())
 
 

@@ -75,7 +75,10 @@ def an_engine_that(home: Home, behaves: Callable[[socket.socket], None]) -> Iter
         listening.listen()
 
         def serve() -> None:
-            connection, _ = listening.accept()
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return  # the client has not asked
             with connection:
                 head = connection.recv(8, socket.MSG_WAITALL)
                 if not head:
@@ -88,6 +91,8 @@ def an_engine_that(home: Home, behaves: Callable[[socket.socket], None]) -> Iter
         try:
             yield
         finally:
+            if home.socket.exists():  # nobody has to come any more
+                listening.shutdown(socket.SHUT_RDWR)
             thread.join()
             home.socket.unlink(missing_ok=True)
 
@@ -238,15 +243,30 @@ def served() -> Iterator[Home]:
         yield made
 
 
-def test_the_python_client_loads_nothing_but_the_socket_module() -> None:
+def test_the_python_client_loads_nothing_but_the_socket_module(home: Home, tmp_path: Path) -> None:
+    """Its own code is compiled once: it is a copy here, to see what that leaves."""
+    for name in ("client.py", "thin_client.py"):
+        shutil.copy(CLIENT.parent / name, tmp_path)
     code = (
-        f"import sys; before = set(sys.modules); exec(compile(open({str(CLIENT)!r}).read(), {str(CLIENT)!r}, 'exec'), "
-        f"{{'__name__': 'client', '__file__': {str(CLIENT)!r}}}); print(sorted(set(sys.modules) - before))"
-    )  # fmt: skip
+        "import sys, posix; before = set(sys.modules); sys.argv = ['client.py']; "
+        "posix._exit = lambda status: print(sorted(set(sys.modules) - before)); "
+        "posix.isatty = lambda number: False; posix.execv = lambda *_: None; "
+        f"names = {{'__name__': '__main__', '__file__': {str(tmp_path / 'client.py')!r}}}; "
+        "exec(compile(open(names['__file__']).read(), 'client', 'exec'), names)"
+    )
 
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    loaded = [home.run([sys.executable, "-I", "-S", "-c", code])[1] for _ in range(2)]
 
-    assert done.stdout == "['_socket']\n"
+    assert loaded == [b"['_socket']\n"] * 2
+    assert [path.name.partition(".")[0] for path in (tmp_path / "__pycache__").iterdir()] == ["thin_client"]
+
+
+def test_a_client_that_is_half_installed_denies(home: Home, tmp_path: Path) -> None:
+    shutil.copy(CLIENT, tmp_path)
+
+    answer = home.run([sys.executable, "-I", "-S", str(tmp_path / "client.py"), *NAMED], EVENT)
+
+    assert (answer[0], b"so this denies" in answer[2]) == (2, True)
 
 
 @pytest.mark.more

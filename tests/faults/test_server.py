@@ -162,9 +162,10 @@ def test_the_programs_above_the_client_are_registered_as_agents(served: Home) ->
 def test_what_the_caller_switches_off_is_off_for_this_caller_alone(served: Home) -> None:
     danger = event("Bash", command="rm -rf /")
 
-    off = served.ask(NAMED, danger, variables={"INTERPOSE_OFF": "locked out"})
+    by_hand = ["--json", "--config", "hooks.yaml", "--input", "-"]  # an agent has to be started with it
+    off = served.ask(by_hand, danger, variables={"INTERPOSE_OFF": "locked out"})
     on = served.ask(NAMED, danger)
-    deep = served.ask(["--json", "--config", "hooks.yaml", "--input", "-"], danger, variables={"INTERPOSE_DEPTH": "8"})
+    deep = served.ask(by_hand, danger, variables={"INTERPOSE_DEPTH": "8"})
 
     assert isinstance(off, Answer)
     assert off.status == 0

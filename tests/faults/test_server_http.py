@@ -7,6 +7,7 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
+from tests.asking import until
 from tests.faults.servers import PATIENCE, Home, a_home, serving
 
 from interpose.events import TABLE
@@ -19,9 +20,10 @@ hooks:
   PreToolUse:
     - {name: no-rm, matcher: Bash, handler: guards.no_rm, onError: abort}
     - {name: ends, matcher: Ends, handler: guards.ends}
+    - {name: slow, matcher: Slow, handler: guards.slow, onError: abort}
 """
 GUARDS = """
-import os
+import os, time
 from interpose import deny
 
 def no_rm(event):
@@ -30,6 +32,9 @@ def no_rm(event):
 
 def ends(event):
     os._exit(0)
+
+def slow(event):
+    time.sleep(60)
 """
 
 
@@ -132,11 +137,13 @@ def test_only_the_user_and_no_page_of_another_site_can_fire(http: Http) -> None:
 
 
 def test_health_and_metrics_and_the_description_are_there(http: Http) -> None:
-    health, (_, metrics) = http.ask("GET", "/health"), http.ask("GET", "/metrics")
+    http.ask("POST", "/v1/fire/PreToolUse", event(http), Interpose_Reply="claude")
+    health = http.ask("GET", "/health")
+    until(lambda: 'interpose_events_total{ended="0"}' in http.ask("GET", "/metrics")[1])  # counted after the answer
+    metrics = http.ask("GET", "/metrics")[1]
     status, described = http.ask("GET", "/openapi.json")
 
     assert health[1]["status"] == "ok"
-    assert 'interpose_events_total{ended="0"}' in metrics
     assert "interpose_event_seconds_bucket" in metrics
     assert status == 200
     assert {path.removeprefix("/v1/fire/") for path in described["paths"]} >= set(TABLE)
@@ -170,3 +177,29 @@ def test_a_kept_connection_answers_one_request_after_the_other(http: Http) -> No
     got = http.send((request + b"\r\n") * 2 + request + b"Connection: close\r\n\r\n")
 
     assert got.count(b"HTTP/1.1 200 OK") == 3
+
+
+def test_an_event_is_refused_before_its_host_goes_on_without_it(http: Http) -> None:
+    reply = http.ask(
+        "POST", "/v1/fire/PreToolUse", event(http, "Slow"), Interpose_Reply="claude", Interpose_Deadline="1"
+    )
+    report = http.ask("POST", "/v1/fire/PreToolUse", event(http, "Slow"), Interpose_Deadline="1")
+    wrong = http.ask("POST", "/v1/fire/PreToolUse", event(http), Interpose_Deadline="soon")
+
+    assert reply[1]["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert (report[0], wrong[0]) == (503, 400)
+
+
+def test_pipelined_requests_are_answered_in_their_order(http: Http) -> None:
+    """An engine process answers the event itself; the answers of the server come before and after it."""
+    host = f"Host: 127.0.0.1:{http.port}\r\nAuthorization: Bearer {http.token}\r\n"
+    health = f"GET /health HTTP/1.1\r\n{host}\r\n".encode()
+    body = json.dumps(event(http)).encode()
+    fire = f"POST /v1/fire/PreToolUse HTTP/1.1\r\n{host}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    last = health.replace(b"Host:", b"Connection: close\r\nHost:")
+
+    got = http.send(health + fire + health + fire + last)
+
+    answers = [part.partition(b"\r\n\r\n")[2] for part in got.split(b"HTTP/1.1 200 OK\r\n")[1:]]
+    assert [b'"version": ' in one for one in answers] == [True, False, True, False, True]
+    assert [b"no rm" in one for one in answers] == [False, True, False, True, False]

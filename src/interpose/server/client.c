@@ -22,6 +22,7 @@
 extern char **environ;
 static char **arguments, *input, *request;
 static size_t input_size, input_room, request_size, request_room;
+static int refused = 2; /* the exit status of a refusal; 1 at an event where 2 keeps an agent going */
 
 static int write_all(int descriptor, const char *data, size_t size) {
   while (size) {
@@ -35,7 +36,7 @@ static int write_all(int descriptor, const char *data, size_t size) {
 
 static int refuse(const char *why) {
   dprintf(2, "interpose fire: %s (nothing was decided, so this denies)\n", why);
-  return 2;
+  return refused;
 }
 
 /* Become `interpose fire`; what was read from standard input is there again. */
@@ -113,12 +114,12 @@ static int is_own(const char *path, mode_t kind) {
   return !lstat(path, &found) && found.st_uid == geteuid() && (found.st_mode & 0170077) == kind;
 }
 
-/* Return a connection to the engine of this user; -1 if there is none, or it may be another's. */
-static int connected(void) {
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+/* Set the address of the engine of this user; -1 if there is none, or it may be another's. */
+static int find_engine(void) {
   const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   char folder[256];
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  struct timeval silence = {SILENCE, 0};
   int size, length = home ? (int)strlen(home) : 0;
   while (length && home[length - 1] == '/') length--;
   if (base && base[0] == '/') size = snprintf(folder, sizeof folder, "%s/interpose/serve", base);
@@ -126,7 +127,13 @@ static int connected(void) {
   if (size > 96 || folder[0] != '/') return -1;
   memcpy(address.sun_path, folder, (size_t)size);
   memcpy(address.sun_path + size, "/socket", sizeof "/socket");
-  if (!is_own(folder, S_IFDIR) || !is_own(address.sun_path, S_IFSOCK)) return -1;
+  return is_own(folder, S_IFDIR) && is_own(address.sun_path, S_IFSOCK) ? 0 : -1;
+}
+
+/* Return a connection to the engine; -1 if there is none. The request is ready by then: the engine finds it when it
+   looks at the connection for the first time. */
+static int connected(void) {
+  struct timeval silence = {SILENCE, 0};
   int server = socket(AF_UNIX, SOCK_STREAM, 0);
   if (server < 0) return -1;
   fcntl(server, F_SETFD, FD_CLOEXEC);
@@ -198,7 +205,7 @@ static int ask(int server, int is_hook) {
   if (kind == 'D') return close(server), -1;
   if (kind != '=') {
     dprintf(2, "interpose fire: %.*s\n", (int)length, text);
-    return is_hook ? 2 : 1;
+    return is_hook ? refused : 1;
   }
   if (length < 5 || value_of(text + 1) > length - 5) return refuse("the answer cannot be read");
   int status = (unsigned char)text[0], problem = 0;
@@ -208,26 +215,46 @@ static int ask(int server, int is_hook) {
   write_all(2, text + 5 + output, length - 5 - output);
   if (problem && (is_hook || problem != EPIPE)) {
     dprintf(2, "interpose: standard output cannot be written: %s\n", strerror(problem));
-    return is_hook ? 2 : status ? status : 1;
+    return is_hook ? refused : status ? status : 1;
   }
   return status;
 }
 
+/* Have the system end this process soon after its deadline, also if it is `interpose fire` by then. */
+static void set_alarm(const char *text) {
+  double seconds = strtod(text, NULL), end = seconds + (seconds < 25 ? seconds * 0.2 : 5);
+  if (!(seconds > 0 && seconds < 1e6)) return; /* `interpose fire` says what is wrong with it */
+  struct itimerval timer = {.it_value = {(time_t)end, (suseconds_t)((end - (double)(time_t)end) * 1e6)}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Whether the status 2 keeps an agent going at an event. */
+static int keeps_going(const char *word) {
+  const char *events[] = {"Stop", "SubagentStop", "TeammateIdle", "AfterAgent", "agentStop", "subagentStop", "stop"};
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    if (!strcmp(word, events[i])) return 1;
+  return 0;
+}
+
 int main(int count, char **given) {
   int is_hook = 0, server, asks = 0;
-  const char *source = "";
+  const char *source = "", *deadline = "";
   struct stat found;
   arguments = given + 1, count--;
   for (int i = 0; i < count; i++) {
     const char *word = arguments[i];
+    if (keeps_going(word)) refused = 1;
     if (!strcmp(word, "-h") || !strcmp(word, "--help")) asks = 1;
     if (!strcmp(word, "--reply") || !strncmp(word, "--reply=", 8)) is_hook = 1;
     if (!strcmp(word, "--input") && i + 1 < count) source = arguments[i + 1];
     else if (!strncmp(word, "--input=", 8)) source = word + 8;
+    if (!strcmp(word, "--deadline") && i + 1 < count) deadline = arguments[i + 1];
+    else if (!strncmp(word, "--deadline=", 11)) deadline = word + 11;
   }
+  if (is_hook) set_alarm(deadline);
   if (is_hook && !*source) source = "-";
   if (asks || isatty(0) || isatty(1) || isatty(2) || fstat(1, &found)) return cold(count);
-  if ((server = connected()) < 0) return cold(count);
+  if (find_engine()) return cold(count);
   if (!strcmp(source, "-")) {
     char part[65536];
     ssize_t more;
@@ -238,6 +265,7 @@ int main(int count, char **given) {
     }
   }
   if (make_request(count) || request_size > LONGEST + 8) return cold(count);
+  if ((server = connected()) < 0) return cold(count);
   int status = ask(server, is_hook);
   return status < 0 ? cold(count) : status;
 }

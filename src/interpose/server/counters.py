@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 
@@ -26,11 +27,7 @@ class Counters:
         """Count an event that was answered."""
         self.events[str(status)] += 1
         self._seconds += seconds
-        for place, bound in enumerate(_BOUNDS):
-            if seconds <= bound:
-                self._buckets[place] += 1
-                return
-        self._buckets[-1] += 1
+        self._buckets[bisect_left(_BOUNDS, seconds)] += 1
 
     def text(self) -> str:
         """Return all figures."""

@@ -7,19 +7,26 @@ a limit. The processes of the projects that were used longest ago are ended when
 from __future__ import annotations
 
 import asyncio
+import mmap
 import os
 import signal
 import socket
 from collections import deque
+from collections.abc import Callable
+from functools import partial
+from math import inf
 from time import monotonic
+from typing import NamedTuple
 
 from ..records import Record
 from .counters import Counters
-from .engine_process import ANSWERED, FINAL, MOVED
+from .deadlines import before_deadline
+from .engine_process import ANSWERED, DELIVERED, MOVED, TO_SERVER, memory_file
 from .fork_server import ForkServer
-from .frames import Answer
+from .frames import Answer, Request
+from .projects import Guesses
 
-__all__ = ["Dispatcher", "Limits", "Lost", "Ticket"]
+__all__ = ["Client", "Dispatcher", "Limits", "Lost", "Ticket"]
 
 _MOMENT = 0.02
 """Seconds that an event waits for a busy process before its project gets another."""
@@ -28,6 +35,7 @@ _START = 20.0
 _IDLE = 60.0
 """Seconds after which a further process of a project is ended."""
 _BOUNCES = 3
+_ENDED = "the process that fired the event has ended"
 
 
 class Limits(Record):
@@ -45,46 +53,116 @@ class Limits(Record):
     """Seconds without an event after which the server ends."""
 
 
-class Lost(Exception):
+class Lost(NamedTuple):
     """An event was accepted and is not answered: its process has ended, or it took too long."""
+
+    why: str
+    is_answered: bool = False
+    """Whether its process may have sent the answer, or a part of it, before it ended."""
+
+
+class Client(NamedTuple):
+    """The connection of a client, and how an engine process answers on it."""
+
+    way: bytes
+    descriptor: int
 
 
 class _EngineProcess:
     """An engine process and the connection to it."""
 
-    def __init__(self, connection: socket.socket, project: str) -> None:
-        connection.setblocking(False)
-        self.connection = connection
+    def __init__(self, forks: ForkServer, project: str) -> None:
+        """Start it; raise OSError if that is not possible."""
+        file = memory_file()
+        try:
+            os.ftruncate(file, 1)
+            self._page = mmap.mmap(file, 1)
+            self._connection = forks.start(file)
+        finally:
+            os.close(file)
+        self._connection.setblocking(False)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._connection, self._readable)
+        self._received = bytearray()
+        self._waiting: Callable[[bytes], None] | None = None
+        self._is_open = True
         self.project = project
         self.pid = 0
         self.used = monotonic()
 
-    async def begin(self) -> None:
-        """Wait until it runs."""
-        async with asyncio.timeout(_START):
-            self.pid = int.from_bytes(await self._exactly(4), "big")
+    def begin(self, said: Callable[[bytes], None]) -> None:
+        """Call ``said`` when it runs, with nothing if it has ended before."""
+        self._waiting = said
 
-    async def ask(self, body: bytes) -> bytes:
-        """Return what it says to a request; raise Lost if it has ended."""
-        loop = asyncio.get_running_loop()
+    def ask(self, body: bytes, client: Client, said: Callable[[bytes], None]) -> None:
+        """Send a request, and call ``said`` with what it says; with nothing if it has ended."""
+        self._waiting = said
+        self._page[0] = 0
+        data = client.way + len(body).to_bytes(4, "big") + body
         try:
-            await loop.sock_sendall(self.connection, len(body).to_bytes(4, "big") + body)
-            head = await loop.sock_recv(self.connection, 1 << 16)
-            if len(head) < 4:
-                head += await self._exactly(4 - len(head))
-            missing = 4 + int.from_bytes(head[:4], "big") - len(head)
-            return head[4:] + (await self._exactly(missing) if missing else b"")
+            done = socket.send_fds(self._connection, [data], [client.descriptor] if client.descriptor >= 0 else [])
+        except BlockingIOError:
+            done = 0
         except OSError:
-            raise Lost("the process that fired the event has ended") from None
+            self._lose()
+            return
+        if done < len(data):
+            self._unsent = memoryview(data)[done:]
+            self._loop.add_writer(self._connection, self._writable)
 
-    async def _exactly(self, size: int) -> bytes:
-        loop, data = asyncio.get_running_loop(), bytearray()
-        while len(data) < size:
-            part = await loop.sock_recv(self.connection, min(size - len(data), 1 << 20))
-            if not part:
-                raise Lost("the process that fired the event has ended")
-            data += part
-        return bytes(data)
+    def _writable(self) -> None:
+        try:
+            self._unsent = self._unsent[self._connection.send(self._unsent) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._unsent = self._unsent[:0]
+        if not self._unsent:
+            self._loop.remove_writer(self._connection)
+
+    @property
+    def may_have_answered(self) -> bool:
+        """Whether an answer to its last request may be on its way to the client."""
+        return bool(self._page[0])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has closed its end of the connection."""
+        return not self._is_open
+
+    def _readable(self) -> None:
+        try:
+            part = self._connection.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            part = b""
+        if not part:
+            self._lose()
+            return
+        self._received += part
+        if not self.pid:
+            start, whole = 0, 4
+        else:
+            start, whole = 4, 4 + int.from_bytes(self._received[:4], "big")
+        if len(self._received) >= whole and self._waiting is not None:
+            said, self._received = bytes(self._received[start:whole]), bytearray()
+            waiting, self._waiting = self._waiting, None
+            self.pid = self.pid or int.from_bytes(said, "big")
+            waiting(said)
+
+    def _lose(self) -> None:
+        """Note that it has ended."""
+        self._stop_watching()
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self._loop.call_soon(waiting, b"")
+
+    def _stop_watching(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._loop.remove_reader(self._connection)
+            self._loop.remove_writer(self._connection)
 
     def is_stopped(self) -> bool:
         """Return whether a signal has stopped the process; False where that cannot be seen."""
@@ -102,26 +180,48 @@ class _EngineProcess:
             except ProcessLookupError:
                 pass
 
+    def give_up(self) -> None:
+        """End it if it does not begin."""
+        if not self.pid:
+            self._lose()
+
     def close(self) -> None:
         """Let it end."""
-        self.connection.close()
+        self._stop_watching()
+        self._connection.close()
 
 
 class Ticket:
-    """One accepted event. ``cancel`` ends it: its caller has gone."""
+    """One accepted event: its request and the body of that, its client, and what is called with what becomes of it.
 
-    def __init__(self) -> None:
+    That is an answer, the exit status of an answer that the client has already, or Lost. ``seconds`` is how long the
+    client waits: a host goes on without a hook that is late, so a refusal has to come before that.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        body: bytes,
+        done: Callable[[Answer | int | Lost], None],
+        client: Client | None = None,
+        seconds: float = inf,
+    ) -> None:
+        self.request = request
+        self.body = body
+        self.client = client or Client(TO_SERVER, -1)
+        self.done = done
+        self.seconds = before_deadline(seconds)
+        self.began = monotonic()
+        self.bounces = 0
         self.engine: _EngineProcess | None = None
-        self.waiter: asyncio.Future[_EngineProcess] | None = None
+        self.is_done = False
         self.why = ""
+        self.timer: asyncio.TimerHandle | None = None
 
-    def cancel(self, why: str) -> None:
-        """End the event, with all that it runs."""
-        self.why = self.why or why
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_exception(Lost(why))
-        if self.engine is not None:
-            self.engine.kill()
+    @property
+    def waits(self) -> bool:
+        """Whether no engine process has the event yet."""
+        return self.engine is None and not self.is_done
 
 
 class _Project:
@@ -131,11 +231,19 @@ class _Project:
         self.engines: set[_EngineProcess] = set()
         self.idle: list[_EngineProcess] = []
         self.starting = 0
-        self.waiters: deque[asyncio.Future[_EngineProcess]] = deque()
+        self.waiting: deque[Ticket] = deque()
 
     @property
     def size(self) -> int:
         return len(self.engines) + self.starting
+
+    def next(self, *, take: bool) -> Ticket | None:
+        """Return the first event that still waits; ``take`` it from the others."""
+        while self.waiting:
+            if self.waiting[0].waits:
+                return self.waiting.popleft() if take else self.waiting[0]
+            self.waiting.popleft()
+        return None
 
 
 class Dispatcher:
@@ -146,7 +254,8 @@ class Dispatcher:
         self._limits = limits
         self._counters = counters
         self._projects: dict[str, _Project] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._guesses = Guesses()
+        self._loop = asyncio.get_running_loop()
         self.under_way = 0
         """Events that are accepted and not answered."""
         counters.gauges["interpose_events_under_way"] = (
@@ -164,58 +273,74 @@ class Dispatcher:
         """Return whether one more event is too many."""
         return self.under_way >= self._limits.waiting
 
-    async def answer(self, body: bytes, project: str, ticket: Ticket) -> Answer:
-        """Return the answer to a request; ``project`` is a guess. Raise Lost if there is none."""
-        began = monotonic()
-        timer = asyncio.get_running_loop().call_later(
-            self._limits.seconds, ticket.cancel, f"it took more than {self._limits.seconds:g} s")  # fmt: skip
+    def fire(self, ticket: Ticket) -> None:
+        """Give an event to an engine process; its ticket is told what becomes of it."""
         self.under_way += 1
-        try:
-            for _ in range(_BOUNCES):
-                said = await self._ask(body, project, ticket)
-                if said[:1] not in (ANSWERED, FINAL, MOVED):
-                    break
-                if said[:1] != MOVED:
-                    answer = Answer.read(said[1:])
-                    self._counters.answered(answer.status, monotonic() - began)
-                    return answer
-                project = os.fsdecode(said[1:])
-            why = "its project changed again and again"
-        except Lost as error:
-            why = str(error)
-        finally:
-            self.under_way -= 1
-            timer.cancel()
-        self._counters.events["lost"] += 1
-        raise Lost(ticket.why or why)
+        limit = min(self._limits.seconds, ticket.seconds)
+        ticket.timer = self._loop.call_later(limit, self.cancel, ticket, f"it took more than {limit:g} s")
+        self._give(ticket, self._guesses.of(ticket.request))
 
-    async def _ask(self, body: bytes, project: str, ticket: Ticket) -> bytes:
-        engine = ticket.engine = await self._take(project, ticket)
-        said = b""
-        try:
-            said = await engine.ask(body) if not ticket.why else b""
-            return said
-        finally:
-            ticket.engine = None
-            self._give_back(engine, is_fit=said[:1] in (ANSWERED, MOVED) and not ticket.why)
+    def cancel(self, ticket: Ticket, why: str) -> None:
+        """End an event, with all that it runs."""
+        if ticket.is_done:
+            return
+        ticket.why = ticket.why or why
+        if ticket.engine is not None:
+            ticket.engine.kill()  # which is told to the ticket as its end
+        else:
+            self._finish(ticket, Lost(ticket.why))
 
-    # Taking and giving back.
-
-    async def _take(self, name: str, ticket: Ticket) -> _EngineProcess:
+    def _give(self, ticket: Ticket, name: str) -> None:
+        """Give an event to an idle process of a project, or let it wait for one."""
         project = self._projects.get(name)
         if project is None:
             project = self._projects[name] = _Project()
-        if project.idle:
-            return project.idle.pop()
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[_EngineProcess] = loop.create_future()
-        ticket.waiter = waiter
-        project.waiters.append(waiter)
+        while project.idle:
+            engine = project.idle.pop()
+            if not engine.has_ended:
+                self._ask(engine, ticket)
+                return
+            project.engines.discard(engine)
+            engine.close()
+        project.waiting.append(ticket)
         if project.size:
-            loop.call_later(_MOMENT, self._grow, name, waiter)
+            self._loop.call_later(_MOMENT, self._grow, name, ticket)
         else:
-            self._grow(name, waiter)
-        return await waiter
+            self._grow(name, ticket)
+
+    def _ask(self, engine: _EngineProcess, ticket: Ticket) -> None:
+        ticket.engine = engine
+        engine.ask(ticket.body, ticket.client, partial(self._said, engine, ticket))
+
+    def _said(self, engine: _EngineProcess, ticket: Ticket, said: bytes) -> None:
+        """Do what an engine process has said about an event; it has ended if that is nothing."""
+        ticket.engine = None
+        kind, text = said[:1], said[2:]
+        self._give_back(engine, is_fit=said[1:2] == b"\0" and not ticket.why)
+        if kind == DELIVERED:
+            self._finish(ticket, text[0])
+        elif kind == ANSWERED:
+            self._finish(ticket, Answer.read(text))
+        elif kind == MOVED and not ticket.why and ticket.bounces < _BOUNCES:
+            ticket.bounces += 1
+            self._give(ticket, self._guesses.learn(ticket.request, os.fsdecode(text)))
+        else:
+            why = ticket.why or ("its project changed again and again" if said else _ENDED)
+            self._finish(ticket, Lost(why, not said and engine.may_have_answered))
+
+    def _finish(self, ticket: Ticket, answer: Answer | int | Lost) -> None:
+        self.under_way -= 1
+        ticket.is_done = True
+        if ticket.timer is not None:
+            ticket.timer.cancel()
+        if isinstance(answer, Lost):
+            self._counters.events["lost"] += 1
+        else:
+            status = answer if isinstance(answer, int) else answer.status
+            self._counters.answered(status, monotonic() - ticket.began)
+        ticket.done(answer)
+
+    # Engine processes.
 
     def _give_back(self, engine: _EngineProcess, *, is_fit: bool) -> None:
         project = self._projects.get(engine.project)
@@ -227,54 +352,64 @@ class Dispatcher:
             project.engines.discard(engine)
             engine.close()
             self._forget_if_unused(engine.project)
-        elif (waiter := _next(project)) is not None:
-            waiter.set_result(engine)
+            self._serve_waiting()
         else:
-            project.idle.append(engine)
-        self._serve_waiting()
+            self._use(engine, project)
+
+    def _use(self, engine: _EngineProcess, project: _Project) -> None:
+        """Give a free process the event that waits longest, or keep it for the next."""
+        ticket = project.next(take=True) if project.waiting else None
+        if ticket is not None:
+            self._ask(engine, ticket)
+            return
+        project.idle.append(engine)
+        if len(self._projects) > 1:
+            self._serve_waiting()
 
     def _serve_waiting(self) -> None:
         """Start processes for projects whose events wait for none."""
         for name, project in tuple(self._projects.items()):
-            if project.waiters and not project.size and (waiter := _first(project)) is not None:
-                self._grow(name, waiter)
+            if project.waiting and not project.size and (ticket := project.next(take=False)) is not None:
+                self._grow(name, ticket)
 
-    def _grow(self, name: str, waiter: asyncio.Future[_EngineProcess]) -> None:
+    def _grow(self, name: str, ticket: Ticket) -> None:
         """Start another process for a project, if an event still waits for it and there is room."""
         project = self._projects.get(name)
         if (
             project is None
-            or waiter.done()
+            or not ticket.waits
             or project.size >= self._limits.per_project
-            or project.starting >= len(project.waiters)
+            or project.starting >= len(project.waiting)
         ):
             return
         if self._size >= self._limits.engines and not self._end_oldest():
             return  # what is given back next makes room
-        project.starting += 1
-        task = asyncio.get_running_loop().create_task(self._start(name, project))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _start(self, name: str, project: _Project) -> None:
-        engine: _EngineProcess | None = None
         try:
-            engine = _EngineProcess(self._forks.start(), name)
-            await engine.begin()
-        except (OSError, Lost, TimeoutError) as error:
-            if engine is not None:
-                engine.close()
-            project.starting -= 1
-            if (waiter := _next(project)) is not None:
-                waiter.set_exception(Lost(f"no engine process could be started ({error})"))
+            engine = _EngineProcess(self._forks, name)
+        except OSError as error:
+            self._cannot_start(project, error.strerror or str(error))
+            return
+        project.starting += 1
+        timer = self._loop.call_later(_START, self._give_up, engine)
+        engine.begin(partial(self._begun, engine, project, timer))
+
+    def _give_up(self, engine: _EngineProcess) -> None:
+        engine.give_up()
+
+    def _begun(self, engine: _EngineProcess, project: _Project, timer: asyncio.TimerHandle, said: bytes) -> None:
+        timer.cancel()
+        project.starting -= 1
+        if not said:
+            engine.close()
+            self._cannot_start(project, _ENDED)
             return
         self._counters.started += 1
-        project.starting -= 1
         project.engines.add(engine)
-        if (waiter := _next(project)) is not None:
-            waiter.set_result(engine)
-        else:
-            project.idle.append(engine)
+        self._use(engine, project)
+
+    def _cannot_start(self, project: _Project, why: str) -> None:
+        if (ticket := project.next(take=True)) is not None:
+            self._finish(ticket, Lost(f"no engine process could be started ({why})"))
 
     # Ending.
 
@@ -295,7 +430,7 @@ class Dispatcher:
 
     def _forget_if_unused(self, name: str) -> None:
         project = self._projects[name]
-        if not project.size and not any(not waiter.done() for waiter in project.waiters):
+        if not project.size and project.next(take=False) is None:
             del self._projects[name]
 
     def tidy(self) -> None:
@@ -303,10 +438,9 @@ class Dispatcher:
         now = monotonic()
         for project in tuple(self._projects.values()):
             for engine in tuple(project.idle):
-                if project.size > 1 and now - engine.used > _IDLE:
+                if engine.has_ended or (project.size > 1 and now - engine.used > _IDLE):
                     self._end(engine)
-            busy = project.engines - set(project.idle)
-            for engine in busy:
+            for engine in project.engines - set(project.idle):
                 if engine.is_stopped():
                     engine.kill()
 
@@ -316,18 +450,3 @@ class Dispatcher:
             for engine in project.engines:
                 engine.close()
         self._projects.clear()
-
-
-def _next(project: _Project) -> asyncio.Future[_EngineProcess] | None:
-    """Take the first event that still waits."""
-    while project.waiters:
-        waiter = project.waiters.popleft()
-        if not waiter.done():
-            return waiter
-    return None
-
-
-def _first(project: _Project) -> asyncio.Future[_EngineProcess] | None:
-    while project.waiters and project.waiters[0].done():
-        project.waiters.popleft()
-    return project.waiters[0] if project.waiters else None

@@ -24,7 +24,7 @@ _PATIENCE = 10.0
 class ForkServer:
     """The server's end: starts engine processes."""
 
-    def __init__(self, prepare: Callable[[], None], serve: Callable[[socket.socket], NoReturn]) -> None:
+    def __init__(self, prepare: Callable[[], None], serve: Callable[[socket.socket, int], NoReturn]) -> None:
         """Fork. ``prepare`` loads what engine processes need; ``serve`` is what each does with its connection."""
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self.pid = os.fork()
@@ -38,11 +38,14 @@ class ForkServer:
                 os._exit(status)
         theirs.close()
 
-    def start(self) -> socket.socket:
-        """Start an engine process; return the connection to it. Raise OSError if that is not possible."""
+    def start(self, page: int) -> socket.socket:
+        """Start an engine process, which gets this file too; return the connection to it.
+
+        Raise OSError if that is not possible.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            socket.send_fds(self._ours, [b"+"], [theirs.fileno()])
+            socket.send_fds(self._ours, [b"+"], [theirs.fileno(), page])
         except OSError:
             ours.close()
             raise
@@ -63,7 +66,9 @@ class ForkServer:
             pass
 
 
-def _run(connection: socket.socket, prepare: Callable[[], None], serve: Callable[[socket.socket], NoReturn]) -> None:
+def _run(
+    connection: socket.socket, prepare: Callable[[], None], serve: Callable[[socket.socket, int], NoReturn]
+) -> None:
     connection = _without_other_descriptors(connection)
     os.setsid()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -78,16 +83,19 @@ def _run(connection: socket.socket, prepare: Callable[[], None], serve: Callable
         _reap(children)
         if not waiting.poll(1000 if children else -1):
             continue
-        message, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+        message, descriptors, _, _ = socket.recv_fds(connection, 1, 2)
         if not message:
             break
         for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        if len(descriptors) == 2:
             pid = os.fork()
             if pid == 0:
                 connection.close()
                 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-                serve(socket.socket(fileno=descriptor))
+                serve(socket.socket(fileno=descriptors[0]), descriptors[1])
             children.add(pid)
+        for descriptor in descriptors:
             os.close(descriptor)
     _end(children)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 __all__ = [
     "ACCEPTED", "ANSWER", "DECLINED", "LONGEST", "MAGIC", "REFUSED", "WORKING", "Answer", "BadFrame", "Request",
-    "python_variables", "tagged",
+    "python_variables", "tagged", "variables_part",
 ]  # fmt: skip
 
 MAGIC = b"IPF1"
@@ -72,11 +72,14 @@ class Request(NamedTuple):
 
     def write(self) -> bytes:
         """Return the body of the request."""
+        return self.with_variables(variables_part(self.environment))
+
+    def with_variables(self, variables: bytes) -> bytes:
+        """Return the body of the request, with a part that has its environment already."""
         about = f"{self.pid} {self.parent} {self.umask}".encode()
-        variables = b"\0".join(name + b"=" + value for name, value in self.environment.items())
         parts = (_joined(self.installation), about, self.directory.encode("utf-8", "surrogateescape"),
                  _joined(self.arguments), variables, self.data)  # fmt: skip
-        return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+        return b"".join([len(part).to_bytes(4, "big") + part for part in parts])
 
 
 class Answer(NamedTuple):
@@ -97,6 +100,11 @@ class Answer(NamedTuple):
         if len(text) < end:
             raise BadFrame("the answer is cut off")
         return cls(text[0], text[5:end], text[end:])
+
+
+def variables_part(environment: Mapping[bytes, bytes]) -> bytes:
+    """Return the part of a request that has an environment."""
+    return b"\0".join(name + b"=" + value for name, value in environment.items())
 
 
 @lru_cache(maxsize=16)

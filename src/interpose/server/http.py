@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import os
 import secrets
 from collections.abc import Callable
+from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -20,13 +22,14 @@ from ..errors import UsageError
 from ..events import TABLE
 from ..person.caller import UNKNOWN
 from ..strict_json import BadJson, decode
-from .dispatcher import Dispatcher, Lost, Ticket
-from .frames import LONGEST, Answer, Request
+from .deadlines import seconds_of
+from .dispatcher import Client, Dispatcher, Lost, Ticket
+from .engine_process import TO_HTTP, TO_HTTP_LAST, TO_SERVER
+from .frames import LONGEST, Answer, Request, variables_part
 from .http_requests import LONGEST_HEAD, HttpProblem, HttpRequest, read_head, response
 from .installation import this_installation
 from .openapi import describe
 from .places import folder
-from .projects import project_of
 from .refusals import refusal
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ _KEPT = 75.0
 _MOST_OPEN = 1024
 _ROOM = 64 * 1024
 _LONGEST_BODY = LONGEST - 1024 * 1024  # the environment and the arguments need room too
+_PLACES = "POST /v1/fire/EVENT, GET /health, /metrics and /openapi.json are here"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -88,6 +92,7 @@ class HttpFront:
         self._open: set[_Connection] = set()
         self._listening: asyncio.Server | None = None
         self._environment = dict(os.environb)
+        self._variables = variables_part(self._environment)
         self._directory = os.getcwd()
         self._description = describe(TABLE)
 
@@ -121,6 +126,12 @@ class HttpFront:
                 connection.close_if_idle()
             await asyncio.sleep(0.01)
 
+    def tidy(self) -> None:
+        """Close connections on which nothing has come for too long."""
+        now = monotonic()
+        for connection in tuple(self._open):
+            connection.look(now)
+
     @property
     def is_ending(self) -> bool:
         """Whether no connection is kept any more."""
@@ -135,8 +146,8 @@ class HttpFront:
         """Forget a connection."""
         self._open.discard(connection)
 
-    async def answer(self, request: HttpRequest, body: bytes, ticket: Ticket) -> tuple[int, bytes, str]:
-        """Return the status, the body and the type of the answer to a request; raise HttpProblem."""
+    def answer(self, request: HttpRequest) -> tuple[int, bytes, str]:
+        """Return the status, the body and the type of the answer to a request that fires nothing; raise HttpProblem."""
         self._check_sender(request)
         path = request.path.partition("?")[0]
         if path == "/health":
@@ -151,8 +162,7 @@ class HttpFront:
             return 200, self._server.counters.text().encode(), "text/plain; version=0.0.4"
         if path == "/v1/fire" or path.startswith("/v1/fire/"):
             self._require_method(request, "POST")
-            return await self._fire(request, unquote(path[len("/v1/fire/") :]), body, ticket)
-        raise HttpProblem(404, "POST /v1/fire/EVENT, GET /health, /metrics and /openapi.json are here")
+        raise HttpProblem(404, _PLACES)
 
     def _check_sender(self, request: HttpRequest) -> None:
         """Raise HttpProblem if a page of another site sends the request through a browser of the user."""
@@ -174,35 +184,50 @@ class HttpFront:
 
     # Firing.
 
-    async def _fire(self, request: HttpRequest, event: str, body: bytes, ticket: Ticket) -> tuple[int, bytes, str]:
-        reply = request.headers.get("interpose-reply", "")
-        try:
-            return await self._fired(request, event, body, ticket, reply)
-        except HttpProblem as problem:
-            if not reply:
-                raise
-            # A host reads another status as no objection: the reply itself has to deny.
-            return 200, await refusal(reply, event, body, problem.why), "application/json"
+    def fires(self, request: HttpRequest) -> bool:
+        """Return whether a request fires an event."""
+        return request.path.startswith("/v1/fire") and request.method == "POST"
 
-    async def _fired(
-        self, request: HttpRequest, event: str, body: bytes, ticket: Ticket, reply: str
-    ) -> tuple[int, bytes, str]:
+    def ticket(
+        self, request: HttpRequest, body: bytes, done: Callable[[Answer | int | Lost], None], client: Client
+    ) -> Ticket:
+        """Return the event of a request; raise HttpProblem if there is none, or it cannot be fired now."""
+        self._check_sender(request)
+        path = request.path.partition("?")[0]
+        if path != "/v1/fire" and not path.startswith("/v1/fire/"):
+            raise HttpProblem(404, _PLACES)
+        self._require_token(request)
         self._server.touch()
         if self._server.stopping:
             raise HttpProblem(503, "the server is ending")
         if self._dispatcher.is_full():
             self._server.counters.events["refused"] += 1
             raise HttpProblem(503, "the server has too many events under way")
-        made = self._request(request, event, body, reply)
-        try:
-            answer = await self._dispatcher.answer(made.write(), project_of(made), ticket)
-        except Lost as error:
-            raise HttpProblem(503, f"the event was lost: {error}") from None
-        if reply:
-            return 200, await self._reply(answer, reply, event, body), "application/json"
-        if not answer.output:
-            raise HttpProblem(400, answer.errors.decode("utf-8", "replace").strip())
-        return 200, answer.output, "application/json"
+        made = self._request(request, _event(path), body, request.headers.get("interpose-reply", ""))
+        seconds = seconds_of(request.headers.get("interpose-deadline", ""))
+        return Ticket(made, made.with_variables(self._variables), done, client, seconds)
+
+    def fire(self, ticket: Ticket) -> None:
+        """Fire an event."""
+        self._dispatcher.fire(ticket)
+
+    def cancel(self, ticket: Ticket) -> None:
+        """End an event whose client has gone."""
+        self._dispatcher.cancel(ticket, "its client has gone")
+
+    async def said(self, request: HttpRequest, body: bytes, answer: Answer | Lost | HttpProblem) -> tuple[int, bytes]:
+        """Return the status and the body of a response, for an event that no engine process has answered itself."""
+        reply = request.headers.get("interpose-reply", "")
+        if isinstance(answer, Lost):
+            answer = HttpProblem(503, f"the event was lost: {answer.why}")
+        if isinstance(answer, Answer):
+            if answer.output or (reply and answer.status == 0):
+                return 200, answer.output or b"{}"
+            answer = HttpProblem(400, answer.errors.decode("utf-8", "replace").strip())
+        if reply and answer.status not in (401, 403, 404):
+            # A host reads another status as no objection: the reply itself has to deny.
+            return 200, await refusal(reply, _event(request.path.partition("?")[0]), body, answer.why)
+        return answer.status, json.dumps({"error": answer.why}).encode()
 
     def _request(self, request: HttpRequest, event: str, body: bytes, reply: str) -> Request:
         """Return what ``interpose fire`` would be given; raise HttpProblem for what it cannot be."""
@@ -211,6 +236,10 @@ class HttpFront:
         arguments += ["--reply", reply] if reply else ["--json", "--input", "-"]
         if event.startswith("-") or "\0" in event:
             raise HttpProblem(400, "this is no event")
+        if (deadline := headers.get("interpose-deadline", "")) and seconds_of(deadline) == inf:
+            raise HttpProblem(400, "Interpose-Deadline is no number of seconds")
+        if deadline and reply:
+            arguments += ["--deadline", deadline]
         if dialect := headers.get("interpose-dialect", ""):
             arguments += ["--dialect", dialect]
         if headers.get("interpose-require", "").lower() in ("1", "true", "yes"):
@@ -224,17 +253,15 @@ class HttpFront:
             arguments += ["--cwd", directory]
         return Request(this_installation(), UNKNOWN, UNKNOWN, 0o077, directory, arguments, self._environment, body)
 
-    async def _reply(self, answer: Answer, reply: str, event: str, body: bytes) -> bytes:
-        """Return the reply of a hook; one that has nothing to say and failed is a deny."""
-        if answer.output or answer.status == 0:
-            return answer.output or b"{}"
-        return await refusal(reply, event, body, answer.errors.decode("utf-8", "replace").strip())
+
+def _event(path: str) -> str:
+    return unquote(path[len("/v1/fire/") :])
 
 
 def _directory_of(body: bytes) -> str:
     """Return the directory of an event, if it names one that exists."""
     try:
-        fields = decode(body)
+        fields = decode(body) if b"cwd" in body else None
     except BadJson:
         return ""
     found = fields.get("cwd") if isinstance(fields, dict) else None
@@ -252,24 +279,24 @@ class _Connection(asyncio.Protocol):
         self._received = bytearray()
         self._head: HttpRequest | None = None
         self._ticket: Ticket | None = None
+        self._request: tuple[HttpRequest, bytes, float] | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_paused = False
 
     def connection_made(self, transport: Any) -> None:
         self._transport: asyncio.Transport = transport
-        self._timer = self._loop.call_later(_KEPT, self._late)
+        self._wait(_KEPT)
         if not self._front.add(self):
             self._refuse(HttpProblem(503, "there are too many connections"))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._timer.cancel()
         self._front.drop(self)
         if self._ticket is not None:
-            self._ticket.cancel("its client has gone")
+            self._front.cancel(self._ticket)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
-        if self._task is None:
+        if self._request is None:
             self._read()
         elif len(self._received) > _ROOM and not self._is_paused:
             self._is_paused = True
@@ -277,11 +304,14 @@ class _Connection(asyncio.Protocol):
 
     def close_if_idle(self) -> None:
         """Close the connection unless it has a request."""
-        if self._task is None:
+        if self._request is None:
             self._transport.close()
 
-    def _late(self) -> None:
-        if self._received:
+    def look(self, now: float) -> None:
+        """Close the connection if nothing has come for too long."""
+        if self._request is not None or now < self._due:
+            return
+        if self._received or self._head is not None:
             self._refuse(HttpProblem(408, "the request did not arrive in time"))
         else:
             self._transport.close()
@@ -310,31 +340,81 @@ class _Connection(asyncio.Protocol):
             return
         head = self._head
         if len(self._received) >= head.length:
-            self._timer.cancel()
             body = bytes(self._received[: head.length])
             del self._received[: head.length]
-            self._head, self._ticket = None, Ticket()
-            self._task = self._loop.create_task(self._answer(head, body, self._ticket))
+            self._head = None
+            self._request = (head, body, monotonic())
+            if self._front.fires(head):
+                self._fire(head, body)
+            else:
+                self._loop.call_soon(self._answer, head)
 
     def _wait(self, seconds: float) -> None:
-        self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._late)
+        self._due = monotonic() + seconds
 
-    async def _answer(self, request: HttpRequest, body: bytes, ticket: Ticket) -> None:
-        began, keeps = monotonic(), request.keeps and not self._front.is_ending
+    def _keeps(self, request: HttpRequest) -> bool:
+        return request.keeps and not self._front.is_ending
+
+    def _answer(self, request: HttpRequest) -> None:
+        """Answer a request that fires nothing."""
         try:
-            status, said, kind = await self._front.answer(request, body, ticket)
+            status, said, kind = self._front.answer(request)
         except HttpProblem as problem:
-            status, said, kind = problem.status, response_body(problem.why), "application/json"
+            status, said, kind = problem.status, json.dumps({"error": problem.why}).encode(), "application/json"
+        except Exception as error:  # whatever it is, the client gets an answer
+            status, said, kind = 500, json.dumps({"error": type(error).__name__}).encode(), "application/json"
+        keeps = self._keeps(request)
+        self._end_request(status, response(status, said, kind, keeps=keeps), keeps=keeps)
+
+    def _fire(self, request: HttpRequest, body: bytes) -> None:
+        """Fire the event of a request: its engine process answers, unless this connection still sends an answer."""
+        client = Client(TO_SERVER, -1)
+        if not self._transport.get_write_buffer_size():
+            way = TO_HTTP if self._keeps(request) else TO_HTTP_LAST
+            client = Client(way, self._transport.get_extra_info("socket").fileno())
+        self._way = client.way
+        try:
+            self._ticket = self._front.ticket(request, body, self._fired, client)
+        except HttpProblem as problem:
+            self._say(problem)
+            return
+        self._front.fire(self._ticket)
+
+    def _fired(self, answer: Answer | int | Lost) -> None:
+        self._ticket = None
+        if isinstance(answer, int):  # the client has it
+            self._end_request(200, b"", keeps=self._way == TO_HTTP)
+        elif isinstance(answer, Lost) and answer.is_answered:
+            self._end_request(503, b"", keeps=False)  # the client may have a part of it
+        else:
+            self._say(answer)
+
+    def _say(self, answer: Answer | Lost | HttpProblem) -> None:
+        self._task = self._loop.create_task(self._say_so(answer))
+
+    async def _say_so(self, answer: Answer | Lost | HttpProblem) -> None:
+        assert self._request is not None  # noqa: S101 - it is answered once
+        request, body, _ = self._request
+        try:
+            status, said = await self._front.said(request, body, answer)
         except Exception as error:  # whatever it is, the client gets an answer, and none that allows
-            status, said, kind = 500, response_body(type(error).__name__), "application/json"
-        self._ticket = self._task = None
+            status, said = 500, json.dumps({"error": type(error).__name__}).encode()
+        keeps = self._keeps(request)
+        self._task = None
+        self._end_request(status, response(status, said, keeps=keeps), keeps=keeps)
+
+    def _end_request(self, status: int, data: bytes, *, keeps: bool) -> None:
+        """Send what is left of the answer, and read the next request."""
+        assert self._request is not None  # noqa: S101 - it is answered once
+        request, _, began = self._request
+        self._request = None
         if self._front.log is not None:
-            self._front.log({"time": round(time(), 3), "method": request.method, "path": request.path, "status": status,
-                             "ms": round((monotonic() - began) * 1000, 3)})  # fmt: skip
+            self._front.log({"time": round(time(), 3), "over": "http", "method": request.method, "path": request.path,
+                             "status": status, "ms": round((monotonic() - began) * 1000, 3)})  # fmt: skip
         if self._transport.is_closing():
             return
-        self._transport.write(response(status, said, kind, keeps=keeps))
+        if data:
+            self._transport.write(data)
         if not keeps:
             self._transport.close()
             return
@@ -343,10 +423,3 @@ class _Connection(asyncio.Protocol):
             self._is_paused = False
             self._transport.resume_reading()
         self._read()
-
-
-def response_body(why: str) -> bytes:
-    """Return an error as JSON."""
-    import json
-
-    return json.dumps({"error": why}).encode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 __all__ = ["LONGEST_HEAD", "HttpProblem", "HttpRequest", "read_head", "response"]
@@ -47,8 +48,12 @@ class HttpRequest(NamedTuple):
         return self.headers.get("connection", "").lower() != "close"
 
 
+@lru_cache(maxsize=256)
 def read_head(head: bytes, longest: int) -> HttpRequest:
-    """Return the request whose head is given, without the empty line at its end; raise HttpProblem if it is none."""
+    """Return the request whose head is given, without the empty line at its end; raise HttpProblem if it is none.
+
+    A client says the same again and again, and nothing changes what is returned.
+    """
     if len(head) > LONGEST_HEAD:
         raise HttpProblem(431, "the head of the request is too long")
     lines = head.split(b"\r\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import lru_cache
 from time import monotonic
 
 __all__ = ["Installation", "this_installation"]
@@ -13,6 +14,7 @@ _LOOK = 2.0
 """Seconds between two looks at the files."""
 
 
+@lru_cache(maxsize=1)
 def this_installation() -> tuple[str, str]:
     """Return what a client of this installation says of itself."""
     return os.path.dirname(sys.executable), os.path.join(_PACKAGE, "server")

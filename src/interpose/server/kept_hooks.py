@@ -1,7 +1,8 @@
 """The hooks that an engine process has loaded, kept as long as nothing that decides about them has changed.
 
 What decides: the files that are found, everything that was read to load them, the snapshots that they are run from, the
-user's records of trust and switches, and the environment. Each is looked at again at every event, by its stat.
+user's records of trust and switches, the modules that hooks have imported, and the environment. Each is looked at again
+at every event, by its stat.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ from ..config.find import find_sources
 from ..config.read import Source
 from ..hooks import Hooks
 from ..state.directories import state_path, user_directory
+from .modules import Modules
+from .stamps import Facts, facts_of, is_settled
 
 __all__ = ["Elsewhere", "KeptHooks", "environment_key"]
 
 _MOST = 8
 """How many sets of hooks a process keeps."""
-_SETTLED = 0.1
-"""Seconds after which a further change of a file has another time stamp for sure."""
 _VOLATILE = frozenset((b"TRACEPARENT", b"TRACESTATE", b"PWD", b"OLDPWD", b"SHLVL", b"_", b"INTERPOSE_DEPTH"))
 """Variables that differ from event to event, and that no hook is loaded by."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-Facts = tuple[int, ...] | None
-
 
 class Elsewhere(Exception):
-    """The event belongs to another project than this process; nothing was fired."""
+    """The event belongs to another process than this one; nothing was fired."""
 
-    def __init__(self, project: str) -> None:
+    def __init__(self, project: str, *, is_stale: bool = False) -> None:
         super().__init__(project)
         self.project = project
+        self.is_stale = is_stale
+        """Whether it belongs to another process of the same project: this one has imported what has changed since."""
 
 
 def environment_key(environment: Mapping[bytes, bytes]) -> object:
@@ -49,13 +50,24 @@ class _Kept:
     def __init__(self, hooks: Hooks, found: object, stamps: dict[str, Facts], read_at: float) -> None:
         self.hooks = hooks
         self._found = found
-        self._stamps = stamps
-        changed = max((facts[3] for facts in stamps.values() if facts is not None), default=0) / 1e9
-        self._settled = read_at - changed > _SETTLED
+        self.stamps = stamps
+        self._settled = is_settled(stamps.values(), read_at)
+
+        self._healths = [hook.health for hook in hooks]
+
+    def forget_events(self) -> None:
+        """Forget what earlier events have left: the next one is of another caller, and is fired as by a new process."""
+        self.hooks.engine.late.clear()
+        for health in self._healths:
+            if health.failures or health.denied_last or health.once.locked():
+                health.failures, health.open_until, health.denied_last, health.once = 0, 0.0, False, Lock()
 
     def holds(self, found: object) -> bool:
         """Return whether loading again would give the same hooks."""
-        return self._settled and found == self._found and all(_facts(path) == at for path, at in self._stamps.items())
+        for path, known in self.stamps.items():
+            if facts_of(path) != known:
+                return False
+        return self._settled and found == self._found
 
 
 class KeptHooks:
@@ -72,7 +84,8 @@ class KeptHooks:
         """How often hooks were loaded."""
         self.environment: object = None
         """The key of the environment of this process."""
-        self._found: dict[tuple[Any, ...], tuple[_Places, object, list[Source]]] = {}
+        self._modules = Modules()
+        self._found: dict[tuple[Any, ...], tuple[_Places, list[Source], str]] = {}
         self._kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 
     def load(self, *paths: str, dialect: str | None, lines: bool) -> Hooks:
@@ -83,9 +96,8 @@ class KeptHooks:
 
     def discover(self, cwd: str, *, dialect: str | None, lines: bool, changed: Any, required: bool) -> Hooks:
         """Return the hooks of the files that are found for a directory."""
-        found = self._find(cwd, dialect)
-        own = [source.path for source in found if source.layer != "user"]
-        self._belong(os.path.dirname(os.path.dirname(own[-1])) if own else "")
+        found, project = self._find(cwd, dialect)
+        self._belong(project)
         key = ("found", cwd, dialect, lines, changed, required)
         return self._current(key, found, lambda: Hooks.discover(
             cwd, dialect=dialect, lines=lines, changed=changed, required=required
@@ -96,25 +108,37 @@ class KeptHooks:
         while self._kept:
             self._kept.popitem()[1].hooks.close()
 
-    def _find(self, cwd: str, dialect: str | None) -> list[Source]:
-        """Find files; what was found before is still right if every place that was looked at is as it was."""
+    def fired(self, began: float) -> None:
+        """Note what an event has imported, which began at this time."""
+        looked_at = [kept.stamps for kept in self._kept.values()] if self._modules.have_grown() else []
+        if looked_at:
+            self._modules.note(began, set().union(*looked_at))
+
+    def _find(self, cwd: str, dialect: str | None) -> tuple[list[Source], str]:
+        """Find files and the project that they are of.
+
+        What was found before is still right if every place that was looked at is as it was.
+        """
         key = (cwd, dialect, self.environment)
         kept = self._found.get(key)
-        places = kept[0] if kept is not None else _Places(cwd, ".claude" if dialect == "claude" else ".interpose")
-        stamp = places.stamp()
-        if kept is not None and stamp is not None and kept[1] == stamp:
-            return kept[2]
+        if kept is not None and kept[0].are_as_before():
+            return kept[1], kept[2]
+        places = _Places(cwd, ".claude" if dialect == "claude" else ".interpose")
         found = find_sources(cwd, dialect)
         if len(self._found) > 1000:
             self._found.clear()
-        self._found[key] = (places, stamp, found)
-        return found
+        own = [source.path for source in found if source.layer != "user"]
+        project = os.path.dirname(os.path.dirname(own[-1])) if own else ""
+        self._found[key] = (places, found, project)
+        return found, project
 
     def _belong(self, project: str) -> None:
         if self.project is None:
             self.project = project
         elif self.project != project:
             raise Elsewhere(project)
+        if self._modules.have_changed():
+            raise Elsewhere(project, is_stale=True)
 
     def _current(self, key: tuple[Any, ...], found: object, make: Callable[[], Hooks]) -> Hooks:
         """Return the kept hooks if loading them again would give the same; else load them."""
@@ -122,35 +146,26 @@ class KeptHooks:
         kept = self._kept.get(key)
         if kept is not None and kept.holds(found):
             self._kept.move_to_end(key)
-            _forget_events(kept.hooks)
+            kept.forget_events()
             self.used = kept.hooks
             return kept.hooks
         if kept is not None:
             del self._kept[key]
             kept.hooks.close()
         began = time.time()
-        stamps = {path: _facts(path) for path in (state_path("trust.json"), state_path("switches.json"))}
+        stamps = {path: facts_of(path) for path in (state_path("trust.json"), state_path("switches.json"))}
         with_reads = _Reads(stamps)
         hooks = with_reads.during(make)
         for origin in hooks.origins:
             for path in (origin.source.path, origin.real_path, *origin.references, *_files_of(origin.snapshot)):
                 if path not in stamps:
-                    stamps[path] = _facts(path)
+                    stamps[path] = facts_of(path)
         self.loaded += 1
         self.used = hooks
         self._kept[key] = _Kept(hooks, found, stamps, began)
         while len(self._kept) > _MOST:
             self._kept.popitem(last=False)[1].hooks.close()
         return hooks
-
-
-def _forget_events(hooks: Hooks) -> None:
-    """Forget what earlier events have left: the next one is of another caller, and is fired as by a new process."""
-    hooks.engine.late.clear()
-    for hook in hooks:
-        health = hook.health
-        if health.failures or health.once.locked() or health.denied_last:
-            health.failures, health.open_until, health.denied_last, health.once = 0, 0.0, False, Lock()
 
 
 class _Reads:
@@ -161,6 +176,7 @@ class _Reads:
 
     def __init__(self, stamps: dict[str, Facts]) -> None:
         self._stamps = stamps
+        self._directory = ""
 
     def during(self, make: Callable[[], Hooks]) -> Hooks:
         if not _Reads._is_watching:
@@ -172,27 +188,29 @@ class _Reads:
         finally:
             _Reads._now = None
 
-    @classmethod
-    def note(cls, event: str, arguments: tuple[Any, ...]) -> None:
+    def note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Stamp what is opened to be read; a name without a directory is one in the directory that was opened last."""
+        path = arguments[0]
+        if not isinstance(path, str | bytes):
+            return
+        path = os.fsdecode(path)
         if event == "open":
-            path, _, flags = arguments
+            flags = arguments[2]
             if not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_RDONLY:
                 return
-        elif event in ("os.listdir", "os.scandir"):
-            path = arguments[0]
-        else:
-            return
-        now = cls._now
-        if now is None or not isinstance(path, str | bytes):
-            return
-        path = os.path.abspath(os.fsdecode(path))
+            if flags & os.O_DIRECTORY:
+                self._directory = os.path.abspath(path)
+                return
+            if os.sep not in path and arguments[1] is None:
+                path = os.path.join(self._directory, path)
+        path = os.path.abspath(path)
         if not path.startswith((_PACKAGE, "/proc/", "/dev/")) and not path.endswith(".pyc"):
-            now._stamps.setdefault(path, _facts(path))
+            self._stamps.setdefault(path, facts_of(path))
 
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
-    if _Reads._now is not None:
-        _Reads.note(event, arguments)
+    if _Reads._now is not None and event in ("open", "os.listdir", "os.scandir"):
+        _Reads._now.note(event, arguments)
 
 
 def _files_of(snapshot: str) -> Iterator[str]:
@@ -206,43 +224,52 @@ def _files_of(snapshot: str) -> Iterator[str]:
 
 
 class _Places:
-    """The places that are looked at to find the files for a directory."""
+    """The places that are looked at to find the files for a directory, as they were when this was made."""
 
     def __init__(self, cwd: str, folder: str) -> None:
         user = os.path.expanduser("~/.claude") if folder == ".claude" else ""
         own = user or os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose")
-        self._directories: list[str] = []
-        directory = os.path.abspath(cwd)
-        while directory not in self._directories:
-            self._directories.append(directory)
-            directory = os.path.dirname(directory)
-        self._marks = [os.path.join(one, ".git") for one in self._directories]
-        self._folders = [own, state_path("trust.json"), *(os.path.join(one, folder) for one in self._directories)]
+        self._levels: list[_Level] = []
+        directory, above = os.path.abspath(cwd), ""
+        while directory != above:
+            self._levels.append(_Level(directory, folder))
+            directory, above = os.path.dirname(directory), directory
+        folders = [own, state_path("trust.json"), *(level.folder for level in self._levels if level.has_folder)]
+        self._folders = {path: facts_of(path) for path in folders}
+        self._settled = is_settled(self._folders.values())
 
-    def stamp(self) -> object:
-        """Return what changes if other files would be found; None if that cannot be told yet."""
-        folders = [_facts(path) for path in self._folders]
-        changed = max((facts[3] for facts in folders if facts is not None), default=0) / 1e9
-        if time.time() - changed <= _SETTLED:
-            return None
-        return folders, [os.path.lexists(path) for path in self._marks], [_identity(path) for path in self._directories]
-
-
-def _identity(path: str) -> Facts:
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_dev, found.st_mode
+    def are_as_before(self) -> bool:
+        """Return whether the same files would be found."""
+        for path, known in self._folders.items():
+            if facts_of(path) != known:
+                return False
+        return self._settled and all(level.is_as_before() for level in self._levels)
 
 
-def _facts(path: str) -> Facts:
-    try:
-        found = os.lstat(path)
-        if found.st_mode & 0o170000 == 0o120000:  # a link, and what it leads to
-            target = os.stat(path)
-            return (found.st_ino, found.st_dev, found.st_mtime_ns, max(found.st_ctime_ns, target.st_ctime_ns),
-                    target.st_ino, target.st_dev, target.st_mtime_ns, target.st_size, target.st_mode)  # fmt: skip
-    except OSError:
-        return None
-    return found.st_ino, found.st_dev, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode, found.st_uid
+class _Level:
+    """One directory: whether it is a repository, and whether it has a folder with a configuration.
+
+    Nothing can come to be there or go without a new time stamp of the directory; only then is it looked at again.
+    """
+
+    def __init__(self, directory: str, folder: str) -> None:
+        self._directory = directory
+        self.folder = os.path.join(directory, folder)
+        self._facts = facts_of(directory)
+        self._found = self._look()
+        self.has_folder = self._found[0]
+        if not is_settled([self._facts]):
+            self._facts = None
+
+    def is_as_before(self) -> bool:
+        facts = facts_of(self._directory)
+        if facts == self._facts and facts is not None:
+            return True
+        is_same = self._look() == self._found
+        self._facts = facts if is_settled([facts]) else None
+        return is_same
+
+    def _look(self) -> tuple[bool, bool, object]:
+        facts = facts_of(self._directory)
+        identity = (facts[0], facts[1], facts[5]) if facts is not None else None
+        return os.path.lexists(self.folder), os.path.lexists(os.path.join(self._directory, ".git")), identity

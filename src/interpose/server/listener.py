@@ -10,35 +10,25 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from time import monotonic, time
 from typing import Any
 
 from .counters import Counters
-from .dispatcher import Dispatcher, Lost, Ticket
-from .frames import (
-    ACCEPTED,
-    ANSWER,
-    DECLINED,
-    LONGEST,
-    MAGIC,
-    REFUSED,
-    WORKING,
-    BadFrame,
-    Request,
-    tagged,
-)
+from .deadlines import deadline_in
+from .dispatcher import Client, Dispatcher, Lost, Ticket
+from .engine_process import TO_CLIENT
+from .frames import ACCEPTED, ANSWER, DECLINED, LONGEST, MAGIC, REFUSED, WORKING, Answer, BadFrame, Request, tagged
 from .places import peer_of
-from .projects import project_of
 
 __all__ = ["Listener"]
 
 _READ = 10.0
 """Seconds that a client has to send its request, and to take its answer."""
-_BEAT = 1.0
-"""Seconds between two signs of life while an event is fired."""
 _SOON = 0.05
 """Seconds after which a client is watched."""
 _MOST_OPEN = 4096
 """Connections at once."""
+_ROOM = 16 * 1024
 
 
 class Listener:
@@ -50,154 +40,239 @@ class Listener:
         dispatcher: Dispatcher,
         counters: Counters,
         why_not: Callable[[Request, int], str],
+        log: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         """``why_not`` says why a request of a process is declined; an empty text if it is not."""
         self._listening = listening
-        self._dispatcher = dispatcher
-        self._counters = counters
-        self._why_not = why_not
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(listening, self._accept)
+        self.dispatcher = dispatcher
+        self.counters = counters
+        self.why_not = why_not
+        self.log = log
+        self._open: set[_Connection] = set()
+        self.loop = asyncio.get_running_loop()
+        self.loop.add_reader(listening, self._accept)
 
     @property
     def open(self) -> int:
         """How many connections are open."""
-        return len(self._tasks)
+        return len(self._open)
 
     def close(self) -> None:
         """Accept no further connections."""
-        self._loop.remove_reader(self._listening)
+        self.loop.remove_reader(self._listening)
         self._listening.close()
 
     async def finished(self) -> None:
         """Wait until every request that was accepted is answered."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        while self._open:
+            await asyncio.sleep(0.005)
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Close connections of clients that take too long; tell the others that their event is worked on."""
+        now = monotonic()
+        for connection in tuple(self._open):
+            connection.look(now)
+
+    def drop(self, connection: _Connection) -> None:
+        """Forget a connection."""
+        self._open.discard(connection)
 
     def _accept(self) -> None:
         for _ in range(64):
             try:
-                connection, _ = self._listening.accept()
+                accepted, _ = self._listening.accept()
             except BlockingIOError:
                 return
             except OSError:  # too many descriptors: those that wait are accepted when others have ended
-                self._loop.remove_reader(self._listening)
-                self._loop.call_later(0.05, self._accept_again)
+                self.loop.remove_reader(self._listening)
+                self.loop.call_later(0.05, self._accept_again)
                 return
-            connection.setblocking(False)
-            if len(self._tasks) >= _MOST_OPEN:
-                _say(connection, tagged(REFUSED, b"the resident engine has too many connections"))
-                connection.close()
+            accepted.setblocking(False)
+            if len(self._open) >= _MOST_OPEN:
+                _say(accepted, tagged(REFUSED, b"the resident engine has too many connections"))
+                accepted.close()
                 continue
-            task = self._loop.create_task(self._serve(connection))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            connection = _Connection(self, accepted)
+            self._open.add(connection)
+            connection.begin()
 
     def _accept_again(self) -> None:
         if self._listening.fileno() >= 0:
-            self._loop.add_reader(self._listening, self._accept)
+            self.loop.add_reader(self._listening, self._accept)
 
-    async def _serve(self, connection: socket.socket) -> None:
+
+class _Connection:
+    """One client: its request is read and fired, and the answer is sent unless the engine process has done so."""
+
+    def __init__(self, listener: Listener, connection: socket.socket) -> None:
+        self._listener = listener
+        self._loop = listener.loop
+        self._connection = connection
+        self._received = bytearray()
+        self._unsent = memoryview(b"")
+        self._ticket: Ticket | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = monotonic() + _READ
+        self._beat = 0.0
+
+    def begin(self) -> None:
+        """Check the client, and read what it has sent already."""
         try:
-            pid, user = peer_of(connection)
-            if user != os.geteuid():
-                return
-            async with asyncio.timeout(_READ):
-                body = await self._read(connection)
-            if isinstance(body, str):
-                self._counters.events["declined"] += 1
-                _say(connection, tagged(DECLINED, body.encode()))
-                return
-            await self._fire(connection, body, pid)
-        except (OSError, TimeoutError):
-            return  # the client has gone, or sends half a request and stops
-        finally:
-            connection.close()
+            self._pid, user = peer_of(self._connection)
+        except OSError:
+            user = -1
+        if user != os.geteuid():
+            self._close()
+            return
+        self._readable()
+        if self._ticket is None and self._connection.fileno() >= 0 and not self._unsent:
+            self._loop.add_reader(self._connection, self._readable)
 
-    async def _read(self, connection: socket.socket) -> bytes | str:
-        """Return the body of a request; or why it is none, as text."""
-        head = await self._loop.sock_recv(connection, 1 << 16)
-        while 0 < len(head) < 8:
-            part = await self._loop.sock_recv(connection, 1 << 16)
-            if not part:
-                break
-            head += part
-        if head[:4] != MAGIC:
+    def look(self, now: float) -> None:
+        """Close the connection if the client takes too long; tell it that its event is worked on."""
+        if self._ticket is None:
+            if now > self._due:
+                self._close()  # it sends half a request and stops, or does not take its answer
+        elif now - self._beat >= 0.9:
+            self._beat = now
+            _say(self._connection, WORKING)
+
+    # Reading.
+
+    def _readable(self) -> None:
+        try:
+            while True:
+                part = self._connection.recv(_ROOM if len(self._received) < _ROOM else 1 << 20)
+                self._received += part
+                if not part or len(part) < _ROOM:
+                    break
+        except BlockingIOError:
+            return
+        except OSError:
+            part = b""
+        if not part:
+            self._close()
+        elif (body := self._whole()) is not None:
+            self._loop.remove_reader(self._connection)
+            if isinstance(body, str):
+                self._reject(DECLINED, body, "declined", None)
+            else:
+                self._fire(body)
+
+    def _whole(self) -> bytes | str | None:
+        """Return the body of the request; None if it is not all there, and why it is none as text."""
+        received = self._received
+        if len(received) < 8:
+            return None if MAGIC.startswith(received[:4]) else "this is no request, or one of another version"
+        if received[:4] != MAGIC:
             return "this is no request, or one of another version"
-        size = int.from_bytes(head[4:8], "big")
+        size = int.from_bytes(received[4:8], "big")
         if size > LONGEST:
             return f"the request has {size} bytes, more than {LONGEST}"
-        body = bytearray(head[8:])
-        while len(body) < size:
-            part = await self._loop.sock_recv(connection, min(size - len(body), 1 << 20))
-            if not part:
-                raise ConnectionResetError
-            body += part
-        return bytes(body) if len(body) == size else "there is more after the request"
+        if len(received) < 8 + size:
+            return None
+        return bytes(received[8:]) if len(received) == 8 + size else "there is more after the request"
 
-    async def _fire(self, connection: socket.socket, body: bytes, pid: int) -> None:
+    # Firing.
+
+    def _fire(self, body: bytes) -> None:
+        listener = self._listener
         try:
             request = Request.read(body)
         except BadFrame as error:
-            _say(connection, tagged(DECLINED, str(error).encode()))
+            self._reject(DECLINED, str(error), "declined", None)
             return
-        why = self._why_not(request, pid)
-        if why:
-            self._counters.events["declined"] += 1
-            _say(connection, tagged(DECLINED, why.encode()))
+        if why := listener.why_not(request, self._pid):
+            self._reject(DECLINED, why, "declined", request)
             return
-        if self._dispatcher.is_full():
-            self._counters.events["refused"] += 1
-            _say(connection, tagged(REFUSED, b"the resident engine has too many events under way (so this denies)"))
+        if listener.dispatcher.is_full():
+            self._reject(
+                REFUSED, "the resident engine has too many events under way (so this denies)", "refused", request
+            )
             return
-        if pid and pid != request.pid:
-            body = request._replace(pid=pid).write()
-        if connection.send(ACCEPTED) != 1:  # raises if the client has gone
-            return
-        ticket = Ticket()
-        watch = _Watch(self._loop, connection, ticket)
+        if self._pid and self._pid != request.pid:
+            request = request._replace(pid=self._pid)
+            body = request.write()
         try:
-            answer = await self._dispatcher.answer(body, project_of(request), ticket)
-            text = tagged(ANSWER, answer.write())
-        except Lost as error:
-            text = tagged(REFUSED, f"the resident engine lost the event: {error} (so this denies)".encode())
-        finally:
-            watch.end()
-        async with asyncio.timeout(_READ):
-            await self._loop.sock_sendall(connection, text)
+            if self._connection.send(ACCEPTED) != 1:  # raises if the client has gone
+                raise BrokenPipeError
+        except OSError:
+            self._close()
+            return
+        client = Client(TO_CLIENT, self._connection.fileno())
+        ticket = self._ticket = Ticket(request, body, self._answered, client, deadline_in(request.arguments))
+        self._beat = ticket.began
+        self._timer = self._loop.call_later(_SOON, self._watch)
+        listener.dispatcher.fire(ticket)
 
+    def _watch(self) -> None:
+        """Watch the client from now on; most events have ended by then."""
+        self._loop.add_reader(self._connection, self._gone)
 
-class _Watch:
-    """Watches the client of an event: sends it signs of life, and cancels the event when it has gone."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, connection: socket.socket, ticket: Ticket) -> None:
-        self._loop, self._connection, self._ticket = loop, connection, ticket
-        self._timer: Any = loop.call_later(_SOON, self._begin)
-        self._reads = False
-
-    def _begin(self) -> None:
-        """Watch from now on; most events have ended by then."""
-        self._reads = True
-        self._loop.add_reader(self._connection, self._readable)
-        self._timer = self._loop.call_later(_BEAT, self._beat)
-
-    def _readable(self) -> None:
+    def _gone(self) -> None:
         self._loop.remove_reader(self._connection)
-        self._ticket.cancel("its client has gone")  # it has nothing more to send
+        if self._ticket is not None:
+            self._listener.dispatcher.cancel(self._ticket, "its client has gone")  # it has nothing more to send
 
-    def _beat(self) -> None:
-        _say(self._connection, WORKING)
-        self._timer = self._loop.call_later(_BEAT, self._beat)
+    def _reject(self, kind: bytes, why: str, ended: str, request: Request | None) -> None:
+        self._listener.counters.events[ended] += 1
+        self._note(ended, request, monotonic(), why)
+        self._send(tagged(kind, why.encode()))
 
-    def end(self) -> None:
-        self._timer.cancel()
-        if self._reads:
-            self._loop.remove_reader(self._connection)
+    def _answered(self, answer: Answer | int | Lost) -> None:
+        ticket, self._ticket = self._ticket, None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._loop.remove_reader(self._connection)
+        if self._listener.log is not None and ticket is not None:
+            status = "lost" if isinstance(answer, Lost) else answer if isinstance(answer, int) else answer.status
+            self._note(status, ticket.request, ticket.began, answer.why if isinstance(answer, Lost) else "")
+        if isinstance(answer, Answer):
+            self._send(tagged(ANSWER, answer.write()))
+        elif isinstance(answer, Lost) and not answer.is_answered:
+            self._send(tagged(REFUSED, f"the resident engine lost the event: {answer.why} (so this denies)".encode()))
+        else:
+            self._close()  # the engine process has sent it
+
+    def _note(self, status: str | int, request: Request | None, began: float, why: str) -> None:
+        """Write a line of the access log."""
+        if self._listener.log is None:
+            return
+        fields: dict[str, Any] = {"time": round(time(), 3), "over": "socket", "pid": self._pid}
+        if request is not None:
+            fields |= {"directory": request.directory, "arguments": request.arguments}
+        fields |= {"status": status, "ms": round((monotonic() - began) * 1000, 3)}
+        self._listener.log({**fields, "why": why} if why else fields)
+
+    # Sending.
+
+    def _send(self, text: bytes) -> None:
+        self._due = monotonic() + _READ
+        self._unsent = memoryview(text)
+        self._writable()
+        if self._unsent:
+            self._loop.add_writer(self._connection, self._writable)
+
+    def _writable(self) -> None:
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[self._connection.send(self._unsent) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._unsent = memoryview(b"")
+        self._close()
+
+    def _close(self) -> None:
+        self._loop.remove_reader(self._connection)
+        self._loop.remove_writer(self._connection)
+        self._connection.close()
+        self._listener.drop(self)
 
 
 def _say(connection: socket.socket, text: bytes) -> None:
     try:
         connection.send(text)
     except OSError:
-        pass  # the client has gone
+        pass  # it has gone, or does not read

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import __version__
 from ..dialects import NAMES as DIALECTS
+from ..dialects.agents import AGENTS
 from ..events import EventSpec, Table
 
 __all__ = ["describe"]
@@ -17,10 +18,12 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 _HEADERS = {
     "Interpose-Reply": ("Answer as a hook's reply in this dialect; without it, as `interpose fire --json`.",
-                        {"type": "string", "enum": list(DIALECTS)}),
+                        {"type": "string", "enum": ["native", *AGENTS]}),
     "Interpose-Dialect": ("The dialect of the configuration files.", {"type": "string", "enum": list(DIALECTS)}),
     "Interpose-Project": ("The directory whose hooks are fired. Default: the `cwd` of the event.", {"type": "string"}),
     "Interpose-Require": ("Refuse if nothing that is found is trusted.", {"type": "boolean"}),
+    "Interpose-Deadline": ("Seconds that you wait for the answer: before that the event is refused.",
+                           {"type": "number", "exclusiveMinimum": 0}),
 }  # fmt: skip
 
 

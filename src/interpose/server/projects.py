@@ -6,9 +6,36 @@ import os
 
 from .frames import Request
 
-__all__ = ["project_of"]
+__all__ = ["Guesses", "project_of"]
 
 _FOLDERS = (".interpose", ".claude")
+
+
+_MOST = 1000
+
+
+class Guesses:
+    """The projects of earlier requests: one with the same directory and arguments is about the same project."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, str] = {}
+
+    def of(self, request: Request) -> str:
+        """Return the project that a request is about."""
+        known = self._known.get(_key(request))
+        return self.learn(request, project_of(request)) if known is None else known
+
+    def learn(self, request: Request, project: str) -> str:
+        """Note the project of a request, and return it."""
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[_key(request)] = project
+        return project
+
+
+def _key(request: Request) -> object:
+    environment = request.environment
+    return (request.directory, *request.arguments, environment.get(b"CLAUDE_PROJECT_DIR"), environment.get(b"HOME"))
 
 
 def project_of(request: Request) -> str:

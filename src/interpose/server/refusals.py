@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..dialects.agents import AGENTS, agent_dialect
 from ..errors import InterposeError
 from ..events import TABLE
 from ..hooks import Hooks
@@ -17,6 +18,8 @@ async def refusal(dialect: str, event: str, body: bytes, why: str) -> bytes:
     Of an unknown event it is one that denies in every way that hosts read.
     """
     reason = f"interpose: {why} (so this denies)"
+    if dialect in AGENTS and dialect != "claude":
+        return agent_dialect(dialect).write_failure(event or _named(body), why).stdout.encode() or b"{}"
     try:
         row, _ = TABLE.find(event or _named(body))
         hooks = Hooks()

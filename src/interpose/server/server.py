@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Any, NoReturn
 
@@ -45,12 +46,17 @@ class Server:
         limits: Limits,
         *,
         http: HttpFront | None = None,
+        log: Callable[[dict[str, Any]], None] | None = None,
         ready: Callable[[Server], None] = lambda server: None,
     ) -> None:
-        """``fire`` and ``end`` are what an engine process fires an event with, and ends itself with."""
+        """``fire`` and ``end`` are what an engine process fires an event with, and ends itself with.
+
+        ``log`` is given a line of the access log for every request.
+        """
         self._fire, self._end, self._preload = fire, end, preload
         self._limits = limits
         self._http = http
+        self._log = log
         self._ready = ready
         self.counters = Counters()
         self.began = monotonic()
@@ -70,7 +76,7 @@ class Server:
             raise AlreadyRunning
         os.chdir("/")  # it serves all projects, and keeps none from being removed
         try:
-            forks = ForkServer(self._preload, lambda connection: serve_events(connection, self._fire, self._end))
+            forks = ForkServer(self._preload, partial(serve_events, fire=self._fire, end=self._end))
             try:
                 _allow_descriptors()
                 facts = {"pid": os.getpid(), "version": __version__, "began": time.time(), "socket": path}
@@ -86,7 +92,7 @@ class Server:
             loop.add_signal_handler(number, self.stop)
         dispatcher = Dispatcher(forks, self._limits, self.counters)
         listening = bind_socket()
-        listener = Listener(listening, dispatcher, self.counters, self._why_not)
+        listener = Listener(listening, dispatcher, self.counters, self._why_not, self._log)
         loop.add_reader(forks, self.stop)  # its fork server has ended: another server begins anew
         http = None
         try:
@@ -95,7 +101,7 @@ class Server:
                 facts["http"] = http.address
             lock.write(facts)
             self._ready(self)
-            await self._until_stopped(dispatcher, listener)
+            await self._until_stopped(dispatcher, listener, http)
         finally:
             self.stopping = True
             _unlink_socket(facts["socket"])
@@ -111,7 +117,7 @@ class Server:
             loop.remove_reader(forks)
             dispatcher.close()
 
-    async def _until_stopped(self, dispatcher: Dispatcher, listener: Listener) -> None:
+    async def _until_stopped(self, dispatcher: Dispatcher, listener: Listener, http: HttpFront | None) -> None:
         while not self.stopping:
             try:
                 async with asyncio.timeout(_TICK):
@@ -120,6 +126,9 @@ class Server:
                 pass
             self._wake.clear()
             dispatcher.tidy()
+            listener.tidy()
+            if http is not None:
+                http.tidy()
             if listener.open or dispatcher.under_way:
                 self._used = monotonic()
             elif self._limits.idle and monotonic() - self._used > self._limits.idle:
