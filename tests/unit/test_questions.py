@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.asking import PUSH, WHO, Asking, answer, configure, stored, until, waiting
+from tests.asking import PATIENCE, PUSH, WHO, Asking, answer, configure, firing, stored, until, waiting
 
 from interpose import Approval, AuditStore, ConfigError, Hooks, Question, Questions, UsageError, ask
 from interpose.audit import open_store
@@ -350,3 +350,57 @@ class TestDocuments:
 
         with open_store(path) as reader:
             assert reader.question_counts() == {"expired": 1, "approved": 1}
+
+
+def test_an_edited_input_is_for_one_call_and_is_not_remembered(tmp_path: Path) -> None:
+    path = tmp_path / "audit.db"
+    with AuditStore(path) as store:
+        questions = Questions(store, wait=60)
+        asking = Asking(questions)
+        (question,) = waiting(path)
+        with pytest.raises(UsageError, match="an edited input is for one call"):
+            answer(store, question, remembered="session", tool_input={"command": "git push --dry-run"})
+        with pytest.raises(UsageError, match="an edited input is for one call"):
+            answer(store, question, approved=False, tool_input={"command": "git push --dry-run"})
+
+        answer(store, question, tool_input={"command": "git push --dry-run"})
+
+        assert asking.approval.tool_input == {"command": "git push --dry-run"}
+        assert "with an edited input" in asking.approval.reason
+        assert questions.remembered(PUSH) is None
+
+
+def test_an_edited_input_whose_secret_the_record_hides_is_denied(tmp_path: Path) -> None:
+    path = tmp_path / "audit.db"
+    with AuditStore(path) as store:
+        asking = Asking(Questions(store, wait=60))
+        (question,) = waiting(path)
+
+        answer(
+            store,
+            question,
+            tool_input={"command": "curl -H 'Authorization: Bearer ghp_16C7e42F292c6912E7710c838347Ae178B4a'"},
+        )
+
+        assert not asking.approval.approved
+        assert "secrets in it were redacted" in asking.approval.reason
+
+
+def test_a_call_of_a_coding_agent_runs_with_the_edited_input_unless_a_hook_denies_it(tmp_path: Path) -> None:
+    path = configure(tmp_path)
+    with (tmp_path / "hooks.yaml").open("a") as file:
+        file.write("    - {name: no-force, if: 'Bash(git push --force *)', type: script, handler: '/deny \"never\"'}\n")
+    replies = []
+    for edited in ("git push --dry-run", "git push --force origin"):
+        with firing(tmp_path) as started:
+            (question,) = waiting(path)
+            with AuditStore(path) as store:
+                answer(store, question, tool_input={"command": edited})
+            replies.append(json.loads(started.communicate(timeout=PATIENCE)[0])["hookSpecificOutput"])
+
+    assert (replies[0]["permissionDecision"], replies[0]["updatedInput"]) == (
+        "allow",
+        {"command": "git push --dry-run"},
+    )
+    assert replies[1]["permissionDecision"] == "deny"
+    assert "never" in replies[1]["permissionDecisionReason"]

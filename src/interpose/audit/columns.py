@@ -11,6 +11,7 @@ from typing import Any
 __all__ = [
     "ALTERED",
     "ANSWER",
+    "CHANGE",
     "DECISIONS",
     "END",
     "FIRING",
@@ -33,13 +34,14 @@ __all__ = [
     "what_of",
 ]
 
-KINDS = ("firing", "gap", "retention", "moved", "end", "permission", "unsealed", "altered", "question", "answer")
+KINDS = ("firing", "gap", "retention", "moved", "end", "permission", "unsealed", "altered", "question", "answer",
+         "change")  # fmt: skip
 """The kinds of records: a firing; lost firings; records that retention deleted; an earlier store that was moved aside;
 the last record of a process that ended in order; a permission; records before it that were not sealed with the key of
 the process that wrote it; a store that was altered while the process that wrote it was running; a question that waits
-for a person; the answer to one. The place of a kind is its code in the file."""
+for a person; the answer to one; what a person has changed about hooks. The place of a kind is its code in the file."""
 
-FIRING, GAP, RETENTION, MOVED, END, PERMISSION, UNSEALED, ALTERED, QUESTION, ANSWER = range(len(KINDS))
+FIRING, GAP, RETENTION, MOVED, END, PERMISSION, UNSEALED, ALTERED, QUESTION, ANSWER, CHANGE = range(len(KINDS))
 
 DECISIONS = ("none", "allow", "ask", "deny")
 STATUSES = ("ok", "failed", "timeout", "skipped")

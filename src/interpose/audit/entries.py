@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..decide import HookRun
 from ..model import NOTHING_SAID, Decision, Effect, Outcome, facts_of
-from ..person.caller import caller
+from ..person.caller import caller, client
 from ..person.permission import Permission
 from ..runtime.signals import raised_by_signal
 from .columns import (
@@ -105,8 +105,7 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document["depth"] = depth
     if background:
         document["background"] = True
-    if (asked := caller()[0]) > 0:
-        document["caller"] = asked
+    _add_who_asked(document)
     runs: list[RunColumns] = []
     if entries:
         _add_runs(document, entries, runs)
@@ -132,6 +131,14 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
         document = shortened(document, encode, redact, LONGEST)
         text = encode(document)
     return Entry(text, columns_of(document))
+
+
+def _add_who_asked(document: dict[str, Any]) -> None:
+    """Add the process that asked, and the coding agent whose hook it was."""
+    if (asked := caller()[0]) > 0:
+        document["caller"] = asked
+    if (agent := client()) is not None:
+        document["client"] = agent
 
 
 def permission_entry(permission: Permission, redact: Callable[[str], str]) -> Entry:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..person.permission import Permission
     from .entries import Entry
 
-__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "QuestionStore", "Selection",
-           "StoreOptions",
-           "StoreReader", "StoreReplaced", "StoreUnreadable", "StoreWriter", "StoredFiring", "StoredPermission",
-           "StoredQuestion", "StoredSession", "Submission", "Verification"]  # fmt: skip
+__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "Found", "HookStats", "NotAStore", "PermissionCount", "QuestionStore",
+           "Selection", "SessionOverview", "StoreOptions", "StoreReader", "StoreReplaced", "StoreUnreadable",
+           "StoreWriter", "StoredChange", "StoredFiring", "StoredPermission", "StoredQuestion", "StoredSession",
+           "Submission", "Totals", "Verification"]  # fmt: skip
 
 
 class NotAStore(UsageError):
@@ -59,6 +59,7 @@ class Selection(Record):
     events: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
+    """Agents by their id, or coding agents by their name."""
     hooks: tuple[str, ...] = ()
     """Hooks that ran."""
     decisions: tuple[str, ...] = ()
@@ -109,6 +110,28 @@ class StoredFiring(Record):
         return str(self.input.get("agent_id") or "")
 
     @property
+    def client(self) -> str:
+        """The coding agent whose hook fired it, such as ``codex``; empty if it was none's, and in older records."""
+        said = self.input.get("client")  # a dialect of that agent says it to hooks too
+        return self._of_client("name") or (said if isinstance(said, str) else "")
+
+    @property
+    def client_version(self) -> str:
+        """The version of that coding agent; empty if it was not known."""
+        return self._of_client("version")
+
+    def _of_client(self, part: str) -> str:
+        found = self.body.get("client")
+        value = found.get(part) if isinstance(found, dict) else None
+        return value if isinstance(value, str) else ""
+
+    @property
+    def transcript(self) -> str:
+        """The transcript that the coding agent wrote of the session; empty if it named none."""
+        found = self.input.get("transcript_path")
+        return found if isinstance(found, str) else ""
+
+    @property
     def call(self) -> str:
         """The id of the call of a tool that it is about; empty if it is about none."""
         found = self.input.get("tool_use_id")
@@ -145,6 +168,9 @@ class StoredFiring(Record):
             "process": self.process,
             "session": self.session,
             "agent": self.agent,
+            "client": self.client,
+            "client_version": self.client_version,
+            "transcript": self.transcript,
             "event": self.event,
             "subject": self.subject,
             "decision": self.decision,
@@ -159,7 +185,7 @@ class StoredFiring(Record):
         }
 
 
-_NOT_OUTCOME = {"event", "subject", "decision", "reason", "input", "given", "runs", "config", "us"}
+_NOT_OUTCOME = {"event", "subject", "decision", "reason", "input", "given", "runs", "config", "us", "client"}
 
 
 def _run(run: dict[str, Any]) -> dict[str, Any]:
@@ -273,6 +299,65 @@ class StoredSession(Record):
     """Runs of hooks that failed or ran past their deadline."""
 
 
+class SessionOverview(Record):
+    """One session, from the columns of its records: found in the same time in a store of any size."""
+
+    id: str
+    first: float
+    last: float
+    last_record: int
+    last_event: str
+    ended: bool
+    """Whether its last event says that it is over."""
+    firings: int
+    asks: int
+    denies: int
+    failures: int
+    took: float
+    """Seconds that hooks took."""
+    agents: tuple[str, ...]
+    """Those of its latest records."""
+
+
+class Totals(Record):
+    """Sums of firings and of the runs in them; ``upto`` is the last record that was counted."""
+
+    firings: int = 0
+    asks: int = 0
+    denies: int = 0
+    failures: int = 0
+    took: float = 0.0
+    """Seconds that hooks took."""
+    upto: int = 0
+
+
+class Found(Record):
+    """The result of a search: entries, newest first."""
+
+    entries: tuple[StoredFiring | StoredPermission, ...]
+    searched: int | None = None
+    """The id down to which was searched, if time or the limit ended the search before the beginning of the store."""
+    late: bool = False
+    """Whether time ended it."""
+
+
+class StoredChange(Record):
+    """A recorded act of a person that changes what hooks do, such as switching one to observing."""
+
+    id: int
+    time: float
+    body: dict[str, Any] = made_by(factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return a part of it as text; empty if it is empty."""
+        found = self.body.get(name, "")
+        return found if isinstance(found, str) else str(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON document."""
+        return {**self.body, "id": self.id, "time": self.time}
+
+
 class Flaw(Record):
     """Something that was changed or is missing, and where."""
 
@@ -345,8 +430,30 @@ class StoreReader(Protocol):
         Raises StoreReplaced if the store is not the one that was opened any more.
         """
 
-    def hook_stats(self, since: float | None = None) -> list[HookStats]:
-        """Return what each hook did at each event; most runs first."""
+    def search(
+        self, selection: Selection, *, limit: int, seconds: float, firings_only: bool = False
+    ) -> Found:  # fmt: skip
+        """Return the newest entries of a selection; stop after some seconds, and say how far it came."""
+
+    def totals(self, since: float | None = None, before: Totals | None = None) -> Totals:
+        """Return the sums of all firings since a moment; ``before`` are sums for the same moment to go on from."""
+
+    def recent_sessions(
+        self, since: float | None = None, *, limit: int = 50, before: int | None = None
+    ) -> list[SessionOverview]:
+        """Return sessions, the most recently active first; with ``before``, those whose last record is older."""
+
+    def session(self, id: str) -> SessionOverview | None:
+        """Return the session with this id, or None."""
+
+    def changes(self, *, limit: int = 50) -> list[StoredChange]:
+        """Return what persons have changed about hooks, the newest first."""
+
+    def hook_stats(self, since: float | None = None, *, sample: int | None = None) -> list[HookStats]:
+        """Return what each hook did at each event; most runs first.
+
+        With ``sample`` percentiles are those of so many of its latest runs, and its sessions are not counted.
+        """
 
     def permission_counts(self, since: float | None = None) -> list[PermissionCount]:
         """Return how many permissions there are, by verdict and by decider; most first."""

@@ -133,8 +133,9 @@ class StoredAnswer(Record):
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON."""
         names = ("user", "terminal", "host", "remembered", "reason")
+        edited = {"input": self.body["input"]} if "input" in self.body else {}
         return {"state": self.state, "time": self.time, "record": self.record,
-                **{name: self.text(name) for name in names}}  # fmt: skip
+                **{name: self.text(name) for name in names}, **edited}  # fmt: skip
 
 
 class StoredQuestion(Record):

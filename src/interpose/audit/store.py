@@ -19,7 +19,7 @@ from ..person.permission import Permission
 from ..redaction import Redactor
 from ..runtime.forks import after_fork
 from .chain import key_name, load_key
-from .columns import ANSWER, QUESTION
+from .columns import ANSWER, CHANGE, QUESTION
 from .completion import Completion, StoreDown
 from .entries import LONGEST, Entry, encode, entry_of, permission_entry
 from .json_values import plain
@@ -109,6 +109,10 @@ class AuditStore:
         """Record what was decided about a call. The call does not wait for it."""
         self._put(permission_entry(permission, self._cut))
 
+    def record_change(self, change: Mapping[str, Any]) -> Submitted:
+        """Record what a person has changed about hooks; what is returned has to be waited for."""
+        return self._submit(Entry(encode(plain(dict(change))), kind=CHANGE))
+
     def _put(self, entry: Entry) -> None:
         """Put a record into the queue that no firing waits for."""
         writer = self._current()
@@ -186,6 +190,12 @@ class AuditStore:
         self._configuration = (sha256(body.encode()).hexdigest()[:16], body)
         if self._writer is not None:
             self._writer.describe(*self._configuration)
+
+    def prepare_reading(self) -> None:
+        """Make a store of an earlier version fast to read: pages look up what it has no index for."""
+        from .writer import add_indexes
+
+        add_indexes(self.path)
 
     # Opening and closing.
 

@@ -21,7 +21,7 @@ from .entries import Entry, encode
 from .protocol import StoreOptions, StoreWriter
 from .retention import Retention
 
-__all__ = ["StoreHealth", "Writer"]
+__all__ = ["StoreHealth", "Writer", "add_indexes"]
 
 COLLECT_SECONDS = 0.05
 """Seconds to collect records for one transaction, unless a firing waits for one of them."""
@@ -377,3 +377,10 @@ def _batch_of(entries: list[Entry]) -> int:
         if length >= _LONGEST_BATCH:
             return count
     return min(len(entries), AT_ONCE)
+
+
+def add_indexes(path: str) -> None:
+    """Add what pages look up to a store of an earlier version."""
+    from .sqlite.database import add_indexes as add
+
+    add(path)

@@ -8,6 +8,7 @@ from typing import Any
 from ..audit.protocol import QuestionStore
 from ..audit.questions import StoredQuestion
 from ..errors import UsageError
+from ..redaction import has_redacted
 
 __all__ = ["answer_body", "answer_question"]
 
@@ -19,9 +20,11 @@ def answer_body(id: str, digest: str, state: str, **more: Any) -> dict[str, Any]
 
 def answer_question(
     store: QuestionStore, question: StoredQuestion, *, approved: bool, who: dict[str, str], remembered: str = "",
-    reason: str = "",
+    reason: str = "", tool_input: Any = None,
 ) -> StoredQuestion:  # fmt: skip
     """Answer a question that waits, and return it with the answer that counts, which may be another one.
+
+    ``tool_input`` is the input that the call is to run with instead of its own, for this call alone.
 
     Raises UsageError if it cannot be answered, and StoreDown if the answer cannot be written.
     """
@@ -34,10 +37,13 @@ def answer_question(
     if question.asker.get("key", "") != store.key_name:
         raise UsageError(f"{question.id} was asked by a process with another key, which would not believe this answer",
                          hint="run it where the configuration is that names the key of the record")  # fmt: skip
+    if tool_input is not None:
+        _check_edited(question, tool_input, approved=approved, remembered=remembered)
     state = "approved" if approved else "refused"
     more = {**who, "pid": os.getpid(), "remembered": remembered, "reason": reason}
     if question.answer is None:
-        written = store.answer(answer_body(question.id, question.digest, state, **more))
+        body = answer_body(question.id, question.digest, state, **more)
+        written = store.answer(body if tool_input is None else {**body, "input": tool_input})
         written.block()
         if written.refused and "already" not in written.refused:
             raise UsageError(f"{question.id}: {written.refused}")
@@ -46,3 +52,14 @@ def answer_question(
     if found is None or found.answer is None:
         raise UsageError(f"{question.id} is not in the record any more")
     return found
+
+
+def _check_edited(question: StoredQuestion, tool_input: Any, *, approved: bool, remembered: str) -> None:
+    """Raise UsageError if a call cannot run with an edited input."""
+    if not approved or remembered:
+        raise UsageError("an edited input is for one call that is approved")
+    if type(tool_input) is not type(question.input):
+        raise UsageError("the edited input is of another kind than that of the call", hint="change its values only")
+    if has_redacted(tool_input):
+        raise UsageError("the edited input has redacted parts, with which the call would run",
+                         hint="a call with secrets cannot be edited: approve it as it is, or refuse it")  # fmt: skip

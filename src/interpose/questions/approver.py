@@ -21,6 +21,7 @@ from ..audit.questions import StoredAnswer, StoredQuestion, id_of
 from ..errors import UsageError
 from ..executors.blocking import blocking_executor
 from ..ids import new_id
+from ..redaction import has_redacted
 from ..replies import clean
 from ..runtime.coroutines import drive
 from ..session.answers import Question
@@ -80,6 +81,8 @@ class Questions:
                 for one in reader.questions(session=question.session_id, answered=True):
                     answer = one.answer
                     if answer is None or answer.state != "approved" or answer.text("remembered") != "session":
+                        continue
+                    if "input" in answer.body:  # it is for one call
                         continue
                     if _asks_the_same(one, question, self.store.configuration) and not _why_doubted(
                         self.store, store_id, one.digest, answer
@@ -277,10 +280,13 @@ def _approval(id: str, answer: StoredAnswer) -> Approval:
     if answer.state in ("expired", "withdrawn"):
         return _nobody(f"the question was {answer.state}", id)
     reason, who = answer.text("reason"), answer.person or "a person"
-    said = f"{answer.state} by {who}"
+    edited = answer.body.get("input")
+    if has_redacted(edited):
+        return _nobody("the person has edited the input, and secrets in it were redacted in the record", id)
+    said = f"{answer.state} by {who}{', with an edited input' if edited is not None else ''}"
     return Approval(
         approved=answer.state == "approved", reason=f"{said}: {reason}" if reason else said, person=who, question=id,
-        remembered="session" if answer.text("remembered") == "session" else "",
+        remembered="session" if answer.text("remembered") == "session" and edited is None else "", tool_input=edited,
     )  # fmt: skip
 
 

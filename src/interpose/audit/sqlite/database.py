@@ -26,9 +26,9 @@ from ..process_info import WritingProcess
 from . import files
 from .checksum import remove_checksum
 from .question_rows import add_rows, writable
-from .schema import APPLICATION, FORMAT, SCHEMA
+from .schema import APPLICATION, FORMAT, INDEXES, SCHEMA
 
-__all__ = ["Database", "OutdatedStore", "is_damage"]
+__all__ = ["Database", "OutdatedStore", "add_indexes", "is_damage"]
 
 BUSY = 2.0
 """Seconds to wait for another process that is writing."""
@@ -47,6 +47,20 @@ def is_damage(error: BaseException) -> bool:
     damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     code = getattr(error, "sqlite_errorcode", 0) or 0
     return isinstance(error, sqlite3.DatabaseError) and code & 0xFF in damage
+
+
+def add_indexes(path: str) -> None:
+    """Add the indexes that a store of an earlier version lacks; a store that cannot be written stays as it is."""
+    if not os.path.isfile(path) or not files.is_ours(path):
+        return
+    base = sqlite3.connect(path, timeout=BUSY, isolation_level=None)
+    try:
+        if base.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()[0] == str(FORMAT):
+            base.executescript(INDEXES)
+    except sqlite3.Error:
+        return
+    finally:
+        base.close()
 
 
 class OutdatedStore(StoreDown):
@@ -105,7 +119,7 @@ class Database:
         from ...ids import new_id
 
         run, store = self._base.execute, new_id()
-        self._base.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
+        self._base.executescript(f"BEGIN IMMEDIATE; {SCHEMA}{INDEXES}")
         run("INSERT INTO meta VALUES ('format', ?), ('store', ?)", (str(FORMAT), store))
         run("INSERT INTO words (word) VALUES ('')")
         first = genesis(store)

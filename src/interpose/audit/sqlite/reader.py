@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import time
@@ -12,21 +13,26 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from ...records import replace
-from ..columns import DECISIONS, FIRING, GAP, KINDS, MOVED, PERMISSION, RETENTION, STATUSES
+from ..columns import CHANGE, DECISIONS, FIRING, GAP, KINDS, MOVED, PERMISSION, RETENTION, STATUSES
 from ..protocol import (
     EVERYTHING,
+    Found,
     HookStats,
     NotAStore,
     PermissionCount,
     Selection,
+    SessionOverview,
+    StoredChange,
     StoredFiring,
     StoredPermission,
     StoredSession,
     StoreReplaced,
     StoreUnreadable,
+    Totals,
 )
 from ..questions import StoredQuestion
 from . import files
+from .overview import first_since, nanoseconds, recent_sessions, session_overview, totals
 from .question_rows import find_questions
 from .schema import APPLICATION, FORMAT, OLDEST_READABLE
 
@@ -34,6 +40,8 @@ __all__ = ["SqliteReader", "open_sqlite"]
 
 _PAGE = 500
 _MOST_CALLS = 500
+_FIRST_RANGE = 2_000
+"""How many ids a search looks through before it looks at the time."""
 _POLL_SECONDS = 0.2
 """Seconds between two reads of a store that is followed."""
 
@@ -134,7 +142,7 @@ class SqliteReader:
     ) -> Iterator[Entry]:
         selection.check()
         conditions, values = _conditions(selection)
-        low, high = selection.after or 0, selection.before
+        low, high = self._low(selection), selection.before
         left = limit if limit is not None else -1
         while left:
             count = _PAGE if left < 0 or selection.texts else min(_PAGE, left)
@@ -156,6 +164,39 @@ class SqliteReader:
                 low = rows[-1][0]
             else:
                 high = rows[-1][0]
+
+    def _low(self, selection: Selection) -> int:
+        """Return the id after which the records of a selection are."""
+        after = selection.after or 0
+        if selection.since is None:
+            return after
+        with self._readable():
+            return max(after, first_since(self.base, selection.since) - 1)
+
+    def search(self, selection: Selection, *, limit: int, seconds: float, firings_only: bool = False) -> Found:
+        """Return the newest entries of a selection; stop after some seconds, and say how far it came."""
+        selection.check()
+        until = time.monotonic() + seconds
+        lowest, high = self._low(selection), selection.before or self.last_id() + 1
+        # An index leads to these at once; for others ranges of ids are searched, so that the time is looked at.
+        indexed = bool(selection.sessions) or bool(
+            selection.decisions and not {"none", "allow"} & {*selection.decisions}
+        )
+        size, found = (1 << 62 if indexed and not selection.texts else _FIRST_RANGE), list[Entry]()
+        while high > lowest + 1:
+            low = max(lowest, high - size)
+            began = time.monotonic()
+            some = replace(selection, after=low, before=high, since=selection.since)
+            kinds = (FIRING,) if firings_only else (FIRING, PERMISSION)
+            found += self._pages(some, kinds, limit + 1 - len(found), False)
+            if len(found) > limit:
+                return Found(entries=tuple(found[:limit]), searched=found[limit - 1].id)
+            high = low + 1
+            now = time.monotonic()
+            if now > until and high > lowest + 1:
+                return Found(entries=tuple(found), searched=high, late=True)
+            size = size * 2 if now - began < seconds / 8 else size
+        return Found(entries=tuple(found))
 
     def entry(self, id: int) -> Entry | None:
         """Return the firing or the permission with this id, or None."""
@@ -221,12 +262,42 @@ class SqliteReader:
 
     # Aggregates.
 
-    def hook_stats(self, since: float | None = None) -> list[HookStats]:
-        """Return what each hook did at each event, in one pass; most runs first."""
+    def totals(self, since: float | None = None, before: Totals | None = None) -> Totals:
+        """Return the sums of all firings since a moment; ``before`` are sums for the same moment to go on from."""
+        with self._readable():
+            return totals(self.base, since, before)
+
+    def recent_sessions(
+        self, since: float | None = None, *, limit: int = 50, before: int | None = None
+    ) -> list[SessionOverview]:
+        """Return sessions, the most recently active first; with ``before``, those whose last record is older."""
+        with self._readable():
+            return recent_sessions(self.base, since, limit, before)
+
+    def session(self, id: str) -> SessionOverview | None:
+        """Return the session with this id, or None."""
+        with self._readable():
+            found = self._rows(
+                "SELECT session, max(id) FROM records WHERE session = (SELECT id FROM words WHERE word = ?)", (id,)
+            )[0]
+            return session_overview(self.base, *found) if id and found[0] is not None else None
+
+    def changes(self, *, limit: int = 50) -> list[StoredChange]:
+        """Return what persons have changed about hooks, the newest first."""
+        # They belong to no session, as few other records do, and so the index finds them.
+        rows = self._rows(
+            "SELECT r.id, r.time, b.body FROM records r JOIN bodies b ON b.record = r.id "
+            "WHERE r.session = (SELECT id FROM words WHERE word = '') AND r.kind = ? ORDER BY r.id DESC LIMIT ?",
+            (CHANGE, limit),
+        )
+        return [StoredChange(id=number, time=at / 1e9, body=_body(body)) for number, at, body in rows]
+
+    def hook_stats(self, since: float | None = None, *, sample: int | None = None) -> list[HookStats]:
+        """Return what each hook did at each event; most runs first."""
         from .statistics import hook_stats
 
         with self._readable():
-            return hook_stats(self.base, since)
+            return hook_stats(self.base, since, sample)
 
     def permission_counts(self, since: float | None = None) -> list[PermissionCount]:
         """Return how many permissions there are, by verdict and by decider; most first."""
@@ -310,19 +381,43 @@ def _conditions(selection: Selection) -> tuple[str, list[Any]]:
     # A subject may also be the name of an agent: only a tool's is in `tool_name`.
     add("r.subject IN (*)", selection.tools)
     add(f"{_part('tool_name')} IN (*)", selection.tools)
-    add(f"{_part('agent_id')} IN (*)", selection.agents)
+    if selection.agents:
+        marks = _marks(selection.agents)
+        conditions += f" AND ({_part('agent_id')} IN ({marks}) OR {_CLIENT} IN ({marks}))"
+        values += [*selection.agents, *selection.agents]
     # By name first: a hook that rarely ran is found without scanning every run.
     ran = "SELECT 1 FROM runs WHERE runs.hook IN (SELECT id FROM hooks WHERE name IN (*))"
     add(f"EXISTS ({ran} AND runs.record = r.id AND runs.what & 3 <> {STATUSES.index('skipped')})", selection.hooks)
     add("r.decision IN (*)", map(DECISIONS.index, selection.decisions))
+    if selection.decisions and not {"none", "allow"} & {*selection.decisions}:
+        conditions += " AND r.decision > 1"  # the condition of the index
     if selection.sessions:
         begins = " OR ".join("substr(word, 1, length(?)) = ?" for _ in selection.sessions)
         conditions += f" AND r.session IN (SELECT id FROM words WHERE {begins})"  # noqa: S608 - marks only
         values += [part for session in selection.sessions for part in (session, session)]
+    if selection.texts:
+        # A body is ASCII: a text that has to be escaped in it is looked for in the document, and so is a document with
+        # escapes, whose letters may be those of the text in another case.
+        plain = [text for text in selection.texts if _is_plain(text)]
+        if len(plain) == len(selection.texts):
+            like = " OR ".join("b.body LIKE ? ESCAPE '!'" for _ in plain)
+            conditions += f" AND ({like} OR instr(b.body, '\\u') > 0)"
+            values += [f"%{_LIKE.sub(lambda found: '!' + found[0], text)}%" for text in plain]
     if selection.since is not None:
         conditions += " AND r.time >= ?"
-        values.append(int(selection.since * 1e9))
+        values.append(nanoseconds(selection.since))
     return conditions, values
+
+
+_CLIENT = "CASE WHEN json_valid(b.body) THEN json_extract(b.body, '$.client.name') END"
+"""SQL for the coding agent whose hook fired an event; older records have none."""
+
+_LIKE = re.compile("[%_!]")
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether a text is written in JSON as it is."""
+    return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
 
 
 def _part(name: str) -> str:

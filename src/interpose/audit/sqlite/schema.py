@@ -6,7 +6,7 @@ gaps, and ``head`` has the id and the hash of the last one. The other columns re
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION", "FORMAT", "OLDEST_READABLE", "SCHEMA"]
+__all__ = ["APPLICATION", "FORMAT", "INDEXES", "OLDEST_READABLE", "SCHEMA"]
 
 APPLICATION = 0x49504F53
 """SQLite's application id in the header of the file."""
@@ -55,3 +55,12 @@ CREATE VIEW log AS
     FROM records r JOIN bodies b ON b.record = r.id JOIN words e ON e.id = r.event JOIN words s ON s.id = r.session
     WHERE r.kind = 0;
 """
+
+INDEXES = """
+CREATE INDEX IF NOT EXISTS records_of_sessions ON records (session, id, kind, decision, took);
+CREATE INDEX IF NOT EXISTS strict_records ON records (decision, id) WHERE decision > 1;
+CREATE INDEX IF NOT EXISTS failed_runs ON runs (record) WHERE what & 3 IN (1, 2);
+CREATE INDEX IF NOT EXISTS telling_runs ON runs (hook, what, record) WHERE what <> 0;
+"""
+"""What lists and pages look up in a large store. Every query is answered without them too, only later: a store that an
+earlier version made gets them when pages are opened. Of two of them a query has to repeat the condition."""

@@ -8,21 +8,74 @@ from typing import Any
 
 from ..columns import DECISIONS, FIRING, PERMISSION, STATUSES, run_of
 from ..protocol import HookStats, PermissionCount, StoredSession
+from .overview import first_since, nanoseconds
 
 __all__ = ["hook_stats", "permission_counts", "sessions"]
 
+_FEW = 200
 
-def hook_stats(base: sqlite3.Connection, since: float | None) -> list[HookStats]:
+
+def hook_stats(base: sqlite3.Connection, since: float | None, sample: int | None) -> list[HookStats]:
     """Return the statistics of each hook at each event; most runs first."""
     first = 0
     if since is not None:
-        row = base.execute("SELECT min(id) FROM records WHERE time >= ?", (int(since * 1e9),)).fetchone()
-        if row[0] is None:
+        low = first_since(base, since)
+        query = "SELECT min(id) FROM records WHERE id >= ? AND time >= ?"
+        if (found := base.execute(query, (low, nanoseconds(since))).fetchone()[0]) is None:
             return []
-        first = row[0]
+        first = found
     hooks = base.execute("SELECT id, event, name FROM hooks").fetchall()
-    stats = [_stats_of(base, hook, event, name, first) for hook, event, name in hooks]
+    stats = [
+        _stats_of(base, hook, event, name, first) if sample is None
+        else _sampled_stats(base, hook, event, name, first, sample)
+        for hook, event, name in hooks
+    ]  # fmt: skip
     return sorted((found for found in stats if found.runs or found.skipped), key=lambda found: -found.runs)
+
+
+def _sampled_stats(base: sqlite3.Connection, hook: int, event: str, name: str, first: int, sample: int) -> HookStats:
+    """Return the statistics of a hook from sums, and the percentiles of its latest runs."""
+    runs, total = base.execute(
+        "SELECT count(*), sum(took) FROM runs WHERE hook = ? AND record >= ?", (hook, first)
+    ).fetchone()
+    # Most runs have nothing to tell; the others are in an index, whose condition this is.
+    telling = base.execute(
+        "SELECT what, count(*) FROM runs WHERE hook = ? AND what <> 0 AND record >= ? GROUP BY what", (hook, first)
+    ).fetchall()
+    counts = _counts(dict(telling))
+    latest = base.execute(
+        "SELECT took FROM runs WHERE hook = ? AND record >= ? AND what & 3 <> 3 ORDER BY record DESC LIMIT ?",
+        (hook, first, sample),
+    ).fetchall()
+    return HookStats(
+        hook=name, event=event, runs=runs - counts["skipped"], total=(total or 0) / 1e6,
+        **_percentiles(sorted(took for (took,) in latest)), last_fired=_last_fired(base, hook), **counts,
+    )  # fmt: skip
+
+
+def _counts(numbers: dict[int, int]) -> dict[str, int]:
+    """Return how often a hook was skipped, failed, denied and asked, from the codes of its results."""
+    counts: dict[str, int] = defaultdict(int)
+    for what, number in numbers.items():
+        status, decision, _, enforced = run_of(what)
+        if status == "skipped":
+            counts["skipped"] += number
+            continue
+        counts["failures"] += number if status == "failed" else 0
+        counts["timeouts"] += number if status == "timeout" else 0
+        counts["denies"] += number if decision == "deny" else 0
+        counts["asks"] += number if decision == "ask" else 0
+        counts["observed"] += number if decision in ("deny", "ask") and not enforced else 0
+    return counts
+
+
+def _last_fired(base: sqlite3.Connection, hook: int) -> float | None:
+    last = base.execute(
+        "SELECT time FROM records WHERE id = "
+        "(SELECT record FROM runs WHERE hook = ? AND what & 3 <> 3 ORDER BY record DESC LIMIT 1)",
+        (hook,),
+    ).fetchone()
+    return None if last is None else last[0] / 1e9
 
 
 def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first: int) -> HookStats:
@@ -34,28 +87,10 @@ def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first:
     ):
         times[what].append(took)
         sessions.add(session)
-    counts: dict[str, int] = defaultdict(int)
-    ran: list[int] = []
-    for what, took in times.items():
-        status, decision, _, enforced = run_of(what)
-        if status == "skipped":
-            counts["skipped"] += len(took)
-            continue
-        ran += took
-        counts["failures"] += len(took) if status == "failed" else 0
-        counts["timeouts"] += len(took) if status == "timeout" else 0
-        counts["denies"] += len(took) if decision == "deny" else 0
-        counts["asks"] += len(took) if decision == "ask" else 0
-        counts["observed"] += len(took) if decision in ("deny", "ask") and not enforced else 0
-    ran.sort()
-    last = base.execute(
-        "SELECT time FROM records WHERE id = "
-        "(SELECT record FROM runs WHERE hook = ? AND what & 3 <> 3 ORDER BY record DESC LIMIT 1)",
-        (hook,),
-    ).fetchone()
+    ran = sorted(took for what, some in times.items() if run_of(what)[0] != "skipped" for took in some)
     return HookStats(
         hook=name, event=event, runs=len(ran), total=sum(ran) / 1e6, sessions=len(sessions), **_percentiles(ran),
-        last_fired=None if last is None else last[0] / 1e9, **counts,
+        last_fired=_last_fired(base, hook), **_counts({what: len(took) for what, took in times.items()}),
     )  # fmt: skip
 
 
@@ -72,7 +107,7 @@ def permission_counts(base: sqlite3.Connection, since: float | None) -> list[Per
         "SELECT json_extract(b.body, '$.verdict'), json_extract(b.body, '$.by'), count(*) FROM permissions p "
         "JOIN records r ON r.id = p.record JOIN bodies b ON b.record = p.record "
         "WHERE r.time >= ? AND json_valid(b.body) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
-        (int((since or 0) * 1e9),),
+        (nanoseconds(since or 0),),
     )
     return [PermissionCount(verdict=str(verdict), by=str(by), count=count) for verdict, by, count in rows]
 
@@ -86,7 +121,7 @@ def sessions(
         "SELECT r.session, w.word, min(r.time), max(r.time), count(*), sum(r.decision = ?), sum(r.decision = ?) "
         "FROM records r JOIN words w ON w.id = r.session WHERE r.kind = ? "
         "GROUP BY r.session HAVING max(r.time) >= ? ORDER BY max(r.id) DESC LIMIT ?",
-        (deny, ask, FIRING, int((since or 0) * 1e9), -1 if limit is None else limit),
+        (deny, ask, FIRING, nanoseconds(since or 0), -1 if limit is None else limit),
     ).fetchall()
     found = {row[0]: row[1:] for row in rows}
     calls = _calls(base, found)
@@ -106,9 +141,9 @@ def _calls(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, tupl
     """Return the ids of the calls, and the agents, of each session."""
     found: dict[int, tuple[set[str], set[str]]] = {session: (set(), set()) for session in sessions}
     rows = base.execute(
-        "SELECT DISTINCT r.session, json_extract(b.body, '$.input.tool_use_id'), "
+        "SELECT DISTINCT r.session, json_extract(b.body, '$.input.tool_use_id'), "  # noqa: S608 - ids
         "json_extract(b.body, '$.input.agent_id') FROM records r JOIN bodies b ON b.record = r.id "
-        "WHERE r.kind = ? AND json_valid(b.body)",
+        f"WHERE r.kind = ? AND json_valid(b.body){_only(sessions)}",
         (FIRING,),
     )
     for session, call, agent in rows:
@@ -116,6 +151,11 @@ def _calls(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, tupl
             if isinstance(value, str) and value:
                 part.add(value)
     return found
+
+
+def _only(sessions: dict[int, Any]) -> str:
+    """Return a condition on the session; where there are many, reading all is as fast."""
+    return f" AND r.session IN ({', '.join(map(str, sessions))})" if len(sessions) <= _FEW else ""
 
 
 def _failures(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, int]:
@@ -130,10 +170,10 @@ def _permissions(base: sqlite3.Connection, sessions: dict[int, Any]) -> tuple[di
     denied: dict[int, int] = defaultdict(int)
     asked: dict[int, int] = defaultdict(int)
     rows = base.execute(
-        "SELECT r.session, json_extract(b.body, '$.verdict'), json_extract(b.body, '$.asked_at'), "
+        "SELECT r.session, json_extract(b.body, '$.verdict'), json_extract(b.body, '$.asked_at'), "  # noqa: S608 - ids
         "json_extract(b.body, '$.hook'), json_extract(b.body, '$.by') FROM permissions p "
         "JOIN records r ON r.id = p.record JOIN bodies b ON b.record = p.record "
-        "WHERE r.kind = ? AND json_valid(b.body)",
+        f"WHERE r.kind = ? AND json_valid(b.body){_only(sessions)}",
         (PERMISSION,),
     )
     for session, verdict, asked_at, hook, by in rows:

@@ -27,7 +27,7 @@ from .checksum import matches_checksum
 from .pruning import last_deletion, older_processes
 from .question_rows import QuestionCheck
 from .reader import SqliteReader, open_sqlite
-from .schema import FORMAT, SCHEMA
+from .schema import FORMAT, INDEXES, SCHEMA
 
 __all__ = ["verify_sqlite"]
 
@@ -166,12 +166,14 @@ class _Verifier:
     # Tables with few rows.
 
     def _schema(self) -> None:
-        with sqlite3.connect(":memory:") as wanted:
+        query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        with closing(sqlite3.connect(":memory:")) as wanted:
             wanted.executescript(SCHEMA)
-            query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
-            ours, theirs = (base.execute(query).fetchall() for base in (wanted, self._base))
-        wanted.close()
-        if ours != theirs:
+            needed = set(wanted.execute(query))
+            wanted.executescript(INDEXES)  # a store of an earlier version may lack them
+            known = set(wanted.execute(query))
+        found = self._base.execute(query).fetchall()
+        if not needed <= set(found) <= known or len(found) != len(set(found)):
             self.flaw("the tables are not as they were made")
 
     def _beginning(self) -> None:

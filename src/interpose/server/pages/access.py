@@ -1,0 +1,103 @@
+"""Who may see the pages, and who may change something with them.
+
+A person types a code into the page that is shown only in the terminal where the pages were started. The code counts
+once, and opens a session of this browser, which a cookie holds. Browsers send a cookie to every port of a machine, and
+agents run servers on other ports; so the pages are below a path that is drawn anew at each start, and the cookie is for
+that path alone. A change needs the session, the exact ``Host`` and ``Origin``, and a token that only our pages have.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+from collections.abc import Callable
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from time import monotonic
+
+from ...records import Record
+
+__all__ = ["Access", "Browser"]
+
+_LETTERS = "23456789abcdefghjkmnpqrstvwxyz"
+_CODE = 8
+_WRONG = 5
+"""How many wrong codes may be typed before another code is shown."""
+_CODE_SECONDS = 600.0
+_SESSION_SECONDS = 12 * 3600.0
+_MOST = 20
+
+
+class Browser(Record):
+    """A browser in which a person has typed the code."""
+
+    number: int
+    csrf: str
+    until: float
+    secret: str
+
+
+class Access:
+    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal."""
+
+    def __init__(self, show: Callable[[str], object], *, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self.prefix = "".join(secrets.choice(_LETTERS) for _ in range(16))
+        """The first part of every path."""
+        self.cookie = f"interpose_{self.prefix[:6]}"
+        self._show = show
+        self._code, self._code_until, self._wrong = "", 0.0, 0
+        self._browsers: dict[str, Browser] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def new_code(self) -> None:
+        """Draw a code, and show it; an earlier one counts no longer."""
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE))
+        with self._lock:
+            self._code, self._code_until, self._wrong = code, monotonic() + _CODE_SECONDS, 0
+        self._show(f"{code[:4]}-{code[4:]}")
+
+    def sign_in(self, typed: str) -> Browser | None:
+        """Return a new session if the code is right; the code counts once."""
+        given = typed.strip().lower().replace("-", "").replace(" ", "").encode("utf-8", "replace")
+        with self._lock:
+            usable = bool(self._code) and monotonic() < self._code_until
+            if usable and hmac.compare_digest(given, self._code.encode()):
+                self._code = ""
+                self._count += 1
+                browser = Browser(
+                    number=self._count, csrf=secrets.token_urlsafe(24), secret=secrets.token_urlsafe(32),
+                    until=monotonic() + _SESSION_SECONDS,
+                )  # fmt: skip
+                while len(self._browsers) >= _MOST:
+                    del self._browsers[next(iter(self._browsers))]
+                self._browsers[_digest(browser.secret)] = browser
+                return browser
+            self._wrong += 1
+            again = not usable or self._wrong >= _WRONG
+        if again:
+            self.new_code()
+        return None
+
+    def sign_out(self, browser: Browser) -> None:
+        """End a session."""
+        with self._lock:
+            self._browsers.pop(_digest(browser.secret), None)
+
+    def browser(self, cookies: str) -> Browser | None:
+        """Return the session that a ``Cookie`` header holds; another server may have set cookies of the same name."""
+        for part in cookies.split(";"):
+            try:
+                found = SimpleCookie(part.strip()).get(self.cookie)
+            except CookieError:
+                continue
+            browser = self._browsers.get(_digest(found.value)) if found is not None else None
+            if browser is not None and monotonic() < browser.until:
+                return browser
+        return None
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,401 @@
+"""The pages' addresses. Each has the same as JSON: add ``.json``, or send ``Accept: application/json``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import monotonic, time
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import ChainableUndefined, Environment, PackageLoader
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ... import __version__
+from ...audit.completion import StoreDown
+from ...audit.protocol import NotAStore, QuestionStore, StoredFiring, StoreReader, StoreUnreadable
+from ...audit.questions import read_id
+from ...audit.reader import open_store
+from ...errors import InterposeError, UsageError
+from ...questions import answer_question
+from . import text, views
+from .access import Access, Browser
+from .compare import Comparisons
+from .guard import Guard
+from .live import Live, waiting_questions
+
+__all__ = ["Pages", "environment"]
+
+_SEARCH_SECONDS = 0.15
+_SAMPLE = 1_000
+_STATS_SECONDS = 10.0
+_DAY = 86_400.0
+_SPANS = {"1h": 3600.0, "24h": _DAY, "7d": 7 * _DAY, "30d": 30 * _DAY, "all": None}
+_ROWS = 50
+_SESSIONS = 25
+_OF_SESSION = 80
+
+
+class Missing(Exception):
+    """There is no such page."""
+
+
+def environment() -> Environment:
+    """Return the environment of all templates: what they print is escaped, and hides nothing."""
+    made = Environment(
+        loader=PackageLoader("interpose.server.pages"), autoescape=True, undefined=ChainableUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=lambda value: text.visible(value) if type(value) is str else value,
+    )  # fmt: skip
+    made.filters |= {"ago": text.ago, "brief": text.brief, "clock": text.clock, "duration": text.duration,
+                     "marked": text.marked, "pretty": text.as_json, "full": partial(text.clock, full=True),
+                     "part": partial(quote, safe=""), "query": urlencode, "shell": shlex.quote}  # fmt: skip
+    made.globals |= {"version": __version__, "now": time}
+    return made
+
+
+class Pages:
+    """The application: a store, the configuration of a project, and the browsers that may see them."""
+
+    def __init__(
+        self, store: QuestionStore, access: Access, workbench: views.Workbench, who: Mapping[str, str], port: int
+    ) -> None:
+        self._store, self._access, self._workbench, self._who = store, access, workbench, dict(who)
+        self._templates = environment()
+        self.live = Live(self._open, self._fragment)
+        self.comparisons = Comparisons()
+        self._stats: dict[str, tuple[float, Any]] = {}
+        hosts = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")]
+        self.app = Guard(Starlette(routes=self._routes(), exception_handlers=_problems(self)), access, hosts)
+
+    def _routes(self) -> list[Route | Mount]:
+        static = os.path.join(os.path.dirname(__file__), "static")
+        pages: dict[str, Callable[[Request], Response]] = {
+            "/now": self.now, "/questions": self.questions, "/questions/{id}": self.question,
+            "/sessions": self.sessions, "/sessions/{id:path}": self.session, "/events/{id:int}": self.event,
+            "/events/{id:int}/case": self.case, "/hooks": self.hooks, "/search": self.search,
+            "/compare": self.compare, "/compare/{id}": self.comparison,
+        }  # fmt: skip
+        forms = {
+            "/questions/{id}": self.answer, "/hooks/switch": self.switch, "/compare": self.begin_compare,
+            "/sign-in": self.sign_in, "/sign-out": self.sign_out,
+        }  # fmt: skip
+        return [
+            Mount("/static", StaticFiles(directory=static)),
+            Route("/", self.front),
+            Route("/live", self.stream),
+            *(Route(f"{path}.json", page, methods=["GET"]) for path, page in pages.items()),
+            *(Route(path, page, methods=["GET"]) for path, page in pages.items()),
+            *(Route(path, form, methods=["POST"]) for path, form in forms.items()),
+        ]
+
+    # What pages are made of.
+
+    def _open(self) -> StoreReader:
+        return open_store(self._store.path)
+
+    def _fragment(self, name: str, data: dict[str, Any]) -> str:
+        template = self._templates.get_template(f"_{name}.html")
+        return template.render(
+            base=f"/{self._access.prefix}", csrf="", read_only=self._access.read_only, live=True, **data
+        )
+
+    def page(
+        self, request: Request, template: str, data: dict[str, Any], *, status: int = 200, **more: Any
+    ) -> Response:
+        """Return a page, or its data as JSON."""
+        if request.url.path.endswith(".json") or "application/json" in request.headers.get("accept", ""):
+            return Response(json.dumps(data, default=repr), status, media_type="application/json")
+        browser: Browser | None = request.scope.get("browser")
+        shown = self._templates.get_template(template).render(
+            base=f"/{self._access.prefix}", path=request.url.path, query=dict(request.query_params),
+            csrf=browser.csrf if browser is not None else "", read_only=self._access.read_only, browser=browser,
+            store=self._store.path, live=False, **data, **more,
+        )  # fmt: skip
+        return HTMLResponse(shown, status)
+
+    def _back(self, path: str) -> Response:
+        return RedirectResponse(f"/{self._access.prefix}{path}", 303)
+
+    # Signing in.
+
+    def front(self, request: Request) -> Response:
+        """Ask for the code. The session's cookie is not sent here: a browser that has one types its address."""
+        return self.page(request, "sign_in.html", {"wrong": False, "to": request.query_params.get("to", "")})
+
+    def sign_in(self, request: Request) -> Response:
+        """Open a session for this browser."""
+        form: dict[str, str] = request.scope["form"]
+        browser = self._access.sign_in(form.get("code", ""))
+        if browser is None:
+            return self.page(request, "sign_in.html", {"wrong": True, "to": form.get("to", "")}, status=403)
+        to = form.get("to", "")
+        reply = self._back(quote(to, safe="/") if to.startswith("/") and not to.startswith("//") else "/now")
+        reply.set_cookie(
+            self._access.cookie, browser.secret, path=f"/{self._access.prefix}", httponly=True, samesite="strict"
+        )
+        return reply
+
+    def sign_out(self, request: Request) -> Response:
+        """End the session of this browser."""
+        self._access.sign_out(request.scope["browser"])
+        return RedirectResponse("/", 303)
+
+    # Pages.
+
+    def now(self, request: Request) -> Response:
+        """Show what runs."""
+        with self._open() as reader:
+            recent = reader.recent_sessions(time() - _DAY, limit=12)
+            running = [one for one in recent if views.is_active(one)]
+            data = {
+                "totals": views.totals_of(self.live.totals(reader)),
+                "running": [views.session_of(one) for one in running],
+                "recent": [views.session_of(one) for one in recent if one not in running][:6],
+                "questions": [views.question_view(one) for one in waiting_questions(reader)],
+                "rows": [views.row_of(one) for one in reader.entries(limit=_ROWS)],
+            }  # fmt: skip
+        return self.page(request, "now.html", data)
+
+    def questions(self, request: Request) -> Response:
+        """Show the questions that wait, and the latest that were answered."""
+        with self._open() as reader:
+            found = reader.questions(answered=True, limit=80)
+            waiting = [views.question_view(one) for one in waiting_questions(reader)]
+            data = {
+                "questions": waiting,
+                "before": [views.question_view(one) for one in found if one.state != "waiting"][:40],
+            }
+        return self.page(request, "questions.html", data)
+
+    def question(self, request: Request) -> Response:
+        """Show one question, whole."""
+        return self._question(request, _id(request), "")
+
+    def _question(self, request: Request, id: str, problem: str, status: int = 200) -> Response:
+        with self._open() as reader:
+            found = reader.question(read_id(id))
+            if found is None:
+                raise Missing(f"there is no question {id}")
+            session = found.text("session_id")
+            earlier = [one for one in reader.questions(session=session, answered=True, limit=200)
+                       if one.id != found.id and one.tool == found.tool][:10] if session else []  # fmt: skip
+        data = {
+            "question": views.question_view(found, whole=True),
+            "earlier": [views.question_view(one) for one in earlier],
+        }
+        said = request.query_params.get("said", "")
+        return self.page(request, "question.html", data, status=status, problem=problem, said=said)
+
+    def answer(self, request: Request) -> Response:
+        """Answer a question: of several answers the first counts, and the others are told."""
+        form: dict[str, str] = request.scope["form"]
+        wanted = read_id(_id(request))
+        with self._open() as reader:
+            asked = reader.question(wanted)
+        if asked is None:
+            raise Missing(f"there is no question {wanted}")
+        if form.get("digest") != asked.digest:
+            return self._question(
+                request, wanted, "the question was not the one that you were shown: read it again", 409
+            )
+        verdict = form.get("answer", "")
+        edited = None
+        try:
+            if verdict == "edit":
+                edited = _edited(form.get("input", ""))
+            elif verdict not in ("allow", "session", "deny"):
+                raise UsageError("say allow, session, deny or edit")  # noqa: TRY301 - shown like those of the answer
+            who = self._whose(request)
+            late = asked.answer is not None
+            found = answer_question(
+                self._store, asked, approved=verdict != "deny", who=who, tool_input=edited,
+                remembered="session" if verdict == "session" else "", reason=form.get("reason", "").strip()[:2000],
+            )  # fmt: skip
+        except (UsageError, StoreDown) as error:
+            return self._question(request, wanted, str(error), 409)
+        ours = found.answer is not None and not late and found.answer.body.get("page") == who["page"]
+        if request.headers.get("accept", "").startswith("application/json"):
+            return JSONResponse({**found.to_dict(), "late": not ours})
+        return self._back(f"/questions/{wanted}?said={'yours' if ours else 'late'}")
+
+    def _whose(self, request: Request) -> dict[str, str]:
+        """Return who uses this browser, for the record: the person at whose terminal the code was shown."""
+        browser: Browser = request.scope["browser"]
+        page = f"{self._access.prefix[:6]}/{browser.number}/{monotonic():.6f}"
+        terminal = self._who.get("terminal", "")
+        shown = ", ".join(part for part in (terminal, f"page, browser {browser.number}") if part)
+        return {**self._who, "terminal": shown, "page": page}
+
+    def sessions(self, request: Request) -> Response:
+        """List sessions."""
+        before = _number(request, "before")
+        with self._open() as reader:
+            found = reader.recent_sessions(limit=_SESSIONS + 1, before=before)
+        data = {"sessions": [views.session_of(one) for one in found[:_SESSIONS]],
+                "next": found[_SESSIONS - 1].last_record if len(found) > _SESSIONS else None}  # fmt: skip
+        return self.page(request, "sessions.html", data)
+
+    def session(self, request: Request) -> Response:
+        """Show one session as a waterfall, its latest part first."""
+        wanted, before = _id(request), _number(request, "before")
+        with self._open() as reader:
+            overview = reader.session(wanted)
+            if overview is None:
+                raise Missing(f"there is no session {wanted}")
+            selection = views.selection_from({"session": wanted}, None, before)
+            found = reader.search(selection, limit=_OF_SESSION, seconds=1.0)
+            data = views.session_view(overview, found, before)
+        return self.page(request, "session.html", data)
+
+    def event(self, request: Request) -> Response:
+        """Show everything about one event."""
+        with self._open() as reader:
+            entry = reader.entry(request.path_params["id"])
+            if entry is None:
+                raise Missing(f"there is no event {request.path_params['id']}")
+            data = views.event_view(reader, entry, self._workbench)
+        return self.page(request, "event.html", data)
+
+    def case(self, request: Request) -> Response:
+        """Show an event as a case for ``interpose test``."""
+        with self._open() as reader:
+            entry = reader.entry(request.path_params["id"])
+        if not isinstance(entry, StoredFiring):
+            raise Missing(f"there is no event {request.path_params['id']}")
+        try:
+            case, problem = self._workbench.case(entry), ""
+        except InterposeError as error:
+            case, problem = "", str(error)
+        return self.page(request, "case.html", {"id": entry.id, "case": case, "problem": problem})
+
+    def hooks(self, request: Request) -> Response:
+        """Show the hooks and policies of this project, and what each did."""
+        span = request.query_params.get("since", "7d")
+        span = span if span in _SPANS else "7d"
+        with self._open() as reader:
+            stats = self._hook_stats(reader, span)
+            fired = reader.last_fired()
+            changes = reader.changes(limit=10)
+        data = views.hooks_view(self._workbench.hooks(), stats)
+        for row in (*data["hooks"], *data["gone"]):
+            row["last_fired"] = fired.get((row["event"], row["label"]))
+        data |= {"since": span, "changes": [one.to_dict() for one in changes]}
+        return self.page(request, "hooks.html", data, spans=list(_SPANS))
+
+    def _hook_stats(self, reader: StoreReader, span: str) -> Any:
+        """Return what hooks did; it is counted again after some seconds."""
+        at, found = self._stats.get(span, (0.0, None))
+        if found is None or monotonic() - at > _STATS_SECONDS:
+            seconds = _SPANS[span]
+            found = reader.hook_stats(None if seconds is None else time() - seconds, sample=_SAMPLE)
+            self._stats[span] = (monotonic(), found)
+        return found
+
+    def prepare(self) -> None:
+        """Count what the first pages show."""
+        with self._open() as reader:
+            self.live.totals(reader)
+            self._hook_stats(reader, "7d")
+
+    def switch(self, request: Request) -> Response:
+        """Switch a hook, and write to the record who has switched it."""
+        form: dict[str, str] = request.scope["form"]
+        try:
+            self._workbench.switch(form.get("name", ""), form.get("to", ""), self._whose(request))
+        except InterposeError as error:
+            return self.page(request, "problem.html", {"problem": str(error)}, status=409)
+        return self._back("/hooks")
+
+    def search(self, request: Request) -> Response:
+        """Search the record."""
+        query = {name: request.query_params.get(name, "") for name in _FILTERS}
+        span = query["since"]
+        since = time() - seconds if (seconds := _SPANS.get(span)) is not None else None
+        problem = ""
+        with self._open() as reader:
+            try:
+                selection = views.selection_from(query, since, _number(request, "before"))
+                found = reader.search(selection, limit=_ROWS, seconds=_SEARCH_SECONDS)
+            except UsageError as error:
+                selection, problem = views.selection_from({}, None, 1), str(error)
+                found = reader.search(selection, limit=1, seconds=0.0)
+            at = reader.entry(found.searched) if found.searched else None
+        data = {"rows": [views.row_of(one) for one in found.entries], "next": found.searched, "late": found.late,
+                "reached": at.time if at is not None else None, "problem": problem}  # fmt: skip
+        return self.page(request, "search.html", data, filters=query, spans=list(_SPANS))
+
+    def compare(self, request: Request) -> Response:
+        """Ask what to compare."""
+        with self._open() as reader:
+            sessions = reader.recent_sessions(limit=20)
+        listed = self._workbench.hooks()
+        data = {"sessions": [views.session_of(one) for one in sessions], "files": listed["files"],
+                "latest": self.comparisons.latest()}  # fmt: skip
+        return self.page(request, "compare.html", data, problem="")
+
+    def begin_compare(self, request: Request) -> Response:
+        """Start a comparison."""
+        form: dict[str, str] = request.scope["form"]
+        about = {name: form.get(name, "").strip() for name in ("since", "session", "against")}
+        try:
+            if about["session"]:
+                about["since"] = ""
+            command = self._workbench.replay_command(**about)
+        except InterposeError as error:
+            return self.page(request, "problem.html", {"problem": str(error)}, status=409)
+        begun = self.comparisons.begin(command, about)
+        if not begun:
+            return self.page(
+                request, "problem.html", {"problem": "two comparisons run already; wait for one"}, status=409
+            )
+        return self._back(f"/compare/{begun}")
+
+    def comparison(self, request: Request) -> Response:
+        """Show a comparison."""
+        found = self.comparisons.find(_id(request))
+        if found is None:
+            raise Missing("there is no such comparison; they are kept while the pages run")
+        return self.page(request, "comparison.html", {"comparison": found})
+
+    async def stream(self, request: Request) -> Response:
+        """Tell an open page what is new."""
+        return StreamingResponse(self.live.stream(_number(request, "after")), media_type="text/event-stream")
+
+
+_FILTERS = ("q", "tool", "agent", "decision", "hook", "session", "event", "since")
+
+
+def _id(request: Request) -> str:
+    return str(request.path_params["id"])
+
+
+def _number(request: Request, name: str) -> int | None:
+    given = request.query_params.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
+
+
+def _edited(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the edited input is not JSON: {error}") from None
+
+
+def _problems(pages: Pages) -> dict[Any, Any]:
+    """Return what is shown for each kind of error."""
+
+    def missing(request: Request, error: Exception) -> Response:
+        shown = str(error) if isinstance(error, Missing) else "there is no such page"
+        return pages.page(request, "problem.html", {"problem": shown}, status=404)
+
+    def unreadable(request: Request, error: Exception) -> Response:
+        return pages.page(request, "problem.html", {"problem": str(error)}, status=503)
+
+    return {Missing: missing, 404: missing, NotAStore: unreadable, StoreUnreadable: unreadable}

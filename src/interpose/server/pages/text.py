@@ -1,0 +1,124 @@
+"""Texts for pages. Agents write most of what is shown: nothing in it may hide, move or hide behind other text."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup, escape
+
+__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "duration", "marked", "telling", "visible"]
+
+LONGEST_TEXT = 60_000
+"""How many characters of one text a page shows; the document behind it has all of them."""
+
+# Control characters, bidirectional marks, zero-width and other characters that show nothing, and lone surrogates.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+)
+_BLANKS = re.compile("[ \t]{40,}")
+_TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt")
+"""The fields of a tool's input of which the first one stands for the call."""
+
+
+def _escape(found: re.Match[str]) -> str:
+    return ascii(found[0])[1:-1]
+
+
+def visible(text: str) -> str:
+    """Return text with every character that shows nothing as an escape; line ends and tabs stay."""
+    return _HIDDEN.sub(_escape, text) if not text.isascii() or not text.isprintable() else text
+
+
+def marked(text: object, most: int = LONGEST_TEXT) -> Markup:
+    """Return text as HTML, in which hidden characters and long blanks are marked, and what is cut is counted."""
+    whole = text if isinstance(text, str) else as_json(text)
+    shown, left = whole[:most], len(whole) - most
+    pieces, at = [], 0
+    for found in _MARKED.finditer(shown):
+        pieces.append(escape(shown[at : found.start()]))
+        one = found[0]
+        said = f"[{len(one)} blanks]" if one[0] in " \t" else _escape(found)
+        pieces.append(Markup('<span class="hidden-character">{}</span>').format(said))
+        at = found.end()
+    pieces.append(escape(shown[at:]))
+    if left > 0:
+        pieces.append(Markup(' <span class="cut">… {:,} more characters</span>').format(left))
+    return Markup("").join(pieces)
+
+
+_MARKED = re.compile(f"{_HIDDEN.pattern}|{_BLANKS.pattern}")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as readable JSON."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=repr)
+
+
+def brief(text: object, most: int = 160) -> str:
+    """Return the beginning of a text on one line."""
+    whole = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=repr)
+    line = " ".join(visible(whole[: most * 4]).split())
+    return f"{line[: most - 1]}…" if len(line) > most or len(whole) > most * 4 else line
+
+
+def telling(given: object) -> str:
+    """Return the part of a tool's input that says most about the call, such as its command."""
+    if not isinstance(given, Mapping):
+        return given if isinstance(given, str) else ""
+    for name in _TELLING:
+        if isinstance(text := given.get(name), str) and text:
+            return text
+    return next((value for value in given.values() if isinstance(value, str) and value), "")
+
+
+def call_of(fields: Mapping[str, Any]) -> str:
+    """Return what an event is about in one line: its call, its prompt or its message."""
+    if text := telling(fields.get("tool_input")):
+        return brief(text)
+    for name in ("prompt", "message", "output", "reason", "error"):
+        if isinstance(found := fields.get(name), str) and found:
+            return brief(found)
+    return ""
+
+
+_UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
+
+
+def ago(moment: float | None, now: float | None = None) -> str:
+    """Return how long ago a moment was: ``3m ago``."""
+    if moment is None:
+        return "never"
+    seconds = (time.time() if now is None else now) - moment
+    if seconds < 1:
+        return "now"
+    unit, size = next((unit, size) for unit, size in _UNITS if seconds >= size)
+    return f"{seconds // size:.0f}{unit} ago"
+
+
+def clock(moment: float | None, *, full: bool = False) -> str:
+    """Return a moment in local time."""
+    if moment is None:
+        return ""
+    try:
+        local = datetime.fromtimestamp(moment, UTC).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return "?"
+    return local.isoformat(sep=" ", timespec="milliseconds") if full else local.strftime("%H:%M:%S")
+
+
+def duration(seconds: float) -> str:
+    """Return a duration with two or three digits."""
+    if seconds >= 3600:
+        return f"{seconds / 3600:.1f} h"
+    if seconds >= 99.95:
+        return f"{seconds / 60:.1f} min"
+    if seconds >= 0.9995:
+        return f"{seconds:.1f} s"
+    milliseconds = seconds * 1000
+    return f"{milliseconds:.0f} ms" if milliseconds >= 9.95 else f"{milliseconds:.2g} ms" if milliseconds else "0"
