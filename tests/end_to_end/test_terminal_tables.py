@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.terminals import Terminal
 
+pytestmark = pytest.mark.slow
+
 HOOKS = """\
 hooks:
   PreToolUse:

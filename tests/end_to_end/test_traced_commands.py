@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.end_to_end.otlp_receiver import Receiver
 
+pytestmark = pytest.mark.slow
+
 COMMAND = Path(sys.executable).parent / "interpose"
 GUARD = "hooks:\n  PreToolUse:\n    - {name: guard, command: 'echo no >&2; exit 2', onError: abort}\n"
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

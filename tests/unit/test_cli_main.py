@@ -14,6 +14,8 @@ from interpose.cli import main
 from interpose.cli.app import load
 from interpose.cli.commands import COMMANDS, GROUPS
 from interpose.cli.fire import OPTIONS
+from interpose.dialects.agents import AGENTS, agent_dialect
+from interpose.dialects.agents.contract import HookExit
 
 DENIES = "hooks: {Setup: [{type: script, handler: /context x}], PreCompact: [{type: script, handler: /deny no}]}\n"
 CLEAN = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
@@ -104,17 +106,33 @@ def test_ctrl_c_ends_with_130_and_without_a_word(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("event", "status"), [("PreToolUse", 2), ("Stop", 1), ("SubagentStop", 1), ("", 2)])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("broken"), MemoryError()])
-def test_as_a_hook_whatever_breaks_denies(error, monkeypatch, capsys):
+def test_as_a_hook_whatever_breaks_denies_and_keeps_no_agent_going(error, event, status, monkeypatch, capsys):
     def broken(given):
         raise error
 
-    monkeypatch.setattr("interpose.cli.fire.read_event", broken)
+    monkeypatch.setattr("interpose.cli.fire.hook.read_payload", broken)
 
-    assert main(["fire", "Stop", "--reply=claude"]) == 2
+    assert main(["fire", *filter(None, [event]), "--reply=claude"]) == status
     said = capsys.readouterr()
     assert said.out == ""
     assert type(error).__name__ in said.err
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_breaks_inside_is_a_deny_in_the_words_of_every_agent(agent, monkeypatch, capsys):
+    def broken(given):
+        raise MemoryError("no more")
+
+    monkeypatch.setattr("interpose.cli.fire.hook.read_payload", broken)
+    dialect = agent_dialect(agent)
+    own = next(own for own, ours in dialect.EVENTS.items() if ours == "PreToolUse")
+
+    status = main(["fire", own, "--reply", agent])
+
+    said = capsys.readouterr()
+    assert not dialect.predict(own, HookExit(said.out, said.err, status)).tool_ran
 
 
 def test_a_reader_who_goes_away_is_no_error_and_changes_no_status(config, tmp_path):
@@ -127,18 +145,21 @@ def test_a_reader_who_goes_away_is_no_error_and_changes_no_status(config, tmp_pa
     assert done.stderr == ""
 
 
-def test_a_reply_that_nobody_can_read_denies(config, tmp_path):
+@pytest.mark.parametrize(("event", "status"), [("PreToolUse", 2), ("Stop", 1)])
+def test_a_reply_that_nobody_can_read_denies_and_keeps_no_agent_going(event, status, tmp_path):
+    config = tmp_path / "always.yaml"
+    config.write_text(f"hooks: {{{event}: [{{type: script, handler: '/deny no'}}]}}\n")
     program = "import sys; from interpose.cli import main; sys.exit(main())"
     reader, writer = os.pipe()
     os.close(reader)
 
     done = subprocess.run(
-        [sys.executable, "-c", program, "fire", "--reply", "claude", "-c", config], stdout=writer,
-        input=b'{"hook_event_name": "Stop"}', stderr=subprocess.PIPE, env={**CLEAN, "HOME": str(tmp_path)}, check=False,
+        [sys.executable, "-c", program, "fire", "--reply", "claude", "-c", str(config)], stdout=writer,
+        input=b'{"hook_event_name": "%s", "tool_name": "x"}' % event.encode(), stderr=subprocess.PIPE, env={**CLEAN, "HOME": str(tmp_path)}, check=False,
     )  # fmt: skip
     os.close(writer)
 
-    assert done.returncode == 2
+    assert done.returncode == status
 
 
 @pytest.mark.slow

@@ -1,15 +1,16 @@
 """Who may switch what: the person at the terminal has the rights of the user layer."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.people import somebody
 
 from interpose import UnknownHook
 from interpose.cli import main
-from interpose.cli.switch import switch
 from interpose.config.load import Loaded
-from interpose.config.switches import Switches
+from interpose.config.switches import Switches, switch
 from interpose.events import TABLE
 from interpose.model import Hook
 
@@ -95,3 +96,38 @@ def test_disable_refuses_a_locked_hook_with_the_reason_also_for_a_person(
         in capsys.readouterr().err
     )
     assert Switches().of(str(tmp_path)) == {}
+
+
+def test_a_hook_that_observes_runs_and_is_not_enforced_and_the_record_says_who(project, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("interpose.person.processes.read_processes", somebody)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", project)
+    folder = Path(project) / ".interpose"
+    folder.mkdir(exist_ok=True)
+    (folder / "hooks.yaml").write_text(
+        "audit: {path: audit.db}\nhooks:\n  PreToolUse:\n"
+        "    - {name: strict, type: script, handler: '/deny \"no\"'}\n"
+        "    - {name: tried, type: script, enforce: false, handler: '/deny \"no\"'}\n"
+        "    - {name: kept, type: script, locked: true, handler: '/context \"seen\"'}\n"
+    )
+    assert main(["trust", "--yes"]) == 0
+
+    assert main(["disable", "strict", "--observe"]) == 0
+    assert main(["enable", "tried", "--enforce"]) == 0
+    assert main(["disable", "kept", "--observe"]) == 1
+    capsys.readouterr()
+    assert main(["list", "--json"]) == 0
+    states = {row["name"]: (row["enabled"], row["enforced"]) for row in json.loads(capsys.readouterr().out)["hooks"]}
+    assert main(["log", "changes", "--json"]) == 0
+    changes = json.loads(capsys.readouterr().out)["changes"]
+
+    assert states == {"strict": (True, False), "tried": (True, True), "kept": (True, True)}
+    assert [(one["hook"], one["to"], one["user"] != "") for one in changes] == [
+        ("tried", "enforce", True),
+        ("strict", "observe", True),
+    ]
+    assert main(["enable", "strict"]) == 0
+    assert main(["enable", "--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "enforced  tried"
+    assert main(["log", "changes"]) == 0
+    assert "observe" in capsys.readouterr().out

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-__all__ = ["INTERRUPTED", "end_process", "fire_event", "is_hook", "main"]
+__all__ = ["INTERRUPTED", "end_process", "fire_event", "fire_resident", "is_hook", "main", "say_failure"]
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
+        if given[:1] == ["fire"] and is_hook(given):
+            _forget_python_path()
         from .render.streams import prepare_streams
 
         prepare_streams()
@@ -38,6 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(given)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _forget_python_path() -> None:
+    """Import nothing from the folders of PYTHONPATH: settings of a project may have set it for the hook.
+
+    What Python itself has imported before is beyond this; ``python -I`` starts without the variable.
+    """
+    import os
+
+    given = os.environ.pop("PYTHONPATH", "")
+    folders = {os.path.abspath(folder) for folder in given.split(os.pathsep) if folder}
+    if folders and not sys.flags.ignore_environment:
+        sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) not in folders or not folder]
 
 
 def _asks_for_help(given: Sequence[str]) -> bool:
@@ -118,20 +133,85 @@ def is_hook(given: Sequence[str]) -> bool:
     return any(word == "--reply" or word.startswith("--reply=") for word in given)
 
 
-def fire_event(given: list[str], source: Any = None) -> int:
-    """Fire an event. As a hook it fails closed: an internal error and Ctrl-C deny.
+def say_failure(given: Sequence[str], error: BaseException, event: str = "", agent: str = "") -> int:
+    """Answer as a hook that nothing could be decided, in the words of its host; return the exit status.
 
-    ``source`` gives the hooks, as ``loading.HooksSource`` says; without one they are loaded.
+    It knows the command line alone, unless the event and the agent are given. What it says is on standard error.
     """
+    words = list(given)
+    agent = agent or _option(words, "--reply") or "claude"
+    event = event or _event_in(words)
+    try:
+        from ..dialects.agents import AGENTS, agent_dialect
+
+        answer = agent_dialect(agent if agent in AGENTS else "claude").write_failure(event, _text_of(error))
+        if answer.stdout:
+            sys.stdout.write(answer.stdout)
+            sys.stdout.flush()
+    except Exception:
+        return 1 if event in ("Stop", "SubagentStop") else 2
+    return answer.status
+
+
+def _text_of(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text if type(error).__module__.startswith("interpose") else f"{type(error).__name__}: {text}"
+
+
+def _option(words: Sequence[str], name: str) -> str:
+    """Return the last value of an option; empty without one."""
+    value = ""
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word == name or word.startswith(f"{name}="):
+            value = after if word == name else word[len(name) + 1 :]
+    return value
+
+
+def _event_in(words: Sequence[str]) -> str:
+    """Return the event that a command line names, which may be wrong in other ways; empty if it names none."""
+    from .fire import OPTIONS
+
+    rest = iter(words)
+    for word in rest:
+        if word in OPTIONS:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def fire_event(given: list[str]) -> int:
+    """Fire an event. As a hook it fails closed: an internal error and Ctrl-C deny."""
     try:
         from .fire import run
 
-        return run(given) if source is None else run(given, source)
+        return run(given)
     except BaseException as error:
-        if not is_hook(given) or (source is not None and isinstance(error, source.elsewhere)):
+        if not is_hook(given):
             raise
-        print(f"interpose fire: {type(error).__name__}: {error} (nothing was decided, so this denies)", file=sys.stderr)
-        from .render.streams import discard_stdout
+        return _fail(given, error)
 
-        discard_stdout()  # half a reply must not be read as one
-        return 2
+
+async def fire_resident(given: list[str], source: Any, executor: Any, redirected: Any) -> int:
+    """Do what ``fire_event`` does, in the resident engine: with hooks that a ``loading.HooksSource`` keeps.
+
+    Standard output is already the caller's, and ``redirected()`` is what sends it to standard error.
+    """
+    try:
+        from .fire import fire
+
+        return (await fire(given, source, executor, redirected))[0]
+    except BaseException as error:
+        if not is_hook(given) or isinstance(error, (source.elsewhere, GeneratorExit)):
+            raise
+        return _fail(given, error)
+
+
+def _fail(given: list[str], error: BaseException) -> int:
+    print(f"interpose fire: {type(error).__name__}: {error} (nothing was decided, so this denies)", file=sys.stderr)
+    from .render.streams import discard_stdout, drop_unwritten
+
+    drop_unwritten()
+    status = say_failure(given, error)
+    discard_stdout()  # what hooks print from now on is not part of the answer
+    return status

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from ..dialects import NAMES as DIALECTS
 from ..errors import InterposeError, Problem, nearest
 from . import options
 from .commands import COMMANDS, GROUPS, Command, names
@@ -131,9 +130,10 @@ def general_help() -> str:
 Reply = Annotated[
     str | None,
     typer.Option(
-        "--reply", metavar="|".join(DIALECTS), rich_help_panel="Acting as a hook",
-        help="Print a hook's reply instead of the report. The event is read from standard input unless --input is "
-             "given, and every mistake exits with 2, which denies.",
+        "--reply", metavar="DIALECT", rich_help_panel="Acting as a hook",
+        help="Print a hook's reply instead of the report: native, or the words of an agent that `interpose agents` "
+             "lists, such as claude or codex. The event is read from standard input unless --input is given, and every "
+             "mistake denies.",
     ),
 ]  # fmt: skip
 

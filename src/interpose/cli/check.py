@@ -12,11 +12,14 @@ from typing import Annotated, Any
 import typer
 
 from ..config.load import Source, find_sources
+from ..dialects.agents import agent_dialect
 from ..errors import UsageError
+from ..lint.agents import hooks_in_agent
 from ..lint.files import FileReport, check_files
 from ..lint.rules import Finding
 from ..replies import clean
 from . import options
+from .agents import print_held
 from .loading import change_directory, current_directory, files_of
 from .render import count_armed, paint, short_path
 from .render.table import display_width
@@ -33,6 +36,15 @@ def run(
     dialect: options.Dialect = None,
     cwd: options.Cwd = None,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as problems.")] = False,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            metavar="AGENT",
+            show_default=False,
+            help="Say what of each hook holds in a coding agent, such as codex.",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> int:
     """It refuses what loading refuses, warns of what loading warns of, and looks further: at hooks that cannot start,
@@ -40,19 +52,27 @@ def run(
 
     Exit status: 0 if there is no problem, 1 otherwise. Without files, it checks those found for this directory.
 
-    Example: interpose check .interpose/hooks.yaml --strict
+    With --agent, it says for each hook what that coding agent will do: what holds, what is weakened and how, what has
+    no effect there, and which failures of a hook's program the agent lets through.
+
+    Example: interpose check .interpose/hooks.yaml --strict --agent codex
     """
     named = [os.path.abspath(path) for path in (*(files or ()), *(config or ()))]
     change_directory(cwd)
     sources = [Source(path, "code", dialect) for path in named] or find_sources(current_directory(), dialect)
     if not sources:
         raise UsageError("no configuration was found here", hint="`interpose init` writes one, or name a file")
+    dialect_of_agent = agent_dialect(agent) if agent is not None else None
     report = check_files(sources)
     failed = bool(report.errors) or (strict and report.count("warning") > 0)
+    held = hooks_in_agent(dialect_of_agent, report.declared) if dialect_of_agent is not None else None
     if as_json:
-        print(json.dumps(_as_json(report, ok=not failed)))
+        shown = _as_json(report, ok=not failed)
+        print(json.dumps(shown if held is None else {**shown, "agent": held.to_dict()}))
     else:
         _print_report(report, [source.path for source in sources])
+        if held is not None and not report.errors:
+            print_held(held)
     return 1 if failed else 0
 
 

@@ -20,6 +20,7 @@ from ..matching.declared_tools import DeclaredTool
 from ..model import Hook, Result
 from ..replay.environment import variable_set, with_variable
 from ..replies import clean
+from ..server.diagnosis import check_resident
 from .engine import isolate
 from .loading import load_hooks
 from .options import AsJson, Config, Cwd, Dialect
@@ -56,6 +57,7 @@ def run(
     hooks, error = _load(config or [], dialect, cwd)
     checks = check_machine(run_isolated, hooks.origins if hooks else (), hooks.audit if hooks else None)
     checks += check_models(hooks or ())
+    checks.append(check_resident(hooks.origins if hooks else ()))
     reports = inspect_hooks(hooks, hooks.settings) if hooks is not None else []
     armed = [report for report in reports if report.hook.enabled]
     probed = [report for report in armed if report.hook.type not in JUDGES]  # a model would have to be paid

@@ -15,11 +15,11 @@ from ..errors import InterposeError, UsageError
 from ..events import TABLE
 from ..hooks import Hooks
 from ..model import Outcome, row_of
-from ..replay import Recording, prepared, read_file, read_session, replay
+from ..replay import Group, Recording, group_differences, prepared, read_file, read_period, read_session, replay
 from ..replay.recording import Recorded
 from ..replay.runner import Replay, Replayed, deciders_of
 from . import options
-from .audit_store import Store, open_reader
+from .audit_store import Store, open_reader, parse_since
 from .engine import explain
 from .loading import change_directory, load_hooks
 from .render import cut, flat, paint, plural, print_problem, short_path
@@ -30,6 +30,8 @@ from .render.table import Column, print_table
 __all__ = ["Review", "run", "summary_of"]
 
 _LONGEST = 160
+_MOST_SINGLE = 10
+"""How many differences are printed one by one."""
 _OF_ONE_SESSION = ("session_id", "transcript_path", "cwd", "hook_event_name", "tool_use_id", "permission_mode",
                   "agent_id", "tool_name")  # fmt: skip
 
@@ -42,9 +44,9 @@ _DRY_COLUMNS = (
 )
 
 Session = Annotated[
-    str,
+    str | None,
     typer.Argument(
-        metavar="SESSION", show_default=False,
+        metavar="[SESSION]", show_default=False,
         help="The id of a session in the store, its beginning, or `latest`; or a file: a transcript of Claude Code "
              "(.jsonl), or the output of `interpose log export`.",
     ),
@@ -57,20 +59,36 @@ Against = Annotated[
              "that are found and trusted.",
     ),
 ]  # fmt: skip
+Live = Annotated[
+    bool,
+    typer.Option(
+        "--live", help="Ask models, HTTP servers and MCP servers again; without it, the record answers for them."
+    ),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="WHEN", help="All sessions from then on: 90m, 2h, 7d, or a date."),
+]
+Each = Annotated[bool, typer.Option("--each", help="Print every difference, and not groups of them.")]
 Dry = Annotated[bool, typer.Option("--dry", help="Show which hooks would run; run none.")]
 
 
 def run(
-    session: Session,
+    session: Session = None,
+    since: Since = None,
     against: Against = None,
+    each: Each = False,
     store: Store = None,
     dialect: options.Dialect = None,
     cwd: options.Cwd = None,
     dry: Dry = False,
+    live: Live = False,
     as_json: options.AsJson = False,
 ) -> int:
     """Fires every recorded event again, in order, and compares the outcome with the recorded decision. No tool runs.
-    Hooks run, commands too, with INTERPOSE_REPLAY=1 in their environment; --dry shows which.
+    Hooks run, commands too, with INTERPOSE_REPLAY=1 in their environment; --dry shows which. Those that ask a model, an
+    HTTP server or an MCP server answer as they did then; one whose answer is not in the record is not asked, unless you
+    say --live. More than ten differences are printed in groups, each with examples; --each prints all of them.
 
     Secrets are redacted in a store: a decision that depends on one may differ, and such events are marked. A transcript
     has no decisions of hooks; they are derived from the result of each call.
@@ -78,24 +96,62 @@ def run(
     Exit status: 0 if all decisions are the same, 1 if not.
 
     Example: interpose replay latest --against new.yaml
+
+    Example: interpose replay --since 7d --against new.yaml
     """
-    place = os.path.abspath(session)
+    if (session is None) == (since is None):
+        raise UsageError("which events?", hint="name a session, such as `latest`, or a time with --since 7d")
+    place = os.path.abspath(session or "")
     files = [os.path.abspath(path) for path in against or ()]
     named = os.path.abspath(store) if store is not None else None
     change_directory(cwd)
-    recording = _recording(session, place, named)
-    hooks = _engine(files, dialect)
+    recording = _recording(session, place, named) if session is not None else _period(str(since), named)
+    hooks = _engine(files, dialect, live=live)
     if dry:
         _print_dry(hooks, recording, as_json=as_json)
         return 0
     silence_log()
-    review = None if as_json else Review(recording)
-    done = replay(hooks, recording, review, around=stdout_to_stderr)
-    if review is not None:
-        review.print_summary(done)
+    done = replay(hooks, recording, around=stdout_to_stderr)
+    groups = group_differences(done.results)
+    if as_json:
+        document = {
+            "ok": not done.different,
+            "against": files,
+            **done.to_dict(),
+            "groups": [one.to_dict() for one in groups],
+        }
+        if recording.kind == "period" and not each:
+            document["results"] = []
+        print(json.dumps(document, default=repr))
+        return 1 if done.different else 0
+    review = Review(recording)
+    if each or done.different <= _MOST_SINGLE:
+        for result in done.results:
+            review(result)
     else:
-        print(json.dumps({"ok": not done.different, "against": files, **done.to_dict()}, default=repr))
+        _print_groups(groups)
+    review.print_summary(done)
     return 1 if done.different else 0
+
+
+def _period(since: str, store: str | None) -> Recording:
+    begin = parse_since(since)
+    with open_reader(store) as reader:
+        return read_period(reader, begin or 0.0, since)
+
+
+def _print_groups(groups: list[Group]) -> None:
+    """Print what became of how many events, with the hook that decides now, and examples."""
+    for group in groups:
+        print(paint(flat(group.title), "bold"))
+        by = paint(flat(f"({', '.join(group.hooks)})"), "dim") if group.hooks else ""
+        if group.reason or by:
+            print("  " + " ".join(part for part in (cut(flat(group.reason), _LONGEST), by) if part))
+        for example in group.examples:
+            print(f"    {paint(flat(example['id']), 'dim')}  {cut(flat(example['call']), _LONGEST)}")
+        if group.count > len(group.examples):
+            print(paint(f"    and {group.count - len(group.examples):,} more", "dim"))
+        print()
 
 
 def _recording(session: str, place: str, store: str | None) -> Recording:
@@ -108,7 +164,7 @@ def _recording(session: str, place: str, store: str | None) -> Recording:
         return read_session(reader, session)
 
 
-def _engine(files: list[str], dialect: str | None) -> Hooks:
+def _engine(files: list[str], dialect: str | None, *, live: bool) -> Hooks:
     hooks = load_hooks(files, dialect, None)
     if not hooks.origins:
         raise UsageError("no configuration was found here", hint="name one with --against")
@@ -119,7 +175,7 @@ def _engine(files: list[str], dialect: str | None) -> Hooks:
         raise UsageError("no configuration that was found here is trusted", hint="name one with --against")
     if not list(hooks):
         print("interpose replay: this configuration has no hooks", file=sys.stderr)
-    return prepared(hooks)
+    return prepared(hooks, live=live)
 
 
 def _print_dry(hooks: Hooks, recording: Recording, *, as_json: bool) -> None:
@@ -175,6 +231,8 @@ def summary_of(done: Replay) -> str:
     count = len(done.results)
     what = "session" if done.recording.kind == "store" else done.recording.kind
     said = f"{plural(count, 'event')} of {what} {done.recording.name}: "
+    if what == "period":
+        said = f"{plural(count, 'event')} since {done.recording.name}: "
     if done.different or not all(one.compared for one in done.results):
         said += f"{done.different or 'none'} would be decided differently"
     else:
@@ -205,6 +263,8 @@ def _lines(result: Replayed) -> Iterator[str]:
         yield paint(f"+ now: {_now(now)}", "green")
     for name, old, new in result.changes():
         yield from change_lines(flat(name), old, new)
+    if result.not_asked:
+        yield f"{paint('! not asked:', 'yellow')} {flat(', '.join(result.not_asked))}"
     for text in result.broken:
         yield f"{paint('! failed now:', 'yellow')} {flat(text)}"
     if now.shadow is not None:

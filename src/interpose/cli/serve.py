@@ -7,14 +7,15 @@ import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from ..errors import UsageError
 from ..server.dispatcher import Limits
-from ..server.places import folder, prepare_folder, server_facts
-from . import end_process, fire_event
+from ..server.places import folder, prepare_folder, server_facts, socket_path
+from . import end_process, fire_resident
 
 if TYPE_CHECKING:
     from ..server.http import HttpFront
@@ -47,9 +48,14 @@ Public = Annotated[
         "--http-public", help="Allow an address that other machines can reach. The token is all that keeps them out."
     ),
 ]
-AccessLog = Annotated[bool, typer.Option("--access-log", help="Print a line of JSON for every HTTP request.")]
+AccessLog = Annotated[
+    bool, typer.Option("--access-log", help="Print a line of JSON for every request, on the socket and over HTTP.")
+]
 Status = Annotated[bool, typer.Option("--status", help="Print what runs, and end. Exit status 1: nothing runs.")]
 Stop = Annotated[bool, typer.Option("--stop", help="Stop the server that runs: events under way are answered first.")]
+Ui = Annotated[
+    bool, typer.Option("--ui", help="Open the pages too, as `interpose ui` does, as long as the server runs.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing, and end silently if a server runs already.")]
 
 
@@ -60,6 +66,7 @@ def run(
     http: Http = None,
     public: Public = False,
     access_log: AccessLog = False,
+    ui: Ui = False,
     build: Build = False,
     status: Status = False,
     stop: Stop = False,
@@ -78,31 +85,86 @@ def run(
         return _build()
     from ..server.server import AlreadyRunning, Server
 
-    front = _front(http, public, access_log) if http is not None else None
+    log = (lambda fields: print(json.dumps(fields), flush=True)) if access_log else None
+    front = _front(http, public, log) if http is not None else None
 
     def ready(server: Server) -> None:
         if not quiet:
-            more = f" at {front.address}, token in {os.path.join(folder(), 'token')}" if front is not None else ""
-            print(f"interpose serve: ready (process {os.getpid()}){more}", flush=True)
+            print(f"interpose serve: ready (process {os.getpid()}); clients find it at {socket_path()}", flush=True)
+            if front is not None:
+                token = os.path.join(folder(), "token")
+                print(f"interpose serve: {front.address}/v1/fire/EVENT, with the token in {token}", flush=True)
 
+    stop_pages = _start_pages() if ui else _do_nothing
     limits = Limits(idle=idle, waiting=waiting, seconds=deadline)
     try:
-        Server(fire_event, end_process, preload, limits, http=front, ready=ready).run()
+        Server(fire_resident, end_process, preload, limits, http=front, log=log, ready=ready).run()
     except AlreadyRunning:
         if quiet:
             return 0
         facts = server_facts() or {}
         hint = "`interpose serve --stop` stops it"
         raise UsageError(f"a server runs already (process {facts.get('pid', '?')})", hint=hint) from None
+    finally:
+        stop_pages()
     return 0
 
 
-def _front(http: str, public: bool, access_log: bool) -> HttpFront:
+def _do_nothing() -> None:
+    pass
+
+
+def _start_pages() -> Callable[[], None]:
+    """Serve the pages in a process of their own, which ends with this one; return a function that ends it."""
+    from ..person import require_person
+    from .ui import require_pages
+
+    require_pages()
+    require_person("opening the pages")
+    ours, theirs = os.pipe()
+    child = os.fork()  # before there is a thread or an event loop
+    if child == 0:
+        os.close(theirs)
+        _serve_pages(ours)
+    os.close(ours)
+
+    def stop() -> None:
+        os.close(theirs)
+        os.waitpid(child, 0)
+
+    return stop
+
+
+def _serve_pages(parent: int) -> NoReturn:
+    """Serve the pages until the pipe from the server is closed."""
+    import threading
+
+    from ..errors import InterposeError
+    from .render import print_error
+    from .ui import run as run_pages
+
+    def end_with_parent() -> None:
+        os.read(parent, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    status = 1
+    try:
+        status = run_pages(no_browser=True)
+    except InterposeError as error:
+        print_error(error, "serve --ui")
+    except KeyboardInterrupt:
+        status = 0
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+def _front(http: str, public: bool, log: Callable[[dict[str, Any]], None] | None) -> HttpFront:
     from ..server.http import HttpFront, parse_address, read_token
 
     host, port = parse_address(http, is_public=public)
     prepare_folder()
-    log = (lambda fields: print(json.dumps(fields), flush=True)) if access_log else None
     return HttpFront(host, port, read_token(), is_public=public, log=log)
 
 

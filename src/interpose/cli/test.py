@@ -16,6 +16,7 @@ from ..config.load import Origin, Source, load_sources
 from ..errors import ConfigError, Problem, UsageError
 from ..events import TABLE
 from ..hooks import Hooks
+from ..replay.answers import answer_from_record
 from ..replies import clean
 from ..testing.cases import Case
 from ..testing.comparison import CaseResult
@@ -42,6 +43,13 @@ FailUnder = Annotated[
 ]
 Junit = Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")]
 
+Live = Annotated[
+    bool,
+    typer.Option(
+        "--live", help="Ask models, HTTP servers and MCP servers for real; without it, such hooks are not asked."
+    ),
+]
+
 
 def run(
     files: Files = None,
@@ -50,6 +58,7 @@ def run(
     cwd: Cwd = None,
     fail_under: FailUnder = None,
     junit: Junit = None,
+    live: Live = False,
     as_json: AsJson = False,
 ) -> int:
     """A case is an event and the outcome that it should have:
@@ -63,13 +72,14 @@ def run(
     in the actual text, or match as `re:…`; `input` lists the fields of the final input to compare; `hooks` maps a hook
     to its status (ok, failed, timeout, skipped, absent). A hook that fails unexpectedly makes its case fail.
 
-    A file may also be a mapping with `config:` (the files to test) and `cases:`. The hooks really run.
+    A file may also be a mapping with `config:` (the files to test) and `cases:`. The hooks really run, except for those
+    that ask a model, an HTTP server or an MCP server: these are not asked unless you say --live. A scripted model is.
 
     Exit status: 0 if all cases passed, 1 if not, or if a file has mistakes.
     """  # noqa: D301 - \b keeps the lines below it apart in the help
     named = [os.path.abspath(path) if cwd is not None else path for path in files or []]
     target = os.path.abspath(junit) if junit is not None else None
-    engines = _Engines([os.path.abspath(path) for path in config or []], dialect, trusted=bool(named))
+    engines = _Engines([os.path.abspath(path) for path in config or []], dialect, trusted=bool(named), live=live)
     change_directory(cwd)
     found = case_files(named, current_directory())
     if not found:
@@ -93,7 +103,8 @@ def run(
 class _Engines:
     """The hooks for each case: one engine for all cases that share a configuration."""
 
-    def __init__(self, config: list[str], dialect: str | None, *, trusted: bool) -> None:
+    def __init__(self, config: list[str], dialect: str | None, *, trusted: bool, live: bool) -> None:
+        self._live = live
         self._config = tuple(config)
         self._dialect = dialect
         self._trusted = trusted
@@ -105,6 +116,8 @@ class _Engines:
         if key not in self._made:
             self._made[key] = self._make(key)
             self._made[key].record(None)  # a case is no real event, and is not recorded
+            if not self._live:
+                answer_from_record(self._made[key])  # and no record answers for a case
         return self._made[key]
 
     def _make(self, files: tuple[str, ...]) -> Hooks:
@@ -166,6 +179,9 @@ def _summary(suite: Suite, seconds: float, too_low_for: float | None) -> None:
     said = f"{count} case{'' if count == 1 else 's'}: {passed} passed"
     said += f", {suite.failed} failed" if suite.failed else ""
     print(f"\n{paint(said, 'red' if suite.failed else 'green', 'bold')} in {seconds:.2f} s")
+    for name in suite.not_asked:
+        hint = paint("it asks a model or a server; --live does", "dim")
+        print(f"  {paint('not asked', 'yellow')}  {clean(name)}  {hint}")
     if not suite.hooks:
         return
     run = len(suite.hooks) - len(suite.never)

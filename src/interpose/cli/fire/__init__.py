@@ -1,29 +1,36 @@
 """``interpose fire``: one event through the hooks. Other programs call it at every event, so every import counts.
 
 With ``--reply`` it is a hook itself, and fails closed: every error, in the command line, in the configuration or in
-Interpose, is exit status 2 with the reason on standard error, which hosts read as a deny.
+Interpose, is a deny in the words of the host (``hook.py``).
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from time import monotonic
 from typing import Any
 
-from ...dialects import NAMES as DIALECTS
-from ...errors import ConfigError, InterposeError, Problem, UsageError, nearest
+from ...dialects.agents import AGENTS
+from ...errors import InterposeError, UsageError, nearest
+from ...executors.base import Executor
+from ...executors.blocking import blocking_executor
 from ...hooks import Hooks
 from ...ids import new_id
 from ...model import Outcome
-from ...person.agents import register_callers
-from .. import is_hook
-from ..loading import HooksSource, load_hooks, load_hooks_of_event, report_files, trace_from_environment
+from ...person.caller import set_client
+from ...runtime.coroutines import drive
+from .. import is_hook, say_failure
+from ..loading import HooksSource, load_hooks, report_files, trace_from_environment
 from ..render import flat, print_error, print_problem
 from ..render.streams import discard_stdout, report_lost_output, stdout_error, stdout_to_stderr
 from .event import EventOptions, as_host_gave, read_event, unknown_fields
 
-__all__ = ["EXIT_STATUS", "OPTIONS", "run"]
+__all__ = ["EXIT_STATUS", "OPTIONS", "REPLIES", "decision_of", "fire", "run"]
+
+REPLIES = ("native", *AGENTS)
+"""The words of ``--reply``."""
 
 EXIT_STATUS = {"deny": 2, "ask": 3, "allow": 0, "none": 0}
 
@@ -44,69 +51,70 @@ OPTIONS = {
 """Options that have a value, and the attribute that holds it; ``app.fire_help`` declares the same options."""
 
 
-def run(arguments: Sequence[str], source: HooksSource | type[Hooks] = Hooks) -> int:
-    """Fire one event through the hooks of a source and return the exit status; print mistakes of the caller."""
-    try:
-        began = monotonic()
-        options, as_json, reply = _parse(arguments)
-        if reply is not None:
-            register_callers()  # what the agent starts is known from now on not to be a person's
-        row, fields = read_event(options)
-        for problem in unknown_fields(options, row):
-            print_problem(problem, "fire")
-        hooks = _load(options, fields, source, as_hook=reply is not None)
-        fields, declared = as_host_gave(hooks.engine.tools, fields)
-        if source is not Hooks:
-            fields.setdefault("session_id", new_id())  # kept hooks have a session, which is not that of this event
-        before = dict(fields)
-        if reply is not None:
-            _refuse_untrusted(hooks)
-        report_files(hooks, "fire")
-        end_tracing = trace_from_environment(hooks, closing=0.5)
-        with stdout_to_stderr():  # output of a hook would spoil the reply, and a spoilt reply decides nothing
-            outcome = hooks.fire_sync(row.name, **fields)
-            if reply is not None and outcome.decision == "ask" and hooks.questions is not None:
-                from .question import answered
-
-                outcome = answered(hooks.questions, outcome, reply, began, options.deadline)
-        end_tracing()
-    except InterposeError as error:
-        print_error(error, "fire")
-        return 2 if is_hook(arguments) else 1
-    if reply is not None:
-        status = _reply(outcome, before, reply)
-    else:
-        status = _report(outcome, before, declared, as_json=as_json)
-    if source is Hooks and any(origin.resident for origin in hooks.origins):
+def run(arguments: Sequence[str]) -> int:
+    """Fire one event and return the exit status; print mistakes of the caller."""
+    status, hooks = drive(fire(arguments, Hooks, blocking_executor))
+    if hooks is not None and any(origin.resident for origin in hooks.origins):
         from ...server.start import start_in_background
 
         start_in_background()
     return status
 
 
-def _load(
-    options: EventOptions, fields: Mapping[str, Any], source: HooksSource | type[Hooks], *, as_hook: bool
-) -> Hooks:
-    dialect, require = options.dialect, options.require
-    if as_hook and not options.config and options.cwd is None:
-        return load_hooks_of_event(dialect, fields, require=require, source=source)
-    return load_hooks(options.config, dialect, options.cwd, lines=False, require=require, source=source)
+async def fire(
+    arguments: Sequence[str],
+    source: HooksSource | type[Hooks],
+    executor: Executor,
+    redirected: Callable[[], AbstractContextManager[None]] = stdout_to_stderr,
+) -> tuple[int, Hooks | None]:
+    """Fire one event through the hooks of a source; return the exit status, and the hooks if an event was fired.
 
-
-def _refuse_untrusted(hooks: Hooks) -> None:
-    """Raise ConfigError if files were found and none is trusted; say so if nothing was found.
-
-    Otherwise an agent could disable its guards by changing to a directory without any.
+    Within ``redirected()``, what is written to standard output goes to standard error.
     """
-    if any(origin.trusted for origin in hooks.origins):
-        return
-    if hooks.origins:
-        raise ConfigError(hooks.warnings)
-    print_problem(Problem("no configuration was found: nothing is checked", hint="--require refuses this"), "fire")
+    try:
+        began = monotonic()
+        options, as_json, reply = _parse(tuple(arguments))
+    except InterposeError as error:
+        print_error(error, "fire")
+        return say_failure(arguments, error) if is_hook(arguments) else 1, None
+    if reply is not None:
+        from .deadline import within
+        from .hook import Process, answer_as_hook
+
+        try:
+            with within(options.deadline if source is Hooks else None, began):
+                return await answer_as_hook(options, reply, Process(source, executor, redirected), began)
+        finally:
+            set_client(None)  # what this process fires next may be for another
+    try:
+        row, fields = read_event(options)
+        for problem in unknown_fields(options, row):
+            print_problem(problem, "fire")
+        hooks = load_hooks(
+            options.config, options.dialect, options.cwd, lines=False, require=options.require, source=source
+        )
+        engine = hooks.engine
+        fields, declared = as_host_gave(engine.tools, fields)
+        if source is not Hooks and "session_id" not in fields:
+            fields["session_id"] = new_id()  # kept hooks have a session, which is not that of this event
+        before = dict(fields)
+        report_files(hooks, "fire")
+        end_tracing = trace_from_environment(hooks, closing=0.5)
+        with redirected():  # output of a hook would spoil the report
+            outcome = await engine.fire(engine.route(row.name, fields), fields, executor)
+        end_tracing()
+    except InterposeError as error:
+        print_error(error, "fire")
+        return 1, None
+    return _report(outcome, before, declared, as_json=as_json), hooks
 
 
-def _parse(arguments: Sequence[str]) -> tuple[EventOptions, bool, str | None]:
-    """Parse the command line; of a repeated option the last one counts, lists grow."""
+@lru_cache(maxsize=64)
+def _parse(arguments: tuple[str, ...]) -> tuple[EventOptions, bool, str | None]:
+    """Parse the command line; of a repeated option the last one counts, lists grow.
+
+    A resident engine gets the same one again and again; nothing changes what is returned.
+    """
     options, as_json, reply = EventOptions(), False, None
     rest = list(arguments)
     while rest:
@@ -149,8 +157,9 @@ def _set(options: EventOptions, attribute: str, value: str) -> None:
 
 def _check(options: EventOptions, as_json: bool, reply: str | None) -> None:
     """Raise UsageError for options that exclude each other."""
-    if reply is not None and reply not in DIALECTS:
-        raise UsageError(f"--reply: {reply} is not a dialect", hint=" or ".join(DIALECTS))
+    if reply is not None and reply not in REPLIES:
+        hint = nearest(reply, REPLIES) or "native, or an agent that `interpose agents` lists"
+        raise UsageError(f"--reply: {reply} is not a dialect", hint=hint)
     if reply is not None and as_json:
         raise UsageError("--reply and --json exclude each other", hint="leave one of them out")
     if options.deadline is not None and reply is None:
@@ -186,38 +195,14 @@ def _report(outcome: Outcome, before: Mapping[str, Any], declared: str, *, as_js
     if isinstance(error, BrokenPipeError):
         discard_stdout()  # the reader needed no more
     elif error is not None:
-        report_lost_output(error, _decision(outcome))
+        report_lost_output(error, decision_of(outcome))
         return status or 1
     return status
 
 
-def _decision(outcome: Outcome) -> str:
+def decision_of(outcome: Outcome) -> str:
     """Return a deny or an ask in one line; empty if the event goes on."""
     if outcome.allowed:
         return ""
     said = f"{outcome.event} is denied" if outcome.denied else f"{outcome.event} needs a person's yes"
     return flat(f"{said}: {outcome.reason}" if outcome.reason else said)
-
-
-def _reply(outcome: Outcome, before: Mapping[str, Any], dialect: str) -> int:
-    """Answer as a hook: JSON on standard output; a deny is also exit status 2 with the reason on standard error."""
-    from ...dialects.reply import write_reply
-    from ...strict_json import encode
-
-    reply = write_reply(dialect, outcome, before)
-    error = stdout_error()
-    try:
-        if error is None and reply.body:
-            sys.stdout.write(encode(reply.body).decode("ascii"))
-            sys.stdout.flush()
-    except OSError as failure:
-        error = failure
-    if error is not None:
-        report_lost_output(error, _decision(outcome))
-        return 2  # the host cannot read the reply
-    for part in reply.unsaid:
-        print(f"interpose fire: {part}: the reply has no field for it at {outcome.event}", file=sys.stderr)
-    if outcome.denied:
-        print(outcome.reason or "denied", file=sys.stderr)
-        return 2
-    return 0

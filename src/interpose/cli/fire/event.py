@@ -15,7 +15,7 @@ from ...events import BASE_FIELDS, TABLE, EventSpec, Table
 from ...matching.declared_tools import DeclaredTools
 from ...strict_json import BadJson, decode
 
-__all__ = ["EventOptions", "as_host_gave", "read_event", "unknown_fields"]
+__all__ = ["EventOptions", "as_host_gave", "complete_event", "read_event", "read_payload", "unknown_fields"]
 
 # Fields that the engine adds for each command; it adds them again when a recorded event is fired.
 _ADDED = ("hook_type", "timestamp", "protocol", "tool_output", "async_phase", "match")
@@ -53,7 +53,7 @@ class EventOptions:
 
 def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, dict[str, Any]]:
     """Return the event's row and its fields; raise BadEvent or UnknownEvent if the options are wrong."""
-    fields = _input(options.input) if options.input is not None else {}
+    fields = read_payload(options)
     named = fields.pop("hook_event_name", None)
     if named is None:
         named = fields.get("hook_type")
@@ -61,11 +61,21 @@ def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, 
     if not name:
         raise UnknownEvent("which event?", hint="name one, such as PreToolUse, or give --input with hook_event_name")
     row, suffix = table.find(name)
+    if suffix is not None and row.subject:
+        fields.setdefault(row.subject, suffix)
+    return row, complete_event(options, row, fields)
+
+
+def read_payload(options: EventOptions) -> dict[str, Any]:
+    """Return the input that ``--input`` names; empty without one."""
+    return _input(options.input) if options.input is not None else {}
+
+
+def complete_event(options: EventOptions, row: EventSpec, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an event with those that single options set."""
     for added in _ADDED:
         if added not in row.known:
             fields.pop(added, None)
-    if suffix is not None and row.subject:
-        fields.setdefault(row.subject, suffix)
     if options.tool is not None:
         _require_tool_event(row, "--tool")
         fields["tool_name"] = options.tool
@@ -81,7 +91,7 @@ def read_event(options: EventOptions, table: Table = TABLE) -> tuple[EventSpec, 
         del fields["agent_id"]  # a recorded event has null where there is no agent
     if options.cwd is not None:
         fields.setdefault("cwd", os.path.abspath(options.cwd))
-    return row, fields
+    return fields
 
 
 def as_host_gave(tools: DeclaredTools | None, fields: dict[str, Any]) -> tuple[dict[str, Any], str]:

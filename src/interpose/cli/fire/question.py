@@ -6,7 +6,9 @@ Hosts such as Claude Code go on without a hook that runs past its deadline. So t
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable
 from time import monotonic, time
+from typing import Any
 
 from ...errors import UsageError
 from ...model import Outcome, row_of, with_decision
@@ -23,8 +25,14 @@ _MARGIN = (0.05, 1.0)
 """What is left of the deadline for the reply: a part of it, and at least some seconds."""
 
 
-def answered(questions: Questions, outcome: Outcome, dialect: str, began: float, deadline: float | None) -> Outcome:
-    """Return the outcome with the answer of a person in the place of the ask; without an answer it denies."""
+async def answered(
+    questions: Questions, outcome: Outcome, dialect: str, began: float, deadline: float | None,
+    again: Callable[[Any], Awaitable[Outcome]],
+) -> Outcome:  # fmt: skip
+    """Return the outcome with the answer of a person in the place of the ask; without an answer it denies.
+
+    ``again`` fires the event with the input that the person has put in the place of its own.
+    """
     given = outcome.input
     question = Question(
         tool_name=str(given.get("tool_name") or outcome.event), tool_input=given.get("tool_input", given),
@@ -47,6 +55,12 @@ def answered(questions: Questions, outcome: Outcome, dialect: str, began: float,
         tool_name=question.tool_name, tool_use_id=question.tool_use_id, session_id=question.session_id,
         agent_id=question.agent_id,
     ))  # fmt: skip
+    if approval.approved and approval.tool_input is not None:
+        if "tool_input" not in given:
+            return with_decision(outcome, "deny", "the person has edited the input, and this event has none")
+        outcome = await again(approval.tool_input)
+        if outcome.denied:  # a hook does not allow what the person has written
+            return outcome
     reason = "; ".join(part for part in (outcome.reason, approval.reason) if part)
     if approval.approved:
         print(f"interpose fire: {flat(approval.reason)}", file=sys.stderr)

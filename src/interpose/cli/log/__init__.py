@@ -17,7 +17,7 @@ from .. import options
 from ..audit_store import Since, Store, find_store, open_reader, parse_since
 from ..render import paint, plural
 
-__all__ = ["app"]
+__all__ = ["Agent", "Decision", "Event", "Grep", "Hook", "Session", "Tool", "app", "selection_of"]
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False, add_help_option=True)
 
@@ -32,7 +32,9 @@ def _filter(name: str, metavar: str, help: str) -> Any:
 
 Event = Annotated[list[str] | None, _filter("event", "NAME", "Of this event.")]
 Tool = Annotated[list[str] | None, _filter("tool", "NAME", "About a call of this tool.")]
-Agent = Annotated[list[str] | None, _filter("agent", "ID", "Of this agent.")]
+Agent = Annotated[
+    list[str] | None, _filter("agent", "NAME", "Of this coding agent, such as codex, or of this agent id.")
+]
 Hook = Annotated[list[str] | None, _filter("hook", "NAME", "In which this hook ran.")]
 Decision = Annotated[list[str] | None, _filter("decision", "WHAT", "With this decision: deny, ask, allow or none.")]
 Session = Annotated[list[str] | None, _filter("session", "ID", "Of this session; the beginning of its id is enough.")]
@@ -78,7 +80,7 @@ def run(
     if context.invoked_subcommand is not None:
         _refuse_early_options(context)
         return 0
-    selection = _selection(event, tool, agent, hook, decision, session, grep, since)
+    selection = selection_of(event, tool, agent, hook, decision, session, grep, since)
     with open_reader(store, config, dialect, cwd) as reader:
         if follow:
             return _follow(reader, selection, as_json=as_json)
@@ -102,22 +104,52 @@ def sessions(
     cwd: options.Cwd = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """List sessions, the most recently active first: begin, end, agents, calls of tools, denials, questions (asks), and
-    runs of hooks that failed.
+    """List sessions, the most recently active first: what the coding agent calls it, begin, end, agents, calls of
+    tools, denials, questions (asks), and runs of hooks that failed.
 
     Example: interpose log sessions --since 7d
     """
+    from .clients import client_of
+
     with _open_reader(context, store, config, dialect, cwd) as reader:
-        found = reader.sessions(parse_since(since), limit or None)
+        found = [(one, client_of(reader, one.id)) for one in reader.sessions(parse_since(since), limit or None)]
         path = reader.path
     from .sessions import as_document, print_sessions
 
     if as_json:
-        print(json.dumps({"store": path, "sessions": [as_document(one) for one in found]}))
+        print(json.dumps({"store": path, "sessions": [as_document(*one) for one in found]}))
     elif found:
         print_sessions(found)
     else:
         print("no session is recorded", file=sys.stderr)
+    return 0
+
+
+@app.command("changes", short_help="List what persons have changed about hooks.")
+def changes(
+    context: typer.Context,
+    limit: Limit = 20,
+    store: Store = None,
+    config: options.Config = None,
+    dialect: options.Dialect = None,
+    cwd: options.Cwd = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """List what persons have switched, the newest first: when, who and where, which hook, to what, in which project.
+
+    Example: interpose log changes
+    """
+    with _open_reader(context, store, config, dialect, cwd) as reader:
+        found = reader.changes(limit=limit or -1)
+        path = reader.path
+    if as_json:
+        print(json.dumps({"store": path, "changes": [one.to_dict() for one in found]}))
+    elif found:
+        from .changes import print_changes
+
+        print_changes(found)
+    else:
+        print("no change of a hook is recorded", file=sys.stderr)
     return 0
 
 
@@ -187,7 +219,7 @@ def export(
 
     if format not in FORMATS:
         raise UsageError(f"--format: there is no format {format}", hint=" or ".join(FORMATS))
-    selection = _selection(event, tool, agent, hook, decision, session, grep, since)
+    selection = selection_of(event, tool, agent, hook, decision, session, grep, since)
     with _open_reader(context, store, config, dialect, cwd) as reader, open_output(output) as file:
         _check_hooks(reader, selection.hooks)
         write(reader.entries(selection, limit=limit or None, oldest_first=True), format, file)
@@ -214,7 +246,7 @@ def case(
 
     Example: interpose log case 1042 --append .interpose/cases.yaml
     """
-    from ...replay.recording import has_redacted
+    from ...redaction import has_redacted
     from .case import append, case_of, to_yaml
 
     with _open_reader(context, store, config, dialect, cwd) as reader:
@@ -270,7 +302,7 @@ def verify(
     return 1 if found else 0
 
 
-def _selection(
+def selection_of(
     event: list[str] | None,
     tool: list[str] | None,
     agent: list[str] | None,
@@ -280,6 +312,7 @@ def _selection(
     grep: list[str] | None,
     since: str | None,
 ) -> Selection:
+    """Return which records the options of a command name."""
     for one in decision or ():
         if one not in _DECISIONS:
             raise UsageError(f"--decision: {one} is not a decision", hint=nearest(one, _DECISIONS)

@@ -12,6 +12,7 @@ from ...audit.protocol import StoredFiring, StoredPermission
 from ..render import clock_time, flat, format_duration, on_one_line, paint, short_path
 from ..render.outcome import STATUS_COLOURS, change_lines, labelled_lines
 from ..render.table import Column, Table, display_width, pad_text, terminal_width
+from .clients import transcript_of
 
 __all__ = ["LogTable", "firing_lines", "permission_lines"]
 
@@ -24,7 +25,7 @@ _TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "
 """The fields of a tool's input of which the first one stands for the call."""
 
 _SHOWN_ELSEWHERE = {"event", "subject", "decision", "reason", "input", "given", "runs", "config", "us", "shadow",
-                    "context", "messages", "inject", "ignored"}  # fmt: skip
+                    "context", "messages", "inject", "ignored", "client"}  # fmt: skip
 
 
 class LogTable:
@@ -172,6 +173,10 @@ def _facts(firing: StoredFiring) -> Iterator[str]:
         "time: ", f"{clock_time(firing.time, full=True)}, took {format_duration(firing.duration)}"
     )
     yield from labelled_lines("session: ", f"{firing.session or 'none'}{agent}")
+    if firing.client:
+        yield from labelled_lines("client: ", f"{firing.client} {firing.client_version}".strip())
+    if transcript := transcript_of(firing):
+        yield from labelled_lines("transcript: ", transcript)
 
 
 def _input(firing: StoredFiring) -> Iterator[str]:
@@ -180,7 +185,7 @@ def _input(firing: StoredFiring) -> Iterator[str]:
     changed = [name for name, value in firing.input.items() if given.get(name) != value]
     yield paint("  input", "bold")
     for name, value in firing.input.items():
-        if name not in ("session_id", "hook_event_name", *changed) and value not in ("", None):
+        if name not in ("session_id", "hook_event_name", "transcript_path", *changed) and value not in ("", None):
             yield from (f"  {line}" for line in labelled_lines(f"{flat(name)}: ", _text(value)))
     for name in changed:
         yield from (f"  {line}" for line in change_lines(flat(name), given.get(name), firing.input[name]))

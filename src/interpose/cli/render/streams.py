@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
 __all__ = [
-    "LossyErrors", "WatchedOutput", "capture_stdout", "confirm", "discard_stdout", "is_interactive", "prepare_streams",
-    "report_lost_output", "silence_log", "stdout_error", "stdout_to_stderr", "watch_stdout",
+    "LossyErrors", "WatchedOutput", "capture_stdout", "confirm", "discard_stdout", "drop_unwritten", "is_interactive",
+    "prepare_streams", "report_lost_output", "silence_log", "stdout_error", "stdout_to_stderr", "watch_stdout",
 ]  # fmt: skip
 
 
@@ -138,6 +138,30 @@ def discard_stdout() -> None:
     """Redirect standard output to /dev/null, so that Python does not fail when it flushes the stream at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        pass  # standard output has no descriptor
+
+
+def drop_unwritten() -> None:
+    """Drop what was printed to standard output and has not been written: half an answer must not be read as one.
+
+    A stream in memory, as a resident engine has one, is emptied.
+    """
+    try:
+        if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stdout.buffer, io.BytesIO):
+            sys.stdout.flush()
+            sys.stdout.seek(0)
+            sys.stdout.truncate()
+            return
+        descriptor = sys.stdout.fileno()
+        kept, nothing = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, descriptor)
+        try:
+            sys.stdout.flush()
+        finally:
+            os.dup2(kept, descriptor)
+            os.close(kept)
+            os.close(nothing)
     except (OSError, ValueError, AttributeError):
         pass  # standard output has no descriptor
 

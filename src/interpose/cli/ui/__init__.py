@@ -1,0 +1,110 @@
+"""``interpose ui``: the pages, in a browser on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ...errors import UsageError
+from ...person import require_person
+from ...person.identity import this_person
+from .. import options
+from ..audit_store import Store, open_writer
+from ..render import paint
+
+if TYPE_CHECKING:
+    from ...server.pages.access import Access
+    from ...server.pages.app import Pages
+
+__all__ = ["require_pages", "run"]
+
+Port = Annotated[
+    int | None,
+    typer.Option("--port", metavar="PORT", min=0, max=65535, show_default=False,
+                 help="The port on 127.0.0.1; 0: any free one. Default: 8787, or any free one if that is taken."),
+]  # fmt: skip
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Show everything, and change and answer nothing.")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address, and open no browser.")]
+
+
+def run(
+    port: Port = None,
+    read_only: ReadOnly = False,
+    no_browser: NoBrowser = False,
+    store: Store = None,
+    config: options.Config = None,
+    dialect: options.Dialect = None,
+    cwd: options.Cwd = None,
+) -> int:
+    """Shows what runs, what was stopped and why, and the calls that wait for you; answers them; switches hooks between
+    observing and enforcing; compares rules. The record is the one that `interpose log` reads.
+
+    A browser opens the pages with a code that this terminal shows, and that counts once; press Enter for another. So
+    it takes a person at a terminal, outside of any agent; with --read-only it does not.
+
+    Example: interpose ui
+    """
+    require_pages()
+    if not read_only:
+        require_person("opening the pages", or_else="add --read-only")
+    from ...server.pages.access import Access
+    from ...server.pages.serving import serve_pages
+    from .workbench import ProjectWorkbench
+
+    files = [os.path.abspath(path) for path in config or ()]
+    with open_writer(store, files, dialect, cwd) as writer:
+        workbench = ProjectWorkbench(files, dialect, writer)
+        access = Access(_show_code, read_only=read_only)
+        if not read_only:
+            writer.prepare_reading()
+
+        def ready(address: str, _: Pages) -> None:
+            print(f"interpose ui: {paint(address, 'bold')}{'  (read-only)' if read_only else ''}", flush=True)
+            access.new_code()
+            _read_enter(access)
+            if not no_browser:
+                _open_browser(address)
+
+        serve_pages(writer, workbench, access, port=port, who=this_person(), ready=ready)
+    return 0
+
+
+def require_pages() -> None:
+    """Raise UsageError if the packages of the pages are not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("starlette", "jinja2", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"the pages need {', '.join(missing)}", hint="pip install 'interpose[ui]'")
+
+
+def _show_code(code: str) -> None:
+    """Print a code where the person has started the pages, and nowhere else."""
+    print(
+        f"code: {paint(code, 'bold', 'cyan')}   it counts once; Enter shows another, Ctrl-C ends the pages", flush=True
+    )
+
+
+def _read_enter(access: Access) -> None:
+    """Show another code whenever the person presses Enter."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return
+
+    def read() -> None:
+        while sys.stdin.readline():
+            access.new_code()
+
+    threading.Thread(target=read, name="interpose-enter", daemon=True).start()
+
+
+def _open_browser(address: str) -> None:
+    """Open the address, which has no secret in it: every program of the user sees the arguments of a browser."""
+    has_screen = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if has_screen and sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(address)
