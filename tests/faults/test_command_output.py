@@ -13,6 +13,8 @@ from tests.faults.hosts import BUSY, CALL, within
 
 from interpose import Hooks, Outcome
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def warmed_up() -> None:

@@ -32,6 +32,8 @@ from tests.faults.hosts import BUSY, CALL, environment, eventually, program, unt
 from interpose import Hooks
 from interpose.errors import BadHook
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def warmed_up() -> None:

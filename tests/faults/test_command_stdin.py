@@ -16,6 +16,8 @@ from tests.faults.hosts import CALL, PROMISE, program
 from interpose import Hooks
 from interpose.strict_json import encode
 
+pytestmark = pytest.mark.slow
+
 LARGE: dict[str, Any] = {**CALL, "tool_input": {"content": "x" * 20_000_000}}
 """Far more than a pipe holds."""
 

@@ -87,7 +87,7 @@ def test_what_was_refused_does_not_go_out_with_the_next_message() -> None:
 
 
 def test_a_transcript_has_the_lines_that_readers_of_claude_code_expect(tmp_path: Path) -> None:
-    transcript = Transcript(tmp_path / "deep" / "t.jsonl", session_id="s", cwd=Path("/work"), agent="helper")
+    transcript = Transcript(tmp_path / "deep" / "t.jsonl", session_id="s", cwd=Path("/tmp"), agent="helper")
     for message in (User("hi\nthere"), Assistant("Reading.", CALLS[:1]), ToolResults(RESULTS.results[:1])):
         transcript.add(message)
     transcript.note("compact_boundary", "short", trigger="auto")
@@ -98,7 +98,7 @@ def test_a_transcript_has_the_lines_that_readers_of_claude_code_expect(tmp_path:
     assert [line["type"] for line in lines] == ["user", "assistant", "user", "system"]
     assert [line["parentUuid"] for line in lines] == [None, *(line["uuid"] for line in lines[:-1])]
     assert {(line["sessionId"], line["cwd"], line["isSidechain"], line["agentId"]) for line in lines} == {
-        ("s", "/work", True, "helper")
+        ("s", "/tmp", True, "helper")
     }
     assert [line.get("message", {}).get("content") for line in lines] == [
         "hi\nthere",

@@ -16,6 +16,8 @@ from interpose.agent.shadow import ShadowError, ShadowGit, Undone
 from interpose.agent.shadow import git as plumbing
 from interpose.agent.tools import replace_file
 
+pytestmark = pytest.mark.slow
+
 
 def write(shadow: ShadowGit, name: str, content: str, **facts: str) -> str:
     """What the agent does for a write."""

@@ -12,6 +12,8 @@ from benchmarks import everything
 from benchmarks.everything import Ended, main, summary, tables
 from tests.unit.test_benchmarks_results import MISSED, RUN, of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

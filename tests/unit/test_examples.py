@@ -21,6 +21,8 @@ from interpose.cli.init.examples import Choice, examples
 from interpose.policies import POLICIES
 from interpose.testing import fire
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 EXAMPLES = examples()

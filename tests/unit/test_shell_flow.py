@@ -269,3 +269,13 @@ def test_following_a_long_line_takes_linear_time() -> None:
     line = "; ".join(parts * 100)
 
     assert read_line(line).commands
+
+
+@pytest.mark.parametrize("first", ["", "a0=xx\n", "a0=~/x\n"])
+def test_a_value_that_doubles_at_every_assignment_becomes_unknown(first):
+    lines = [f"a{number}=$a{number - 1}$a{number - 1}" for number in range(1, 20)]
+
+    found = read_line(f"{first}{chr(10).join(lines)}\nrm -rf $a19").commands[-1]
+
+    assert [len(written_of(part)) < 20_001 for part in found.parts] == [True, True, True]
+    assert found.parts[2] in (ONE, MANY)

@@ -457,6 +457,7 @@ class TestSuites:
         assert len(caught.value.problems) == 2
 
 
+@pytest.mark.slow
 class TestPlugin:
     """The installed plugin, in a session of its own."""
 

@@ -69,7 +69,7 @@ class EnvFile:
 def read_assignments(text: str, variables: dict[str, str], environment: Callable[[], Mapping[str, str]]) -> list[str]:
     """Set the variables that a text assigns, statement by statement; return a problem for every other statement."""
     text = text.replace("\r\n", "\n")
-    reader = _Reader(text, lambda name: variables.get(name, environment().get(name, "")))
+    reader = _EnvFileReader(text, lambda name: variables.get(name, environment().get(name, "")))
     problems: list[str] = []
     while not reader.is_done():
         start = reader.at
@@ -85,7 +85,7 @@ def read_assignments(text: str, variables: dict[str, str], environment: Callable
     return problems
 
 
-class _Reader:
+class _EnvFileReader:
     """Reads assignments as a shell would, and runs nothing; ``at`` is where it is in the text."""
 
     def __init__(self, text: str, value_of: Callable[[str], str]) -> None:

@@ -290,13 +290,17 @@ class _SettingsReader:
         """Read the tool, and the servers of the project if this is the first one."""
         if not row.claude.mcp_tool_at:
             raise BadHook(f"type: hooks of type mcp_tool do not run at {row.name}", hint="use a command")
-        if self._servers is None:
-            from .mcp_hooks import FILE, read_servers_file
+        from .claude_servers import servers_named
+        from .mcp_hooks import FILE, read_servers_file
 
-            file = os.path.join(self.project_dir or self.directory, FILE)
-            self._servers = read_servers_file(file, self.read, self.warn) if self.layer != "user" else {}
-        return {"type": "mcp_tool", "server": _text(given, "server"), "tool": _text(given, "tool"),
-                "input": given.get("input"), "servers": self._servers}  # fmt: skip
+        is_users, project = self.layer == "user", self.project_dir or self.directory
+        if self._servers is None:
+            file = os.path.join(project, FILE)
+            self._servers = read_servers_file(file, self.read, self.warn) if not is_users else {}
+        server = _text(given, "server")
+        servers = servers_named(server, "" if is_users else project, self.read, self._servers)
+        return {"type": "mcp_tool", "server": server, "tool": _text(given, "tool"), "input": given.get("input"),
+                "servers": servers}  # fmt: skip
 
     def options(self, row: EventSpec, kind: str, given: Mapping[str, Any], path: str) -> dict[str, Any]:
         """Read the options that every type of hook has, and those that some have."""

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
+from .claude_servers import is_part, read_part
 from .files import FileRead, Seen, check_owner, seen, sha256
 from .files import read as read_file
 
@@ -41,6 +42,8 @@ _CODE = re.compile(
     r"sed|so|dylib|dll|node|jar|wasm|arma)|package\.json",
     re.IGNORECASE,
 )
+_PARTS = "parts"
+"""Where parts of files are in a snapshot."""
 _WAY_OUT = "move what hooks do not need out of the folder"
 
 
@@ -103,8 +106,18 @@ class Contents:
     def read(self, path: str) -> bytes:
         """Return the content of a file, which belongs to the configuration from now on."""
         path = os.path.normpath(path)
+        if is_part(path):
+            return self._read_part(path)
         self.add_file(path)
         return self.files[self.place_of(path)].data
+
+    def _read_part(self, path: str) -> bytes:
+        """Return the part of a file, which belongs to the configuration from now on."""
+        data = read_part(path)
+        place = os.path.join(_PARTS, f"{sha256(path.encode()).hex()[:16]}.json")
+        self.named.add(place)
+        self.files[place] = ContentFile(data, sha256(data).hex(), False, path, None)
+        return data
 
     def add_file(self, path: str) -> None:
         """Add a file that is named; a link counts as the file that it leads to."""
@@ -180,6 +193,8 @@ class Contents:
         kept = {*self.files, *self.links}
         folders: dict[str, str] = {}
         for place in kept:
+            if place.startswith(_PARTS + os.sep):
+                continue
             folder, original = os.path.dirname(place), os.path.dirname(self._original(place))
             levels = 2 if place.startswith("outside") else place.count(os.sep)
             for _ in range(levels):

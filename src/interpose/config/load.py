@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ConfigError, Problem
 from ..events import Table
@@ -76,7 +76,7 @@ class Loaded:
         self.changed: list[Problem] = []
         """The trusted files that have changed since; what was trusted is loaded."""
         self.origins: list[Origin] = list(origins)
-        self.switches: dict[str, bool] = {}
+        self.switches: dict[str, bool | Literal["observe", "enforce"]] = {}
         """The user's switches, by the name of a hook."""
         self.audit: dict[str, Any] | None = None
         """The options of the audit store, from the first file that has any."""
@@ -96,7 +96,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
     problems: list[Problem] = []
     doubtful: list[Problem] = []
     store = TrustStore()
-    reader = _Reader(table, store, commands, lines)
+    reader = _SourceReader(table, store, commands, lines)
     for source in sources:
         try:
             snapshot = reader.snapshot(source) if source.found else None
@@ -140,7 +140,7 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
     return loaded
 
 
-class _Reader:
+class _SourceReader:
     """Reads files that were named in place, and files that were found from their snapshots."""
 
     def __init__(self, table: Table, store: TrustStore, commands: Any, lines: bool) -> None:

@@ -61,7 +61,7 @@ def _server(server: str | Mapping[str, Any], place: Place) -> tuple[str, McpServ
     if server in place.servers:
         return server, place.servers[server]
     if place.dialect == "claude":  # the client loads such a hook, and fails when its turn comes
-        return server, f"no server of that name in the project's {FILE}"
+        return server, f"no server of that name in the project's {FILE} or in ~/.claude.json"
     raise BadHook(f"server: there is no MCP server {server}",
                   hint=nearest(server, place.servers) or "describe it below mcpServers:")  # fmt: skip
 

@@ -10,10 +10,12 @@ from typing import Any
 
 from ..errors import BadHook, ConfigError, Problem
 from ..events import Table
+from .claude_servers import file_of, is_part, read_part
 from .files import read as read_file
+from .files import sha256
 from .load import Loaded, Source, find_sources, load_sources
 from .state import state_path
-from .switches import Switches, project_of
+from .switches import Switch, Switches, project_of
 
 __all__ = ["ConfigFiles"]
 
@@ -82,7 +84,7 @@ class ConfigFiles:
             raise ConfigError(problems)
         return loaded
 
-    def _switches(self, loaded: Loaded) -> dict[str, bool]:
+    def _switches(self, loaded: Loaded) -> dict[str, Switch]:
         if self._project is None:
             return {}
         return Switches().of(project_of(self._project, loaded))
@@ -138,7 +140,7 @@ def _nothing_trusted(project: str, loaded: Loaded) -> ConfigError:
 
 def _hash(path: str) -> str:
     try:
-        return read_file(path, found=False).sha256
+        return sha256(read_part(path)).hex() if is_part(path) else read_file(path, found=False).sha256
     except ConfigError:
         return ""
 
@@ -158,7 +160,7 @@ def _call(reload: Callable[[], object]) -> None:
 
 def _facts(path: str) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        found = os.stat(file_of(path))
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import lru_cache
 
 from .files import sha256
 from .state import make_private, state_path
@@ -18,20 +19,33 @@ _FOLDER = "session-projects"
 _DAY = 86_400.0
 _KEPT = 14 * _DAY
 _LONGEST = 8192
+_MOST_KNOWN = 1000
+
+_known: dict[str, tuple[tuple[int, int, int], str]] = {}
+"""What files say that were read before, with what changes if they change: a resident engine reads each once."""
 
 
 def project_of_session(session: object) -> str:
     """Return the project of a session; nothing if it has none yet."""
     if not isinstance(session, str) or not session:
         return ""
+    path = _path(session)
     try:
-        with open(_path(session), "rb") as opened:
+        state = os.stat(path)
+        key, known = (state.st_ino, state.st_dev, state.st_ctime_ns), _known.get(path)
+        if known is not None and known[0] == key and time.time() - state.st_mtime <= _DAY:
+            return known[1]
+        with open(path, "rb") as opened:
             found = os.fsdecode(opened.read(_LONGEST))
-            if time.time() - os.fstat(opened.fileno()).st_mtime > _DAY:
+            if time.time() - state.st_mtime > _DAY:
                 os.utime(opened.fileno())
     except OSError:
         return ""
-    return found if os.path.isabs(found) and "\0" not in found else ""
+    found = found if os.path.isabs(found) and "\0" not in found else ""
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[path] = (key, found)
+    return found
 
 
 def keep_project(session: object, project: str) -> None:
@@ -54,7 +68,12 @@ def keep_project(session: object, project: str) -> None:
 
 
 def _path(session: str) -> str:
-    return state_path(os.path.join(_FOLDER, sha256(session.encode("utf-8", "surrogatepass")).hex()[:32]))
+    return state_path(os.path.join(_FOLDER, _name(session)))
+
+
+@lru_cache(maxsize=64)
+def _name(session: str) -> str:
+    return sha256(session.encode("utf-8", "surrogatepass")).hex()[:32]
 
 
 def _remove_old(folder: str) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, Problem
+from .claude_servers import is_part, read_part
 from .files import FileRead, Seen, seen, sha256
 from .files import read as read_file
 from .state import make_private, state_path, write_privately
@@ -101,6 +102,9 @@ class Snapshot:
         renewed: dict[str, Seen] = {}
         for facts in self.about["files"].values():
             path = facts["path"]
+            if is_part(path):
+                found += [(path, how)] if (how := _change_of_part(path, facts["sha256"])) else []
+                continue
             now = seen(path)
             if now is None:
                 found.append((path, "gone"))
@@ -120,6 +124,13 @@ class Snapshot:
     def keep(self) -> None:
         """Keep the snapshot from being removed as long as this object exists."""
         self._use = self._use or _Use(self.directory)
+
+
+def _change_of_part(path: str, known: str) -> str:
+    try:
+        return "" if sha256(read_part(path)).hex() == known else "changed"
+    except ConfigError:
+        return "gone"
 
 
 class _Use:

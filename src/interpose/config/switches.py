@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from ..errors import UnknownHook, nearest
 from ..model import Hook
 from ..records import replace
 from .state import load_state, save_state
@@ -13,7 +14,17 @@ from .state import load_state, save_state
 if TYPE_CHECKING:
     from .load import Loaded
 
-__all__ = ["Switches", "may_switch", "project_of", "switched"]
+__all__ = [
+    "ENFORCE",
+    "OBSERVE",
+    "Switch",
+    "Switches",
+    "may_switch",
+    "project_of",
+    "switch",
+    "switch_record",
+    "switched",
+]
 
 _NAME = "switches.json"
 
@@ -26,34 +37,88 @@ def project_of(cwd: str, loaded: Loaded) -> str:
     return cwd
 
 
-def may_switch(hook: Hook, on: bool) -> bool:
-    """Return whether a switch of the person holds for a hook: one of a file, and a locked one is not switched off.
+OBSERVE: Literal["observe"] = "observe"
+ENFORCE: Literal["enforce"] = "enforce"
+"""Switches of a hook that runs: its decisions are recorded and not enforced, or enforced although its file says not."""
+
+Switch = bool | Literal["observe", "enforce"]
+
+
+def may_switch(hook: Hook, on: Switch) -> bool:
+    """Return whether a switch of the person holds for a hook: one of a file, and a locked one is not weakened.
 
     A person at a terminal is above all files that are found. Named files belong to the host.
     """
-    return hook.layer != "code" and (on or not hook.locked)
+    return hook.layer != "code" and (on in (True, ENFORCE) or not hook.locked)
 
 
-def switched(hooks: Iterable[Hook], switches: Mapping[str, bool]) -> list[Hook]:
+def switched(hooks: Iterable[Hook], switches: Mapping[str, Switch]) -> list[Hook]:
     """Return hooks as the person has switched them."""
-    return [
-        replace(hook, enabled=switches[hook.name])
-        if hook.name is not None and hook.name in switches and may_switch(hook, switches[hook.name])
-        else hook
-        for hook in hooks
-    ]
+    return [_switched(hook, switches.get(hook.name)) if hook.name is not None else hook for hook in hooks]
+
+
+def _switched(hook: Hook, switch: Switch | None) -> Hook:
+    if switch is None or not may_switch(hook, switch):
+        return hook
+    if isinstance(switch, bool):
+        return replace(hook, enabled=switch)
+    return replace(hook, enforce=switch == ENFORCE)
+
+
+def switch(project: str, name: str, to: Switch, loaded: Loaded) -> None:
+    """Switch every hook of a name that the person may switch; raise UnknownHook if there is none."""
+    switches = Switches()
+    named = [hook for hook in loaded.hooks if hook.name == name]
+    if not named and switches.of(project).get(name) is not None and to in (True, ENFORCE):
+        switches.clear(project, name)  # the hook is gone, and its switch is useless
+        return
+    if not named:
+        raise UnknownHook(f"no hook is named {name}", hint=_suggest(name, loaded))
+    may = [hook for hook in named if may_switch(hook, to)]
+    if not may:
+        what = "is locked there" if any(hook.locked for hook in named) else "is set there"
+        raise UnknownHook(f"{name} belongs to the {named[0].layer} layer and {what}: it cannot be switched from here",
+                          hint="change it where it was written")  # fmt: skip
+    if all(_is_written(hook, to) for hook in may):
+        switches.clear(project, name)
+    else:
+        switches.set(project, name, to)
+
+
+def _is_written(hook: Hook, to: Switch) -> bool:
+    """Say whether a hook is in its file as a switch would make it."""
+    if isinstance(to, bool):
+        return hook.enabled is to
+    return hook.enabled and hook.enforce if to == ENFORCE else not hook.enforce
+
+
+def switch_record(name: str, project: str, to: Switch, who: Mapping[str, str]) -> dict[str, str]:
+    """Return what the record says of a switch, and of who has set it."""
+    word = to if isinstance(to, str) else "on" if to else "off"
+    return {"what": "switch", "hook": name, "to": word, "project": project, **who}
+
+
+def _suggest(name: str, loaded: Loaded) -> str:
+    if hint := nearest(name, {hook.name for hook in loaded.hooks if hook.name}):
+        return hint
+    if any(hook.label == name for hook in loaded.hooks):
+        return "the hook has no `name:`, which a switch needs"
+    waiting = [origin.source.path for origin in loaded.origins if not origin.trusted]
+    return f"{waiting[0]} is not trusted yet: interpose trust" if waiting else "`interpose list` shows the hooks"
 
 
 class Switches:
     """The user's switches, by project and by the name of a hook."""
 
-    def of(self, project: str) -> dict[str, bool]:
+    def of(self, project: str) -> dict[str, Switch]:
         """Return the switches of a project."""
         found: Any = load_state(_NAME).get(os.path.realpath(project), {})
-        return {name: on for name, on in found.items() if isinstance(on, bool)} if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            return {}
+        return {name: on for name, on in found.items() if isinstance(on, bool) or on in (OBSERVE, ENFORCE)}
 
-    def set(self, project: str, name: str, on: bool) -> None:
-        """Switch a hook on or off for a project."""
+    def set(self, project: str, name: str, on: Switch) -> None:
+        """Switch a hook on or off for a project, or whether it is enforced."""
         record = load_state(_NAME)
         record.setdefault(os.path.realpath(project), {})[name] = on
         save_state(_NAME, record)

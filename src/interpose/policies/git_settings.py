@@ -32,7 +32,7 @@ def read_settings(git_dir: str = "", common: str = "", branch: str = "") -> dict
 
     Without a repository, those of the system and of the user.
     """
-    reader = _Reader(git_dir, branch)
+    reader = _GitConfigReader(git_dir, branch)
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     own = (os.path.join(config, "git/config"), os.path.expanduser("~/.gitconfig"))
     given = os.environ.get("GIT_CONFIG_GLOBAL")
@@ -44,7 +44,7 @@ def read_settings(git_dir: str = "", common: str = "", branch: str = "") -> dict
     return reader.found
 
 
-class _Reader:
+class _GitConfigReader:
     """Reads files of settings, one after the other."""
 
     def __init__(self, git_dir: str, branch: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -17,10 +18,46 @@ from .effects import shown
 from .parameters import written
 from .policy import Action, Objection, Options, Policy
 
-__all__ = ["PolicyHook"]
+__all__ = ["PolicyHook", "SharedCalls", "shared_calls"]
 
 _MOST_REASONS = 3
 _LONGEST_REASON = 1_000
+
+
+class SharedCalls:
+    """The call that the policies of one firing judge: read once, and not once for each of them."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, tuple[Call, tuple[object, ...]]] = {}
+
+    def forget(self) -> None:
+        """Forget the call before the next firing."""
+        self._calls.clear()
+
+    def call(self, event: Any, project: str) -> Call:
+        """Return the call of an event; another one if a hook has changed the input meanwhile."""
+        given = event.get("tool_name"), event.get("host_tool_name"), event.get("tool_input"), event.get("cwd")
+        found = self._calls.get(project)
+        if found is None or found[1] != given:
+            found = self._calls[project] = _call_of(event, project), given
+        return found[0]
+
+
+_sharing: list[SharedCalls] = []
+
+
+@contextmanager
+def shared_calls() -> Iterator[SharedCalls]:
+    """Let policies share calls for the duration of a block, in which one thread fires one event after the other."""
+    _sharing.append(SharedCalls())
+    try:
+        yield _sharing[-1]
+    finally:
+        _sharing.pop()
+
+
+def _call_of(event: Any, project: str) -> Call:
+    return Call(event, partial(project_directory, project, event.get("cwd")))
 
 
 class PolicyHook(Record):
@@ -56,7 +93,7 @@ class PolicyHook(Record):
             return None
         if self.function is not None:
             return self._adjusted(self.function(event, self.options))
-        return self.answer(Call(event, partial(project_directory, self.project, event.get("cwd"))))
+        return self.answer(_sharing[-1].call(event, self.project) if _sharing else _call_of(event, self.project))
 
     def answer(self, call: Call) -> Reply | None:
         """Answer a call: the strictest of the objections, with its reasons."""

@@ -30,6 +30,8 @@ _PLATFORMS = ("dokku", "gigalixir", "heroku", "piku", "scalingo")
 """Names that platforms give to the remote to which a program is pushed to run."""
 _INSTEAD = {
     "push": "push a branch and open a pull request",
+    "rewrite-remote": "push a branch and open a pull request",
+    "rewrite-remote-checked": "push a branch and open a pull request",
     "commit-here": "git switch -c NAME starts a branch",
 }
 

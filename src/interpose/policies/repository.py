@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 
 from .git_settings import read_settings, text_of
 
-__all__ = ["Repository", "find_repository"]
+__all__ = ["GitNotAsked", "Repository", "find_repository", "without_git"]
 
 _MOST_PARENTS = 100
 _MOST_LINKS = 5
 _LONGEST = 3.0
 _KNOWN_FILTERS = frozenset({"git-lfs clean -- %f", "git-lfs filter-process", "git-lfs filter-process --skip"})
 """Seconds that git may take."""
+
+
+class GitNotAsked:
+    """Says whether git would have been asked since ``asked`` was set to False."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+
+_not_asked: list[GitNotAsked] = []
+
+
+@contextmanager
+def without_git() -> Iterator[GitNotAsked]:
+    """Start no git in this process for the duration of a block: it could only tell of today about calls of the past."""
+    _not_asked.append(GitNotAsked())
+    try:
+        yield _not_asked[-1]
+    finally:
+        _not_asked.pop()
 
 
 class Repository:
@@ -116,6 +138,9 @@ class Repository:
         return None if done is None or done.returncode != 0 else bool(done.stdout.strip())
 
     def _run_git(self, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+        if _not_asked:
+            _not_asked[-1].asked = True
+            return None
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         try:
             return subprocess.run(

@@ -168,6 +168,9 @@ def _of_command(command: Command, call: Call, options: Options) -> Iterator[Obje
         yield Objection(strict, f"`{command.name}` is given a file of Interpose", command.grade)
     elif any("interpose" in word.lower() for word in command.parts[1:]) and _writes_own(command, call):
         yield Objection(options["own"], f"`{command.name}` writes a file of Interpose", command.grade)
+    elif (parameter := _given_to_code(command, call, options)) and options[parameter] != "allow":
+        reason = f"the code for `{command.name}` is given a file that guards the agent ({_INSTEAD[parameter]})"
+        yield Objection(options[parameter], reason, "possible")
     elif _is_suspicious_code(command):
         action: Action = "allow" if options["own"] == "allow" else "ask"
         yield Objection(action, f"the code for `{command.name}` may change Interpose's files", "possible")
@@ -194,6 +197,26 @@ def _writes_own(command: Command, call: Call) -> bool:
         texts = [text.split() for text in operands[1:]]
         targets += [text[1] for text in texts if text[:1] in ([".output"], [".once"], [".backup"]) and len(text) > 1]
     return any(_is_own_path(target, command, call) for target in targets if target)
+
+
+def _given_to_code(command: Command, call: Call, options: Options) -> str:
+    """Return what guards the agent among the words that code on the line is given, if it has a word for a change."""
+    codes = code_of(command, [one.text for one in command.redirections])[1]
+    if not any(map(_CHANGE.search, codes)):
+        return ""
+    folder = command.directories[0] if command.directories else ""
+    for word in map(written, command.parts[1:]):
+        if word in codes or len(word) > _LONGEST:
+            continue
+        for one in (word, *word.split("=")[1:]):
+            path = os.path.expanduser(one)
+            known = is_known(path) and is_known(folder)
+            names = names_of(path, os.path.join(call.cwd, os.path.expanduser(folder))) if known else ()
+            change = Change(Effect("write-files", path), path, names, False)
+            found = guard_of(change, call, options["agents"])
+            if found in ("own", "settings"):
+                return found
+    return ""
 
 
 def _is_suspicious_code(command: Command) -> bool:

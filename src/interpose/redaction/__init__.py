@@ -6,6 +6,6 @@ and tokens, ``forms`` the texts in which a secret follows its name; ``decoding``
 """
 
 from .environment import secrets_of
-from .redactor import Redactor, is_redacted
+from .redactor import Redactor, has_redacted, is_redacted
 
-__all__ = ["Redactor", "is_redacted", "secrets_of"]
+__all__ = ["Redactor", "has_redacted", "is_redacted", "secrets_of"]

@@ -7,7 +7,7 @@ guess cannot be verified. A secret without a known shape and a telling name is n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .environment import SHORTEST, secrets_of, spellings
@@ -37,6 +37,24 @@ _VALUE_FIELDS = frozenset({"value", "val", "content", "data", "v", "stringvalue"
 def is_redacted(text: str) -> bool:
     """Say whether a secret was replaced in this text."""
     return "[redacted:" in text
+
+
+def has_redacted(value: Any) -> bool:
+    """Say whether a value has redacted secrets in it."""
+    return any(map(is_redacted, _texts(value)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting.extend(one.keys())
+            waiting.extend(one.values())
+        elif isinstance(one, (list, tuple)):
+            waiting.extend(one)
 
 
 class Redactor:

@@ -27,6 +27,8 @@ class Approval(Record):
     question: str = ""
     remembered: str = ""
     """``session`` if the answer holds for later calls that the same rule or hook asks about."""
+    tool_input: Any = None
+    """The input that the person has put in the place of the one that was asked about; guards and rules see it again."""
 
 
 def later(question: Question) -> Any:
@@ -46,8 +48,8 @@ def read_approval(said: object) -> PermissionAnswer:
     if isinstance(said, Approval):
         refused = "" if said.approved else clean(said.reason) or "the person said no"
         return PermissionAnswer(
-            refused, final=said.by == "person", by=said.by, person=said.person, question=said.question,
-            remembered=said.remembered,
+            refused, said.tool_input if said.approved else None, final=said.by == "person", by=said.by,
+            person=said.person, question=said.question, remembered=said.remembered,
         )  # fmt: skip
     if not isinstance(said, Reply) or said.decision not in ("allow", "deny"):
         return PermissionAnswer(

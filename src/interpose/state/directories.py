@@ -26,10 +26,10 @@ def user_directory(variable: str, *below_home: str) -> str:
     A variable that is not an absolute path is ignored, as the XDG specification says. Without a home, ``~`` would be a
     folder of the project, which could then contain its own record of trust.
     """
-    for base in (os.environ.get(variable, ""), os.path.join(os.path.expanduser("~"), *below_home)):
-        if os.path.isabs(base):
-            return base
-    return _NO_HOME
+    base = os.environ.get(variable, "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), *below_home)
+    return base if os.path.isabs(base) else _NO_HOME
 
 
 def make_private(directory: str) -> None:

@@ -25,7 +25,7 @@ DRY_RUNS = ("INTERPOSE_REPLAY", "INTERPOSE_DOCTOR")
 
 _LONGEST = 16 * 1024**2
 _SECONDS = 5.0
-_KEPT = {"sessions": 14 * 86_400.0}
+_KEPT = {"sessions": 14 * 86_400.0, "answers": 600.0}
 """How long files of a kind are kept after their last change, in seconds; others stay."""
 
 _FLAGS = os.O_RDWR | os.O_CREAT

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import InterposeError, nearest
 from ..hooks import Hooks
 from ..model import Outcome, row_of
+from ..replay.answers import not_asked
 from .asserts import says
 from .cases import ABSENT, Case
 from .reports import hook_lines, shown
@@ -53,6 +54,11 @@ class CaseResult:
     hooks: Sequence[str] = field(default=(), repr=False)
 
     @property
+    def not_asked(self) -> list[str]:
+        """The hooks that ask a model or a server, and were not asked."""
+        return not_asked(self.outcome.results) if self.outcome is not None else []
+
+    @property
     def passed(self) -> bool:
         """Whether the outcome is as expected."""
         return not self.error and not self.differences
@@ -74,6 +80,7 @@ class CaseResult:
             "passed": self.passed,
             "error": self.error,
             "differences": [difference.to_dict() for difference in self.differences],
+            "not_asked": self.not_asked,
             "duration_ms": round(self.duration * 1000, 3),
             "outcome": None if self.outcome is None else self.outcome.to_dict(),
         }
@@ -96,6 +103,9 @@ def _differences(expect: Mapping[str, Any], outcome: Outcome, hooks: Hooks) -> I
     for what, compare in _COMPARISONS.items():
         if what in expect:
             yield from compare(what, expect[what], outcome)
+    silent = not_asked(outcome.results)
+    for name in set(silent) & set(expect.get("hooks", {})):
+        yield Difference(f"hooks: {name}", expect["hooks"][name], "not asked", "--live asks it")
     yield from _hooks(expect.get("hooks", {}), outcome, hooks)
 
 

@@ -57,6 +57,8 @@ def _name(result: Result) -> str:
 def _why(result: Result) -> str:
     if result.error is not None:
         return f"{result.error.code}: {result.error}"
+    if "not_asked" in result.evidence:
+        return f"not asked: {result.evidence['not_asked']}"
     if result.status == "skipped" and result.evidence:
         return ", ".join(f"{name}: {value}" for name, value in result.evidence.items())
     changes: Mapping[str, Any] = getattr(result.reply, "changes", None) or {}

@@ -97,6 +97,11 @@ class Suite:
         return sum(not result.passed for result in self.results)
 
     @property
+    def not_asked(self) -> list[str]:
+        """The hooks that ask a model or a server, and were not asked."""
+        return sorted({hook for result in self.results for hook in result.not_asked})
+
+    @property
     def percent(self) -> float:
         """The percentage of hooks that ran."""
         return 100.0 * (len(self.hooks) - len(self.never)) / len(self.hooks) if self.hooks else 100.0
@@ -107,6 +112,7 @@ class Suite:
         return {
             "passed": len(self.results) - self.failed,
             "failed": self.failed,
+            "not_asked": self.not_asked,
             "coverage": {
                 "hooks": len(self.hooks),
                 "run": len(self.hooks) - len(never),
@@ -134,7 +140,8 @@ def run_all(
             result = run_case(hooks, case)
         suite.results.append(result)
         outcomes = result.outcome.results if result.outcome is not None else ()
-        ran.update((one.hook, one.source) for one in outcomes if one.status != "skipped")
+        silent = result.not_asked
+        ran.update((one.hook, one.source) for one in outcomes if one.status != "skipped" and one.hook not in silent)
         if told is not None:
             told(result)
     # Several engines may load the same file: its hooks count once.

@@ -23,6 +23,8 @@ __all__ = [
 
 _MOST_DIRECTORIES = 8
 _MOST_VALUES = 16
+_LONGEST_VALUE = 20_000
+"""Characters of the value of a variable; a longer one is unknown."""
 _MOST_ASSIGNMENTS = 200
 _TEMPORARY = "/tmp/tmp.0000000000"  # noqa: S108 - it is compared, not used
 
@@ -355,8 +357,11 @@ def _is_blind(parsed: Parsed) -> bool:
 
 
 def _value(word: str) -> Value:
-    """Return a value that says something; None if it does not."""
-    return None if word in ("", ONE, MANY) and written_of(word) in ("", ONE, MANY) else word
+    """Return a value that says something; None if it does not, or if it is too long to be followed."""
+    shown = written_of(word)
+    if max(len(word), len(shown)) > _LONGEST_VALUE:  # each of `b=$a$a; c=$b$b; …` is twice as long as the one before
+        return None
+    return None if word in ("", ONE, MANY) and shown in ("", ONE, MANY) else word
 
 
 def _without_prefix(words: Sequence[str]) -> Sequence[str]:

@@ -117,7 +117,7 @@ def parse(text: str, depth: int = 0) -> Parsed:
     """Return every simple command of a command line, also those in substitutions; raise Unsure if in doubt."""
     parsed = Parsed()
     parsed.splits = "IFS" in text
-    _Reader(text, depth, parsed).read_list("")
+    _ShellReader(text, depth, parsed).read_list("")
     return parsed
 
 
@@ -216,7 +216,7 @@ class _List:
         self.group = (self.levels[-1].stage, len(self.parsed.commands))
 
 
-class _Reader:
+class _ShellReader:
     def __init__(self, text: str, depth: int, parsed: Parsed) -> None:
         if _BROKEN_MARK.search(text):
             raise Unsure("an operator that is broken over two lines")
@@ -486,7 +486,7 @@ class _Reader:
             body = self.text[began : self.at]
             if document.expands:
                 first = len(self.parsed.commands)
-                body = _Reader(body, self.depth, self.parsed).read_double_quoted("")
+                body = _ShellReader(body, self.depth, self.parsed).read_double_quoted("")
                 document.command.substituted.append((first, len(self.parsed.commands)))
             document.command.redirections.append(Redirection(document.operator, document.end, body))
             self.at = min(len(self.text), self.at + len(whole) + 1)
@@ -836,7 +836,7 @@ class _Reader:
             raise Unsure("a backtick that is not closed, or that shells read differently")
         self.at = inside.end()
         first = len(self.parsed.commands)
-        inner = _Reader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.parsed)
+        inner = _ShellReader(re.sub(r"\\([$`\\])", r"\1", inside.group(1)), self.depth, self.parsed)
         self.parsed.steps.append("$(")
         inner.read_list("")
         self.parsed.steps.append(")")

@@ -11,7 +11,7 @@ from ...matching.shell import Command, Line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .effect import Effect
-from .flow import Brought, Origin, Origins, Step, follow
+from .flow import Brought, FlowStep, Origin, Origins, follow
 from .given_code import code_of
 from .inline_code import read_code
 from .network_code import network_in_code
@@ -169,7 +169,7 @@ def _decodes(command: Command) -> bool:
     return name == "tr" and not letters and len(words) == 2
 
 
-def run_by(step: Step) -> Origins:
+def run_by(step: FlowStep) -> Origins:
     """Return the origins of what a command runs as a program."""
     command = step.command
     if not command.parts:
@@ -182,7 +182,7 @@ def run_by(step: Step) -> Origins:
     return found if reader is None else found | reader(step, words)
 
 
-def _program(step: Step, path: str) -> Origins:
+def _program(step: FlowStep, path: str) -> Origins:
     """Return the origins of the program itself: a file that the line writes."""
     files = step.files
     name = base_name(path)
@@ -193,7 +193,7 @@ def _program(step: Step, path: str) -> Origins:
     return found if found or is_elsewhere else frozenset(files.extracted)
 
 
-def _script(step: Step, path: str) -> Origins:
+def _script(step: FlowStep, path: str) -> Origins:
     """Return the origins of a file that an interpreter runs."""
     if path in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         return step.input
@@ -203,7 +203,7 @@ def _script(step: Step, path: str) -> Origins:
     return found or (_NOTHING if path.startswith(("/usr/", "/etc/")) else frozenset(step.files.extracted))
 
 
-def _shell(step: Step, words: tuple[str, ...]) -> Origins:
+def _shell(step: FlowStep, words: tuple[str, ...]) -> Origins:
     at, has_text, reads = 0, False, False
     while at < len(words) and words[at][:1] in ("-", "+") and words[at] not in ("-", "--"):
         option = words[at]
@@ -227,7 +227,7 @@ def _shell(step: Step, words: tuple[str, ...]) -> Origins:
     return _script(step, words[at])
 
 
-def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
+def _interpreter(step: FlowStep, words: tuple[str, ...]) -> Origins:
     letters = INTERPRETERS.get(program_of(step.command.name), "")
     at = 0
     while at < len(words) and words[at][:1] == "-" and words[at] != "-":
@@ -252,25 +252,25 @@ def _interpreter(step: Step, words: tuple[str, ...]) -> Origins:
     return frozenset(one for one in found if not one.via) if is_beside else found
 
 
-def _go(step: Step, words: tuple[str, ...]) -> Origins:
+def _go(step: FlowStep, words: tuple[str, ...]) -> Origins:
     operands = [word for word in words[1:] if not word.startswith("-")]
     return _script(step, operands[0]) if words[:1] == ("run",) and operands else _NOTHING
 
 
-def _eval(step: Step, words: tuple[str, ...]) -> Origins:
+def _eval(step: FlowStep, words: tuple[str, ...]) -> Origins:
     return step.substituted if any(not is_known(word) for word in words) else _NOTHING
 
 
-def _source(step: Step, words: tuple[str, ...]) -> Origins:
+def _source(step: FlowStep, words: tuple[str, ...]) -> Origins:
     operands = [word for word in words if word != "--"]
     return _script(step, operands[0]) if operands else _NOTHING
 
 
-def _reads_commands(step: Step, words: tuple[str, ...]) -> Origins:
+def _reads_commands(step: FlowStep, words: tuple[str, ...]) -> Origins:
     return step.input | step.of_words
 
 
-def _option_file(step: Step, words: tuple[str, ...]) -> Origins:
+def _option_file(step: FlowStep, words: tuple[str, ...]) -> Origins:
     """Return the origins of the file after -f, or of the one that the program reads by its name."""
     for at, word in enumerate(words):
         if word in ("-f", "--file", "--makefile", "-jar", "-F"):
@@ -308,7 +308,7 @@ _INSTALLERS = {
 }  # fmt: skip
 
 
-def _installed_by(step: Step) -> Origins:
+def _installed_by(step: FlowStep) -> Origins:
     """Return the origins of a package that a command installs from a file."""
     verbs = _INSTALLERS.get(step.command.name)
     words = step.command.parts[1:]
@@ -323,7 +323,7 @@ def _installed_by(step: Step) -> Origins:
     return frozenset(one for one in found if one.kind == "downloaded")
 
 
-def _applied_by(step: Step) -> Origins:
+def _applied_by(step: FlowStep) -> Origins:
     """Return the origins of a manifest that a command applies to a cluster."""
     words = step.command.parts[1:]
     if step.command.name not in ("kubectl", "oc", "k3s", "minikube") or not {"apply", "create", "replace"} & set(words):

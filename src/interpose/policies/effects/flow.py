@@ -18,7 +18,7 @@ from ...matching.shell import Command, Line, read_line
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .rows import written
 
-__all__ = ["Brought", "Files", "Origin", "Origins", "Sources", "Step", "follow"]
+__all__ = ["Brought", "Files", "FlowStep", "Origin", "Origins", "Sources", "follow"]
 
 _DEEPEST = 4
 _MOST_NAMES = 64
@@ -117,7 +117,7 @@ def _names(path: str, command: Command) -> Iterator[str]:
             yield f"${variable}"
 
 
-class Step(NamedTuple):
+class FlowStep(NamedTuple):
     """A command of a line, with the origins of what it is given."""
 
     command: Command
@@ -138,12 +138,12 @@ class Step(NamedTuple):
         return _union(map(self.of_word, self.command.parts[1:]))
 
 
-def follow(line: Line, sources: Sources) -> list[Step]:
+def follow(line: Line, sources: Sources) -> list[FlowStep]:
     """Return the commands of a line with the origins that reach them; empty if no command brings data."""
     if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
     walk = _Walk(line, _few(sources), Files(), 0)
-    steps: list[Step] = []
+    steps: list[FlowStep] = []
     for _ in range(_ROUNDS):
         steps = list(walk.steps())
     return steps
@@ -186,7 +186,7 @@ class _Walk:
             self.at_place.setdefault(command.place, []).append(command)
         self.stages = _stages(line)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[FlowStep]:
         """Yield the commands with their origins; note what they write."""
         for place, commands in sorted(self.at_place.items()):
             first = commands[0]
@@ -197,7 +197,7 @@ class _Walk:
             output = given if not first.parts else _NOTHING  # $(< file)
             for command in commands:
                 more = given if {"xargs", "parallel"} & set(command.via) else _NOTHING
-                step = Step(command, given, substituted | more, self.files)
+                step = FlowStep(command, given, substituted | more, self.files)
                 if self.depth >= _DEEPEST or not _is_in_text(command):  # else the text is followed by itself
                     yield step
                     yield from self._nested(step)
@@ -239,7 +239,7 @@ class _Walk:
         for name in [one for one in unknown if one not in self.files.variables] or unknown:
             self.files.hold(name, held)
 
-    def _written(self, step: Step) -> Origins:
+    def _written(self, step: FlowStep) -> Origins:
         """Note the files that a command writes, and return what it may write to its output."""
         command, files = step.command, self.files
         brought = list(self.sources(command))
@@ -267,7 +267,7 @@ class _Walk:
             return own
         return held
 
-    def _nested(self, step: Step) -> Iterator[Step]:
+    def _nested(self, step: FlowStep) -> Iterator[FlowStep]:
         """Yield the steps of a text that the command runs as a line of its own."""
         if self.depth >= _DEEPEST:
             return

@@ -8,7 +8,7 @@ from ...matching.shell import Command, Line
 from ...matching.shell.options import operands_of
 from ...matching.shell.words import is_known
 from .effect import Effect
-from .flow import Brought, Origin, Origins, Step, follow
+from .flow import Brought, FlowStep, Origin, Origins, follow
 from .paths import absolute, plain
 from .rows import written
 
@@ -59,7 +59,7 @@ def _sources(command: Command) -> Iterator[Brought]:
         yield Brought(Origin("git-tree", command.directories[0]))
 
 
-def _overwritten(step: Step, place: str | None, home: str) -> Iterator[str]:
+def _overwritten(step: FlowStep, place: str | None, home: str) -> Iterator[str]:
     """Yield the files, or the directory, over which a command writes content of git."""
     command = step.command
     sub, words = _sub(command)

@@ -12,7 +12,7 @@ from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
 from ...redaction.names import is_secret_variable
 from .effect import Effect
-from .flow import Brought, Origin, Origins, Step, follow
+from .flow import Brought, FlowStep, Origin, Origins, follow
 from .output import PRINTERS
 from .rows import Found, apply_rows
 from .secret_names import secret_kind
@@ -242,7 +242,7 @@ class _Reading:
             return Origin("folder", self.paths(path, command)[-1])
         return Origin("system", path) if path in _SYSTEM else Origin("path", self.paths(path, command)[-1])
 
-    def sent(self, step: Step) -> Iterator[Effect]:
+    def sent(self, step: FlowStep) -> Iterator[Effect]:
         """Yield the secrets that a command sends away."""
         command = step.command
         found: set[Origin] = set()
@@ -275,7 +275,7 @@ class _Reading:
                 values = (origin.kind, host, "raw" if is_raw else "")
                 yield _effect(kind, origin.target, command)._replace(values=values)
 
-    def printed(self, step: Step) -> Iterator[Effect]:
+    def printed(self, step: FlowStep) -> Iterator[Effect]:
         """Yield the secrets that a program prints from variables and substitutions."""
         if program_of(step.command.name.lower()) in PRINTERS:
             for origin in sorted(_by_file(step.substituted)):

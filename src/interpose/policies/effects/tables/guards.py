@@ -10,7 +10,7 @@ __all__ = ["AGENTS", "PROGRAMS"]
 
 _READS = frozenset({
     "check", "list", "events", "schema", "log", "stats", "explain", "fire", "test", "replay", "doctor", "demo", "run",
-    "policies", "report", "tail", "help", "version", "status", "completion", "questions", "lint",
+    "policies", "report", "tail", "help", "version", "status", "completion", "questions", "lint", "agents", "scan",
 })  # fmt: skip
 """Commands of Interpose that change neither what is trusted nor what is switched on."""
 _CHANGES = frozenset({"accept", "approve", "refuse", "deny", "enable", "disable", "on", "off", "add", "remove"})
