@@ -34,7 +34,7 @@ def _candidates(wanted: str) -> Iterator[str]:
         yield wanted
         return
     yield f"python{wanted}"
-    # A name on PATH may be a shim with no interpreter behind it: ask whoever installs interpreters.
+    # A name on PATH may be a shim with no interpreter behind it: ask the programs that install interpreters.
     if shutil.which("uv"):
         yield _answer("uv", "python", "find", wanted)
     if shutil.which("pyenv") and (latest := _answer("pyenv", "latest", wanted)):

@@ -1,4 +1,4 @@
-"""The machine that a run was made on, in words that mean something to somebody who has another."""
+"""The machine that a run was made on, in words that can be compared with another machine."""
 
 import os
 import platform

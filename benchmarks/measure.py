@@ -153,7 +153,7 @@ def measure(row: Row, *, rounds: int) -> Finding:
         except Idle as problem:
             out[contestant.name] = str(problem)
     # What is there by now stays; otherwise every full collection would look through all imported modules, at
-    # the expense of whoever happens to be running.
+    # the expense of the contestant that is running.
     gc.collect()
     gc.freeze()
     try:

@@ -12,7 +12,7 @@ from benchmarks.measure import Verdict
 KEPT = Path(__file__).parent / "results"
 """What `docs/performance.md` shows."""
 LAST = HOME / "results"
-"""The last run of each table, for whoever made it."""
+"""The last run of each table, which git ignores."""
 
 ORDER = ("dispatch", "commands", "session", "audit", "cli", "resident")
 """How the tables are run and shown: from within outwards. Others follow."""

@@ -1,4 +1,4 @@
-"""The peers, one adapter each, and the floors: what the same work costs without anybody's engine.
+"""The peers, one adapter each, and the floors: what the same work costs without an engine.
 
 Each is given one hook to register `count` times, for the tool that is then fired. `reads` is the hook that is
 measured: it looks at the tool's input and does nothing else. `reports` makes one that says what it saw, to

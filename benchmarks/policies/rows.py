@@ -3,11 +3,14 @@
 Runs in the environment that `benchmarks.policies` makes.
 """
 
+import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from benchmarks.command import MET, MISSED, run
 from benchmarks.measure import Contestant, Limit, Row
@@ -15,8 +18,10 @@ from benchmarks.policies.__main__ import options
 from benchmarks.policies.judging import CWD, MOST_ALARMS, MOST_NEEDLESS, MOST_THROUGH, Tally, alarms, judged, report
 from interpose import Hooks
 from interpose.matching.shell import read_line
-from interpose.policies import POLICIES
+from interpose.policies import POLICIES, RECOMMENDED
 from interpose.policies.effects import effects_of_line
+from interpose.replay.scan import policies_only, scan
+from interpose.replay.transcripts import find_transcripts
 
 ORDINARY = 'cd packages/api && npm ci && git add -A && git commit -m "Mend the parser" && git push origin fix-parser'
 
@@ -80,7 +85,46 @@ def linear() -> Row:
     )
 
 
-ROWS: dict[str, Callable[[], Row]] = {"line": one_line, "long": linear}
+LINES = (
+    "ls -la", "git status", "rg -n 'def main' src | head", "npm test -- --watch=false", ORDINARY, "rm -rf build dist",
+    "python - <<'PY'\nprint(1)\nPY", "for f in *.txt; do wc -l \"$f\"; done", "docker compose up -d", "make -j4 test",
+)  # fmt: skip
+
+
+def scanned(times: int) -> float:
+    """Ask the recommended policies about so many calls of a transcript, each of them another one."""
+    hooks = Hooks()
+    hooks.use(RECOMMENDED)
+    policies_only(hooks)
+    with tempfile.TemporaryDirectory() as home:
+        path = Path(home, ".claude/projects/p/s.jsonl")
+        path.parent.mkdir(parents=True)
+        with path.open("w") as file:
+            for number in range(times):
+                given = {"command": f"{LINES[number % len(LINES)]}\necho {number}"}
+                use = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": given}
+                entry = {"type": "assistant", "sessionId": "s", "cwd": CWD, "message": {"content": [use]}}
+                file.write(json.dumps(entry) + "\n")
+        began = time.perf_counter()
+        report = scan(hooks, find_transcripts(home))
+        took = time.perf_counter() - began
+    assert report.calls == times, "a scan reads every call"
+    return took
+
+
+def history() -> Row:
+    return Row(
+        "scan",
+        "the recommended policies on the calls of a transcript",
+        [
+            Contestant("a call in interpose scan", scanned),
+            Contestant("a process of Python that does nothing", bare_process),
+        ],
+        [Limit("scan", "a call in interpose scan", "a process of Python that does nothing", 1.0)],
+    )
+
+
+ROWS: dict[str, Callable[[], Row]] = {"line": one_line, "long": linear, "scan": history}
 
 
 def main() -> int:

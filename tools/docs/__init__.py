@@ -1,4 +1,4 @@
-"""Those parts of the documentation that are made from the code: events, keys, options, policies, public names.
+"""Those parts of the documentation that are made from the code: agents, events, keys, options, policies, public names.
 
 A page says where such a part stands: ``<!-- generated: NAME -->``, and ``<!-- end of generated -->`` below it. What is
 between is never edited by hand; ``python -m tools.docs`` writes it anew, and a test compares.
@@ -7,15 +7,17 @@ between is never edited by hand; ``python -m tools.docs`` writes it anew, and a 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from . import api, events, frameworks, keys, options, policies
+from . import agents, api, events, frameworks, keys, options, policies
 
 __all__ = ["DOCS", "PARTS", "for_the_site", "renewed"]
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-PARTS = {
+PARTS: dict[str, Callable[[], str]] = {
+    "agents": agents.agents,
     "api": api.names,
     "commands": options.commands,
     "events": events.events,
@@ -32,7 +34,12 @@ _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(^<!-- end of generated -->
 
 def renewed(page: str) -> str:
     """Return the text of a page with every generated part made anew."""
-    return _PART.sub(lambda found: f"{found[1]}\n{PARTS[found[2]]().strip()}\n\n{found[3]}", page)
+    return _PART.sub(lambda found: f"{found[1]}\n{_part(found[2]).strip()}\n\n{found[3]}", page)
+
+
+def _part(name: str) -> str:
+    """Return a part; ``agent_codex`` is that of one agent, for the page of that agent."""
+    return PARTS[name]() if name in PARTS else agents.agent(name.removeprefix("agent_"))
 
 
 def for_the_site(page: str) -> str:

@@ -43,18 +43,20 @@ def _check() -> int:
 
 
 def _stale() -> list[Path]:
-    return [path for path in sorted(DOCS.glob("*.md")) if path.read_text("utf-8") != renewed(path.read_text("utf-8"))]
+    return [path for path in sorted(DOCS.rglob("*.md")) if path.read_text("utf-8") != renewed(path.read_text("utf-8"))]
 
 
 def _write_pages(directory: Path) -> None:
     """Write all pages and pictures, and nothing that was there before."""
     directory.mkdir(parents=True, exist_ok=True)
-    for old in [*directory.glob("*.md"), *directory.glob("*.svg")]:
+    for old in [*directory.rglob("*.md"), *directory.glob("*.svg"), *directory.glob("*.png")]:
         old.unlink()
-    for path in DOCS.glob("*.md"):
-        (directory / path.name).write_text(for_the_site(path.read_text("utf-8")), "utf-8")
-    for path in DOCS.glob("*.svg"):
-        (directory / path.name).write_text(path.read_text("utf-8"), "utf-8")
+    for path in DOCS.rglob("*.md"):
+        page = directory / path.relative_to(DOCS)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(for_the_site(path.read_text("utf-8")), "utf-8")
+    for path in [*DOCS.glob("*.svg"), *DOCS.glob("*.png")]:
+        (directory / path.name).write_bytes(path.read_bytes())
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ __all__ = ["MODULES", "names"]
 
 MODULES = ("interpose", "interpose.testing", "interpose.compat.armament", "interpose.compat.massgen",
            "interpose.compat.goat")  # fmt: skip
-"""Where public names are; what is in no ``__all__`` of these is nobody's business."""
+"""Where public names are; what is in no ``__all__`` of these is internal."""
 
 _INTERNAL = {"Hook": ("matches", "judge", "rewrites_in_group", "binding", "sequence", "health")}
 """Parts of a public class that only the engine uses."""
