@@ -13,14 +13,16 @@ ARGS ?=
 .DEFAULT_GOAL := help
 # Two targets that install into one environment at the same time would break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-more test-adapters format check docs bench clean
+.PHONY: help demo test test-slow test-more test-browser test-adapters test-clients format check docs bench clean
 
 help:
 	@echo "make demo       see hooks at work"
 	@echo "make test       run the tests"
 	@echo "make test-slow  run the tests that take long"
 	@echo "make test-more  run the tests that need more than Python, git and make, or take very long"
+	@echo "make test-browser  test the pages in a Chromium, which has to be installed"
 	@echo "make test-adapters  test the adapters, each with its framework in an environment of its own"
+	@echo "make test-clients  test the real coding agents, which npm installs, against a scripted model; ARGS='-k codex' for one"
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
 	@echo "make docs       write the generated parts of the documentation anew, and build it"
@@ -42,8 +44,16 @@ test-more: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m more $(ARGS) || test $$? -eq 5
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(ARGS) tests/properties
 
+# One after another: each starts a browser.
+test-browser: $(VENV)/.browser
+	@$(BIN)/python -m pytest -n 0 $(ARGS) tests/browser
+
 test-adapters: $(VENV)/.dev
 	@$(BIN)/python -m tools.adapters $(ARGS)
+
+# One agent at a time: each takes as much of a machine as it can get.
+test-clients: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n 0 -m clients tests/clients $(ARGS)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format
@@ -68,7 +78,7 @@ clean:
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---------------------------------------------------------------------------------------------------------------
-# The environment. The stamps .project, .dev and .docs say what was installed; a change of pyproject.toml outdates all.
+# The environment. The stamps .project, .dev, .browser and .docs say what was installed; a change of pyproject.toml outdates all.
 
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -93,6 +103,12 @@ $(VENV)/.project: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(call install,.[$(EXTRA)])
 	@touch $(VENV)/.project $@
+
+# Written out, it would end an argument of call.
+COMMA := ,
+$(VENV)/.browser: pyproject.toml | $(BIN)/python
+	$(call install,.[$(EXTRA)$(COMMA)browser])
+	@touch $(VENV)/.project $(VENV)/.dev $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(call install,.[docs])
