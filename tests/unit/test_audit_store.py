@@ -8,8 +8,10 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
+from tests.faults.hosts import eventually
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
 from interpose.audit import Selection, open_store
@@ -321,6 +323,38 @@ def test_a_store_that_was_closed_opens_again_as_another_process(path):
 
     with open_store(path) as reader:
         assert [(one.process, one.id) for one in reader.firings()] == [(3, 3), (1, 1)]
+
+
+def test_a_record_that_comes_after_a_store_was_closed_is_written_and_keeps_nothing_open(path):
+    store = AuditStore(path)
+    hooks = Hooks()
+    hooks.record(store)
+    outcome = hooks.fire_sync("Stop")
+    store.close()
+
+    store.record_background(outcome)
+
+    assert eventually(lambda: not [one for one in threading.enumerate() if one.name.endswith(str(path))])
+    with open_store(path) as reader:
+        assert [(one.process, one.id) for one in reader.firings()] == [(3, 3), (1, 1)]
+
+
+def test_a_record_that_comes_after_a_store_was_closed_is_written_when_the_process_ends(path):
+    program = f"""
+        from interpose import Hooks
+        from interpose.audit.store import AuditStore
+        hooks, store = Hooks(), AuditStore({str(path)!r})
+        hooks.record(store)
+        outcome = hooks.fire_sync("Stop")
+        store.close()
+        for _ in range(100):
+            store.record_background(outcome)
+    """
+
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=60)
+
+    with open_store(path) as reader:
+        assert len(list(reader.firings())) == 101
 
 
 def test_what_is_left_is_written_when_the_process_ends(path):

@@ -114,7 +114,13 @@ class AuditStore:
         return self._submit(Entry(encode(plain(dict(change))), kind=CHANGE))
 
     def _put(self, entry: Entry) -> None:
-        """Put a record into the queue that no firing waits for."""
+        """Put a record into the queue that no firing waits for.
+
+        A hook in the background may end after the store was closed: then the store is open for its record alone.
+        """
+        if self._writer is None and self._closed is not None:
+            _take_over(self._options, [entry], patience=0)
+            return
         writer = self._current()
         if writer.down and writer.is_full():
             writer.count_lost(writer.down)
@@ -340,6 +346,8 @@ def configured_store(audit: Mapping[str, Any]) -> AuditStore:
 
 
 _writers: dict[str, Writer] = {}
+_ending: list[Writer] = []
+"""Writers that were stopped and may still write: the end of the process waits for them."""
 _abandoned: list[Writer] = []
 """Writers of the parent process: referenced, so that their finalizers do not run in the child."""
 
@@ -369,12 +377,12 @@ def _acquire(options: StoreOptions, most_waiting: int) -> Writer:
         return writer
 
 
-def _take_over(options: StoreOptions, entries: list[Entry]) -> None:
-    """Write entries that came too late for a writer that was closed."""
+def _take_over(options: StoreOptions, entries: list[Entry], patience: float = PATIENCE) -> None:
+    """Write entries that came too late for a writer that was closed; wait for so many seconds."""
     writer = _acquire(options, MOST_WAITING)
     for entry in entries:
         writer.put(entry)
-    _release(writer, PATIENCE)
+    _release(writer, patience)
 
 
 def _release(writer: Writer, patience: float) -> None:
@@ -388,6 +396,7 @@ def _release(writer: Writer, patience: float) -> None:
                 del _writers[path]
     if last:
         writer.stop(patience)
+        _ending[:] = [other for other in (*_ending, writer) if not other.is_over]
     else:
         writer.flush(patience)
 
@@ -395,7 +404,7 @@ def _release(writer: Writer, patience: float) -> None:
 def _close_all() -> None:
     """Write the remaining records when the process ends."""
     with _lock:
-        writers = list(_writers.values())
+        writers = [*_writers.values(), *_ending]
         _writers.clear()
     for writer in writers:
         writer.stop(PATIENCE)
@@ -406,5 +415,6 @@ def _abandon_writers() -> None:
     """Drop the parent's writers in the child."""
     global _lock  # noqa: PLW0603 - the parent may have held it
     _lock = threading.Lock()
-    _abandoned.extend(_writers.values())
+    _abandoned.extend((*_writers.values(), *_ending))
     _writers.clear()
+    _ending.clear()

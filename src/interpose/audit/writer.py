@@ -82,7 +82,7 @@ class Writer:
         self._alarmed = float("-inf")
         self._began = self._ended = False
         self._open = _opener()
-        self._thread = threading.Thread(target=self._run, name="interpose-audit", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"interpose-audit {options.path}", daemon=True)
         self._thread.start()
 
     # Called by firings.
@@ -158,6 +158,11 @@ class Writer:
         self._hurry()
         if threading.current_thread() is not self._thread:
             self._thread.join(patience)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything is written and the thread ends."""
+        return self._ended
 
     @property
     def health(self) -> StoreHealth:
