@@ -339,6 +339,19 @@ def test_a_record_that_comes_after_a_store_was_closed_is_written_and_keeps_nothi
         assert [(one.process, one.id) for one in reader.firings()] == [(3, 3), (1, 1)]
 
 
+def test_an_answer_that_comes_after_a_store_was_closed_is_written_and_keeps_nothing_open(path):
+    store = AuditStore(path)
+    asked = store.ask({**CALL, "session_id": "s1", "wait": 60})
+    asked.block()
+    store.close()
+
+    store.answer({"question": asked.id, "digest": asked.digest, "state": "expired"}).block()
+
+    assert eventually(lambda: not [one for one in threading.enumerate() if one.name.endswith(str(path))])
+    with open_store(path) as reader:
+        assert [one.state for one in reader.questions(answered=True)] == ["expired"]
+
+
 def test_a_record_that_comes_after_a_store_was_closed_is_written_when_the_process_ends(path):
     program = f"""
         from interpose import Hooks

@@ -114,11 +114,8 @@ class AuditStore:
         return self._submit(Entry(encode(plain(dict(change))), kind=CHANGE))
 
     def _put(self, entry: Entry) -> None:
-        """Put a record into the queue that no firing waits for.
-
-        A hook in the background may end after the store was closed: then the store is open for its record alone.
-        """
-        if self._writer is None and self._closed is not None:
+        """Put a record into the queue that no firing waits for."""
+        if self._is_closed:
             _take_over(self._options, [entry], patience=0)
             return
         writer = self._current()
@@ -143,6 +140,9 @@ class AuditStore:
             entry.refused = f"it has more than {LONGEST:,} characters, so that a person cannot see the whole of it"
             return Submitted(None, entry)
         entry.completion = Completion()
+        if self._is_closed:
+            writer = _take_over(self._options, [entry], patience=0)
+            return Submitted(_Recorded(writer, entry, False, self._patience, True), entry)
         writer = self._current()
         full = writer.is_full()
         if not full:
@@ -209,6 +209,14 @@ class AuditStore:
         """Return the writer; start one if there is none or it was closed."""
         writer = self._writer
         return writer if writer is not None and not writer.stopping else self._begin()
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether it was closed and no firing has opened it again.
+
+        A hook in the background may end later, and a question expire: then it is open for that record alone.
+        """
+        return self._writer is None and self._closed is not None
 
     def _begin(self) -> Writer:
         with self._lock:
@@ -377,12 +385,13 @@ def _acquire(options: StoreOptions, most_waiting: int) -> Writer:
         return writer
 
 
-def _take_over(options: StoreOptions, entries: list[Entry], patience: float = PATIENCE) -> None:
+def _take_over(options: StoreOptions, entries: list[Entry], patience: float = PATIENCE) -> Writer:
     """Write entries that came too late for a writer that was closed; wait for so many seconds."""
     writer = _acquire(options, MOST_WAITING)
     for entry in entries:
         writer.put(entry)
     _release(writer, patience)
+    return writer
 
 
 def _release(writer: Writer, patience: float) -> None:

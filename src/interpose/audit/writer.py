@@ -56,7 +56,7 @@ class Writer:
     """Takes entries from any thread; see ``AuditStore`` for which firings wait."""
 
     def __init__(
-        self, options: StoreOptions, most_waiting: int, most_bytes: int, successor: Callable[[list[Entry]], None]
+        self, options: StoreOptions, most_waiting: int, most_bytes: int, successor: Callable[[list[Entry]], object]
     ) -> None:
         self.options = options
         self._successor = successor
