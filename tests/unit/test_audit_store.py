@@ -341,7 +341,7 @@ def test_a_record_that_comes_after_a_store_was_closed_is_written_and_keeps_nothi
 
 def test_an_answer_that_comes_after_a_store_was_closed_is_written_and_keeps_nothing_open(path):
     store = AuditStore(path)
-    asked = store.ask({**CALL, "session_id": "s1", "wait": 60})
+    asked = store.ask({**CALL, "session_id": "s1", "wait": 60, "nonce": "n"})
     asked.block()
     store.close()
 
