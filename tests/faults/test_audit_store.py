@@ -34,7 +34,6 @@ from interpose.audit.sqlite import database
 from interpose.audit.store import AuditStore
 from interpose.audit.verify import verify_store
 
-LONGEST_TEST = 60.0
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
