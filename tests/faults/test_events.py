@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from tests.faults.hosts import BUSY, WAYS, Way, run, within
+from tests.tables import rows
 
 from interpose import Hooks, deny, modify
 
-every_way = pytest.mark.parametrize("way", WAYS, ids=str)
+every_way = rows("way", WAYS)
 
 INPUT: dict[str, Any] = {
     "command": "ls",
