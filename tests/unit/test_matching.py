@@ -103,6 +103,32 @@ def test_no_rule_is_no_condition(text: str | None) -> None:
     assert compile_condition(text) is None
 
 
+def test_of_a_list_of_rules_one_has_to_match_and_the_surest_grade_counts() -> None:
+    condition = compile_condition(["Bash(git push *)", "Write(src/**)"])
+    assert condition is not None
+
+    def grade(tool: str, **given: str) -> str | None:
+        fields = {"tool_name": tool, "tool_input": given, "cwd": "/project"}
+        assert condition(fields) is (condition.grade(fields) is not None)
+        return condition.grade(fields)
+
+    assert grade("Write", file_path="src/a.py") == "certain"
+    assert grade("Bash", command="git push origin") == "certain"
+    assert grade("Bash", command='eval "$x"') == "opaque"
+    assert grade("Write", file_path="docs/a.md") is None
+    assert grade("Bash", command="ls") is None
+    assert condition.text == "Bash(git push *) or Write(src/**)"
+
+
+def test_a_list_of_one_rule_is_that_rule_and_one_without_rules_is_refused() -> None:
+    condition = compile_condition(["Write(src/**)"])
+
+    assert condition is not None
+    assert condition.text == "Write(src/**)"
+    with pytest.raises(BadHook, match="a list without rules"):
+        compile_condition([])
+
+
 def test_a_tool_alone_holds_for_every_input_of_it() -> None:
     assert judge("Bash", "Bash", {"command": "ls"})
     assert judge("Bash(*)", "Bash", {"command": "ls"})
