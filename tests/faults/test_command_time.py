@@ -401,7 +401,7 @@ def test_a_hook_does_not_outlive_its_host(host: Host, number: int, isolation: st
             assert eventually(lambda: not living(), 0.1), f"lives when the host has already gone on: {living()}"
         mortal.end(2)
 
-    assert eventually(lambda: not living(), 1), "the hook has outlived its host"
+    assert eventually(lambda: not living()), "the hook has outlived its host"
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)

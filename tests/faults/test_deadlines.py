@@ -229,7 +229,6 @@ def test_asyncio_run_ends_although_a_hook_swallows_every_cancellation() -> None:
         hooks.register("PreToolUse", deaf, timeout=0.05, on_error="abort")
         print(asyncio.run(hooks.fire("PreToolUse", tool_name="Bash")).decision)
         """,
-        seconds=10,
     )
 
     assert (ended.returncode, ended.stdout) == (0, "deny\n")

@@ -341,7 +341,7 @@ def test_the_ninth_firing_inside_the_others_is_denied(way: Way) -> None:
     hooks = Hooks()
     nest(hooks, way, log)
 
-    with within(2):
+    with within(BUSY):
         outermost = way.fire(hooks)
 
     outcomes = [outcome for outcome in log if outcome is not None]
@@ -368,7 +368,7 @@ def test_depth_is_counted_from_lane_to_lane() -> None:
         log.append("coroutine")
         inner.append(await asyncio.create_task(hooks.fire("PreToolUse", **CALL)))
 
-    with within(3):
+    with within(BUSY):
         run(hooks.fire("PreToolUse", **CALL))
 
     assert log == ["function", "coroutine"] * (DEEPEST // 2)
@@ -389,7 +389,7 @@ def test_depth_is_counted_side_by_side_and_in_the_background() -> None:
     hooks.register("PreToolUse", again, name="one", parallel=True)
     hooks.register("PreToolUse", again, name="two", parallel=True)
 
-    with within(5):
+    with within(BUSY):
         run(hooks.fire("PreToolUse", **CALL))
 
     assert count["ran"] == sum(2**level for level in range(1, DEEPEST + 1))
