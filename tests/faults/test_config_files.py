@@ -631,4 +631,4 @@ def test_loading_runs_and_imports_nothing(file: Path) -> None:
     began = time.monotonic()
     outcome = hooks.fire_sync("PreToolUse", tool_name="Bash")
     assert outcome.denied
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < BUSY

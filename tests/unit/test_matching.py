@@ -68,12 +68,12 @@ def test_a_matcher_that_could_never_work_is_refused(text: str) -> None:
 
 
 def test_no_pattern_takes_long_on_any_name() -> None:
-    began = time.monotonic()
+    began = time.process_time()
 
     for text in ("re:(a+)+$", "re:(a|aa)+$", "*a" * 40 + "b", "re:" + "a?" * 30 + "a" * 30):
         matches(text, "a" * 5000 + "!")
 
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_a_name_that_cannot_be_encoded_is_judged_too() -> None:
@@ -243,11 +243,11 @@ def test_a_pattern_may_have_parentheses_and_a_tool_wildcards(text: str, command:
 
 def test_no_path_that_a_model_makes_up_takes_long() -> None:
     """A rule is judged outside every deadline, on input that the model has chosen."""
-    began = time.monotonic()
+    began = time.process_time()
 
     judge("Write(**/src/**/test/**/*.py)", given={"file_path": "/" + "src/test/" * 200 + "x"}, cwd="/")
 
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_a_rule_that_stands_for_too_many_patterns_still_judges_or_is_refused() -> None:

@@ -476,11 +476,11 @@ class TestSearch:
         "given", [{"glob": " ,a" * 30_000}, {"glob": "," * 30_000 + "}"}, {"paths": ["src"] * 50_000}], ids=lambda _: ""
     )
     def test_a_search_for_very_much_is_not_judged_for_long(self, project: Path, given: Any) -> None:
-        began = time.monotonic()
+        began = time.process_time()
 
         grade = condition("Read(secrets/**)").grade(fields({"pattern": "x"} | given, project, "Grep"))
 
-        assert (grade, time.monotonic() - began < 1) == ("opaque", True)
+        assert (grade, time.process_time() - began < 1) == ("opaque", True)
 
     @pytest.mark.parametrize(
         ("rule", "given", "expected"),
