@@ -31,7 +31,7 @@ from interpose import Hooks, Outcome, Reply
 HANGS = object()
 """What a hook says that never answers."""
 
-TOO_LONG = 5.0
+TOO_LONG = 30.0
 """How many seconds it hangs. A host that is told later has waited for it."""
 
 

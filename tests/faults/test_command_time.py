@@ -686,7 +686,7 @@ def test_a_command_that_cannot_be_killed_is_not_waited_for(host: Host, tmp_path:
         env=environment(**{MARK: mark()}),
         capture_output=True,
         text=True,
-        timeout=9,
+        timeout=60,
         check=False,
         cwd="/",
     )
@@ -734,7 +734,7 @@ for isolation in ("namespace", None):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=9,
+        timeout=60,
         check=False,
     )
     if "max_pid_namespaces" in ended.stderr:

@@ -200,7 +200,7 @@ def test_a_host_whose_tasks_all_start_eagerly_is_served_like_any_other() -> None
 
 def test_one_engine_serves_two_loops_at_the_same_time() -> None:
     """Fault 145: a hook on one loop waits for a hook on the other."""
-    meeting = threading.Barrier(2, timeout=5)
+    meeting = threading.Barrier(2, timeout=30)
     loops: set[int] = set()
     hooks = Hooks()
 
@@ -691,7 +691,7 @@ def test_a_moment_without_threads_does_no_lasting_harm() -> None:
 
 def test_a_parallel_group_of_functions_and_coroutines_meets() -> None:
     """Fault 144: side by side means at the same time."""
-    meeting = threading.Barrier(3, timeout=5)
+    meeting = threading.Barrier(3, timeout=30)
     hooks = Hooks()
 
     @hooks.on("PreToolUse", parallel=True)
