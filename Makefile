@@ -37,7 +37,7 @@ test: $(VENV)/.dev
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-slow: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m slow $(ARGS)
+	@$(BIN)/python -m pytest -m "slow and not more" $(ARGS)
 
 # pytest exits with 5 when there is nothing to run, which is no failure here.
 test-more: $(VENV)/.dev
@@ -86,7 +86,8 @@ IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$candidate -c '$(IS_NEW_ENOUGH)' >/dev/null 2>&1; then echo $$candidate; break; fi; done)
 
-# Some environments forbid Python to write bytecode while it runs, which makes every start slower: compile here.
+# Some environments forbid Python to write bytecode while it runs, which makes every start slower: compile here. pytest
+# compiles its plugins in a way of its own when it loads them.
 define install
 	@if command -v uv >/dev/null 2>&1; then \
 		uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable '$(1)'; \
@@ -94,6 +95,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'; \
 	fi
 	@$(BIN)/python -m compileall -q src
+	@if $(BIN)/python -c 'import pytest' 2>/dev/null; then PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --help >/dev/null; fi
 endef
 
 $(VENV)/.project: pyproject.toml | $(BIN)/python

@@ -1,6 +1,8 @@
 """How the suite runs: what pytest keeps between two runs, and how many processes share the tests."""
 
+import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +17,22 @@ from tests.preloaded import Preloaded
 FORBIDDEN = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 
+# A shell starts what runs in the background with SIGINT ignored, and every program of a test would inherit that: then
+# those that wait for a Ctrl-C wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection() -> None:
+    """Collect no garbage while test files are loaded: all that they make stays."""
+    gc.disable()
+
 
 def pytest_collection_finish() -> None:
-    """Write bytecode only if the environment lets us: all test files are loaded."""
+    """Write bytecode only if the environment lets us: all test files are loaded. Garbage is looked for beyond them."""
     sys.dont_write_bytecode = FORBIDDEN
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int | None:
@@ -49,7 +63,9 @@ def person(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interpose.person.processes.read_processes", somebody)
 
 
-@pytest.fixture(autouse=True)
-def unregistered(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def unregistered() -> Iterator[None]:
     """Sessions do not write into the state directory of the person who runs the tests that this process is an agent."""
-    monkeypatch.setattr("interpose.person.agents._done", [os.getpid()])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("interpose.person.agents._done", [os.getpid()])
+        yield

@@ -7,10 +7,10 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.architecture.pages import Wrong, compare, compile_python, fences, read_json, read_script, read_yaml
+from tests.tables import rows
 from tools.docs import PARTS, for_the_site, renewed
 from tools.docs.api import MODULES
 
@@ -30,15 +30,11 @@ def without_fences(text: str) -> str:
     return re.sub(r"^[ ]*```.*?^[ ]*```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def each(pages: list[Path]) -> Any:
-    return pytest.mark.parametrize("page", pages, ids=lambda page: page.name)
-
-
 # What is shown happens.
 
 
 @pytest.mark.slow
-@each([page for page in DOCS if any(fences(text_of(page)))])
+@pytest.mark.parametrize("page", [page for page in DOCS if any(fences(text_of(page)))], ids=lambda page: page.name)
 def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, quick: Path) -> None:
     project = tmp_path / "home" / "project"
     project.mkdir(parents=True)
@@ -55,7 +51,7 @@ def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, quick: Pa
     assert followed.returncode == 0, followed.stdout + followed.stderr
 
 
-@each(BESIDE)
+@rows("page", BESIDE)
 def test_what_a_page_shows_can_be_read(page: Path) -> None:
     readers = {"python": compile_python, "yaml": read_yaml, "json": read_json, "arma": read_script}
 
@@ -92,7 +88,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
-@each(PAGES)
+@rows("page", PAGES)
 def test_links_lead_to_a_page_and_a_heading_that_are_there(page: Path) -> None:
     lost = []
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", without_fences(text_of(page))):
@@ -123,7 +119,7 @@ def test_the_first_page_leads_to_every_page() -> None:
     assert {page.name for page in DOCS} - linked - {"index.md"} == set()
 
 
-@each(DOCS)
+@rows("page", DOCS)
 def test_a_bar_in_a_table_does_not_stand_in_a_code_span(page: Path) -> None:
     # Some readers of Markdown show the backslash, others need it.
     rows = [line for line in without_fences(text_of(page)).splitlines() if line.startswith("|")]
@@ -131,7 +127,7 @@ def test_a_bar_in_a_table_does_not_stand_in_a_code_span(page: Path) -> None:
     assert [row for row in rows for span in re.findall(r"`[^`]*`", row) if "\\|" in span] == []
 
 
-@each(PAGES)
+@rows("page", PAGES)
 def test_commands_that_are_named_exist(page: Path) -> None:
     named = set(re.findall(r"(?:`|^|\$ )interpose ([a-z]+(?:-[a-z]+)*)\b", text_of(page), re.MULTILINE))
 
@@ -141,7 +137,7 @@ def test_commands_that_are_named_exist(page: Path) -> None:
 # What is generated is current.
 
 
-@each(DOCS)
+@rows("page", DOCS)
 def test_generated_parts_are_what_is_generated_now(page: Path) -> None:
     assert text_of(page) == renewed(text_of(page)), "run `make docs`, or `python -m tools.docs`"
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.tables import rows
 
 from interpose.events import TABLE
 
@@ -37,7 +37,7 @@ def string_literals(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-@pytest.mark.parametrize("path", ENGINE_HALF, ids=lambda path: str(path.relative_to(PACKAGE)))
+@rows("path", ENGINE_HALF)
 def test_the_engine_knows_no_event_by_name(path: Path) -> None:
     names = set(TABLE.spellings())
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -30,7 +31,7 @@ from interpose import Hooks, Outcome, Reply
 HANGS = object()
 """What a hook says that never answers."""
 
-TOO_LONG = 5.0
+TOO_LONG = 30.0
 """How many seconds it hangs. A host that is told later has waited for it."""
 
 
@@ -45,7 +46,8 @@ ASYNC, SYNC, INLINE, NO_LOOP = "async", "sync", "inline", "without a loop"
 STYLES = (ASYNC, SYNC, INLINE, NO_LOOP)
 """An async function, a function (in a thread), a function in the caller's task, a function where there is no loop."""
 COMMAND, COMMAND_NO_LOOP = "command", "command without a loop"
-"""A shell script that prints the answer; for scenarios in which every hook says something that JSON can say."""
+"""A shell script that prints the answer, on one of the two hosts: for scenarios in which every hook says something that
+JSON can say."""
 
 NAMES = ("first", "second", "third", "fourth", "fifth")
 
@@ -174,7 +176,10 @@ def play(event: At, hooks: Iterable[Any], style: str, /, **settings: Any) -> Pla
 
 
 def _commands(scenario: Scenario) -> tuple[str, ...]:
-    """Return the styles in which a scenario's hooks can be commands: where nothing is said that is not JSON."""
+    """Return the style in which a scenario's hooks can be commands: where nothing is said that is not JSON.
+
+    Processes take most of the time of a table: the sentence of a scenario decides on which of the two hosts they run.
+    """
     silent = all(one.what is None or type(one.what) is dict for one in scenario.hooks)
     plain = not any({"parallel", "async_", "inline", "type"} & one.options.keys() for one in scenario.hooks)
     try:
@@ -182,13 +187,14 @@ def _commands(scenario: Scenario) -> tuple[str, ...]:
         json.dumps(dict(scenario.event.fields), allow_nan=False)
     except (TypeError, ValueError):
         return ()
-    return (COMMAND, COMMAND_NO_LOOP) if silent and plain and same and scenario.hooks else ()
+    host = (COMMAND, COMMAND_NO_LOOP)[crc32(scenario.sentence.encode()) % 2]
+    return (host,) if silent and plain and same and scenario.hooks else ()
 
 
 def _script(what: Any, name: str, noted: Path) -> dict[str, Any]:
     """Return the options of a command that notes its call and prints its answer."""
     answer = "" if what is None else json.dumps(what)
-    line = 'echo "$1" >>"$2"; cat >/dev/null; printf %s "$3"'
+    line = 'echo "$1" >>"$2"; read -r _; printf %s "$3"'
     return {
         "command": "/bin/sh",
         "args": ["-c", line, "sh", name, str(noted), answer],

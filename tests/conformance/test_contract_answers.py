@@ -107,7 +107,7 @@ def by_callable(answer: object, folder: Path, on_error: str | None, event: str =
 
 def by_command(answer: object, folder: Path, on_error: str | None, event: str = "PreToolUse") -> Outcome:
     (folder / "answer").write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
-    return by_line(f"cat '{folder / 'answer'}'", on_error, event)
+    return by_line(f"exec cat '{folder / 'answer'}'", on_error, event)
 
 
 def by_line(line: str, on_error: str | None = None, event: str = "PreToolUse") -> Outcome:

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from tests.faults.hosts import eventually, kept_before, kept_now
 from interpose import Hooks
 from interpose.executors.base import kept
 
-LONGEST_TEST = 10.0
+LONGEST_TEST = 60.0  # seconds; on a busy machine every process takes its time
 MOST_IDLE_THREADS = 8
 OUR_THREADS = ("interpose-hook", "interpose-loop")
 OF_LOOPS = "asyncio_"  # a few threads that a loop keeps to read files and look up names; asyncio.run() ends its own
@@ -83,20 +83,23 @@ def nothing_left(background_loop: None) -> Iterator[None]:
     assert eventually(lambda: open_descriptors() <= descriptors), f"{open_descriptors() - descriptors} more descriptors"
 
 
-@pytest.fixture(autouse=True)
-def nothing_hangs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Interrupt a test in which the host waits for ever, so that it fails and the others run."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Interrupt a test in which the host waits for ever, so that it fails and the others run.
+
+    The timer ends with the test itself: an interruption while pytest writes its report would end the whole run. It
+    repeats, because a hook may catch the first one.
+    """
 
     def interrupt(*_: object) -> None:
         raise AssertionError("the host waits for ever")
 
     if not hasattr(signal, "setitimer"):
-        yield
-        return
+        return (yield)
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, getattr(request.module, "LONGEST_TEST", LONGEST_TEST), 1.0)
+    signal.setitimer(signal.ITIMER_REAL, getattr(getattr(item, "module", None), "LONGEST_TEST", LONGEST_TEST), 1.0)
     try:
-        yield
+        return (yield)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -14,7 +14,6 @@ from interpose import Event, Hooks, Outcome, deny
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0
 NOT_OK = {"call": {"verdict": {"ok": False, "reason": "There are no tests."}}}
 OK = {"call": {"verdict": {"ok": True, "reason": "fine"}}}
 

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.slow
 
 LONG = 8.0
 """Far more than anything here takes, and far less than what would hang."""
-LONGEST_TEST = 30.0
 needs_tree = pytest.mark.skipif(bool(supervisor_error()), reason="no supervisor can be started here")
 
 

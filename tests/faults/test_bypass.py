@@ -37,7 +37,6 @@ from interpose.session.permission import Rules
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

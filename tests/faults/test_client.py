@@ -15,7 +15,6 @@ from tests.faults.servers import CLIENT, COLD, THIN, Home, a_home, serving
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0
 CONFIG = """
 hooks:
   PreToolUse:
@@ -46,8 +45,9 @@ def compiled(home: Home) -> list[str]:
     return [path.decode().strip()]
 
 
-@pytest.fixture(params=["python", pytest.param("compiled", marks=pytest.mark.more)])
+@pytest.fixture(params=["python", "compiled"])
 def client(request: pytest.FixtureRequest) -> list[str]:
+    """Each of the two clients: both decide."""
     return THIN if request.param == "python" else request.getfixturevalue("compiled")
 
 

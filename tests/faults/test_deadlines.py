@@ -229,7 +229,6 @@ def test_asyncio_run_ends_although_a_hook_swallows_every_cancellation() -> None:
         hooks.register("PreToolUse", deaf, timeout=0.05, on_error="abort")
         print(asyncio.run(hooks.fire("PreToolUse", tool_name="Bash")).decision)
         """,
-        seconds=10,
     )
 
     assert (ended.returncode, ended.stdout) == (0, "deny\n")
@@ -357,7 +356,7 @@ def test_an_answer_after_the_deadline_is_discarded(loop: bool) -> None:
 
     def next_hook(event: Any) -> Any:
         release.set()
-        assert answered.wait(5)
+        assert answered.wait(30)
         return context("on time")
 
     hooks = Hooks()
@@ -442,7 +441,7 @@ def test_a_coroutine_that_comes_too_late_is_closed(loop: bool) -> None:
 
     def next_hook(event: Any) -> None:
         release.set()
-        assert answered.wait(5)
+        assert answered.wait(30)
 
     hooks = Hooks()
     hooks.register("PreToolUse", late, timeout=DEADLINE)

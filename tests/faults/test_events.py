@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from tests.faults.hosts import BUSY, WAYS, Way, run, within
+from tests.tables import rows
 
 from interpose import Hooks, deny, modify
 
-every_way = pytest.mark.parametrize("way", WAYS, ids=str)
+every_way = rows("way", WAYS)
 
 INPUT: dict[str, Any] = {
     "command": "ls",
@@ -116,13 +117,13 @@ def test_a_thread_that_a_hook_leaves_behind_cannot_change_the_outcome() -> None:
     outcome = run(hooks.fire("PreToolUse", tool_name="Bash", tool_input=deepcopy(INPUT)))
     go.set()
 
-    assert done.wait(5)
+    assert done.wait(30)
     assert outcome.tool_input == INPUT
 
 
 def test_hooks_side_by_side_have_copies_of_their_own() -> None:
     """Fault 139: while one changes its event, the other reads its own."""
-    both_there = threading.Barrier(2, timeout=5)
+    both_there = threading.Barrier(2, timeout=30)
     seen: list[Any] = []
     hooks = Hooks()
 

@@ -99,7 +99,7 @@ def test_ctrl_c_reaches_the_host_while_a_hook_runs(register: str, fire: str, han
 
     with Program("\n".join([PREAMBLE, own, register, EPILOGUE.format(fire=fire)])) as host:
         assert host.line() == "running"
-        with within(5):
+        with within(BUSY):
             host.send(signal.SIGINT)
             status, said, complained = host.end()
 
@@ -128,7 +128,7 @@ for name in ("one", "two"):
 
     with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_without_a_loop")])) as host:
         assert host.line() == "running"
-        with within(5):
+        with within(BUSY):
             status, said, complained = host.end()
 
     assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
@@ -149,7 +149,7 @@ def test_a_signal_handler_of_the_host_that_exits_ends_the_host_and_not_the_hook(
 
     with Program("\n".join([PREAMBLE, handler, register, EPILOGUE.format(fire=fire)])) as host:
         assert host.line() == "running"
-        with within(5):
+        with within(BUSY):
             host.send(signal.SIGTERM)
             status, _, complained = host.end()
 
@@ -177,7 +177,7 @@ hooks.register("PreToolUse", blocks_twice)
 
     with Program("\n".join([PREAMBLE, register, EPILOGUE.format(fire="fire_with_asyncio_run")])) as host:
         assert host.line() == "running"
-        with within(5):
+        with within(BUSY):
             host.send(signal.SIGINT)
             assert host.line() == "running"  # the first has been heard: the two cannot arrive as one
             host.send(signal.SIGINT)

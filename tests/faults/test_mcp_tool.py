@@ -37,7 +37,7 @@ def mark() -> Iterator[str]:
     """What every server of a test has among its variables; afterwards nothing that has it may live."""
     mark = f"mcp{uuid4().hex}"
     yield mark
-    assert eventually(lambda: not living(mark), 10), f"processes that are left: {living(mark)}"
+    assert eventually(lambda: not living(mark)), f"processes that are left: {living(mark)}"
 
 
 def on_a_loop(hooks: Hooks, **fields: Any) -> Outcome:
@@ -174,7 +174,7 @@ def test_hooks_that_are_forgotten_take_their_server_with_them(mark: str) -> None
     del hooks
     gc.collect()
 
-    assert eventually(lambda: not living(mark), 10)
+    assert eventually(lambda: not living(mark))
 
 
 # Servers that fail.
@@ -233,7 +233,7 @@ def test_a_server_that_hangs_is_killed_at_the_deadline_with_all_it_has_started(
         outcome = fire(hooks)
 
     assert (outcome.decision, outcome.results[0].status) == ("deny", "timeout")
-    assert eventually(lambda: not living(mark), 10)
+    assert eventually(lambda: not living(mark))
     hooks.close()
 
 
@@ -265,7 +265,7 @@ def test_a_cancelled_host_ends_the_call(mark: str) -> None:
             await firing
 
     run(host())
-    assert eventually(lambda: not living(mark), 10)
+    assert eventually(lambda: not living(mark))
     hooks.close()
 
 

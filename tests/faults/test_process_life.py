@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from tests.faults.hosts import program, within
+from tests.faults.hosts import BUSY, program, within
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
 
@@ -45,8 +45,8 @@ def test_the_interpreter_ends_at_once_although_a_hook_hangs(kind: str) -> None:
         print(outcome.decision)
     """
 
-    with within(5):
-        ended = program(text, seconds=8)
+    with within(BUSY):
+        ended = program(text)
 
     assert (ended.returncode, ended.stdout) == (0, "deny\n")
     assert "Fatal Python error" not in ended.stderr
@@ -87,7 +87,7 @@ def test_a_firing_while_the_interpreter_shuts_down_denies_what_a_guard_denies(
             fire()
     """
 
-    with within(5):
+    with within(BUSY):
         ended = program(text)
 
     assert (ended.stdout, ended.stderr.count("Traceback")) == ("deny\n", 0), ended.stderr
@@ -117,7 +117,7 @@ def test_the_interpreter_ends_while_another_thread_fires() -> None:
         print("done")
     """
 
-    with within(5):
+    with within(BUSY):
         ended = program(text)
 
     assert (ended.returncode, ended.stdout) == (0, "done\n")
@@ -139,7 +139,7 @@ def test_an_observer_does_not_hold_up_the_end_of_the_interpreter() -> None:
         print("done")
     """
 
-    with within(5):
+    with within(BUSY):
         ended = program(text)
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.faults.hosts import within
+from tests.faults.hosts import computing
 
 from interpose import Hooks
 from interpose.handlers.projects import project_directory
@@ -144,5 +144,5 @@ def test_a_fired_event_is_judged_in_its_own_project(home: Path, tmp_path: Path) 
 
 def test_a_directory_that_is_longer_than_a_path_can_be_is_not_searched(tmp_path: Path) -> None:
     """A model chooses it: to look in each of its parents would take minutes, before any deadline begins."""
-    with within(2.0):
+    with computing(2.0):
         assert project_directory("", "/" + "x/" * 1_000_000) == os.getcwd()

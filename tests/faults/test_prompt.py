@@ -15,7 +15,6 @@ from interpose import Hooks, Outcome
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0
 OK = {"call": {"verdict": {"ok": True, "reason": "harmless"}}}
 NOT_OK = {"call": {"verdict": {"ok": False, "reason": "It deletes files."}}}
 SLOW = {"say": "word " * 400, "pause": 40}

@@ -12,10 +12,11 @@ from typing import Any, NoReturn
 
 import pytest
 from tests.faults.hosts import BUSY, CALL, WAYS, Way, program, run, within
+from tests.tables import rows
 
 from interpose import BadHook, Hooks, context, deny
 
-every_way = pytest.mark.parametrize("way", WAYS, ids=str)
+every_way = rows("way", WAYS)
 
 
 def raising(error: BaseException) -> Callable[[Any], NoReturn]:
@@ -45,7 +46,7 @@ RAISED = {
     "153 MemoryError": MemoryError(),
     "154 RecursionError": RecursionError("too deep"),
 }
-every_exception = pytest.mark.parametrize("error", RAISED.values(), ids=RAISED.keys())
+every_exception = rows("error", RAISED.values(), ids=RAISED.keys())
 
 
 @every_way

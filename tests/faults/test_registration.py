@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.faults.hosts import CALL, WAYS, Way, run, within
+from tests.faults.hosts import BUSY, CALL, WAYS, Way, run, within
 
 from interpose import Hooks, UnknownHook, deny
 
@@ -204,7 +204,7 @@ def test_a_hundred_registrations_in_one_firing_stop_at_the_limit() -> None:
 
     hooks.register("PreToolUse", breeds, name="parent")
 
-    with within(1):
+    with within(BUSY):
         outcome = run(hooks.fire("PreToolUse", **CALL))
 
     assert outcome.results[0].status == "failed"

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NoReturn
 
-import pytest
 from tests.faults.hosts import BUSY, CALL, WAYS, Way, run, unharmed, within
+from tests.tables import rows
 
 from interpose import Hooks, Outcome, Reply, deny, modify
 
-every_way = pytest.mark.parametrize("way", WAYS, ids=str)
+every_way = rows("way", WAYS)
 THREAD = WAYS[1]
 
 
@@ -31,7 +31,7 @@ ERRORS: dict[str, BaseException] = {
     "BaseException": NobodyKnows("broken"),
     "RecursionError": RecursionError(),
 }
-every_error = pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS.keys())
+every_error = rows("error", ERRORS.values(), ids=ERRORS.keys())
 
 
 def denied_as(outcome: Outcome, *codes: str) -> bool:
@@ -90,7 +90,7 @@ RUBBISH: dict[str, Callable[[], object]] = {
 
 
 @every_way
-@pytest.mark.parametrize("make", RUBBISH.values(), ids=RUBBISH.keys())
+@rows("make", RUBBISH.values(), ids=RUBBISH.keys())
 def test_what_is_neither_nothing_nor_a_mapping_nor_a_reply_denies(way: Way, make: Callable[[], object]) -> None:
     """Fault 136: whatever the hook's author meant, it is not an allow; not even with ``onError: skip``."""
     outcome = way.outcome(lambda event: make(), on_error="skip")
@@ -98,10 +98,8 @@ def test_what_is_neither_nothing_nor_a_mapping_nor_a_reply_denies(way: Way, make
     assert denied_as(outcome, "bad_reply")
 
 
-@pytest.mark.parametrize(
-    "value", ["Deny", "DENY", "no", "abort", "ok", "yes", True, False, 0, 1, [], {}, ["deny"], {"deny": 1}], ids=repr
-)
-@pytest.mark.parametrize("key", ["decision", "permissionDecision", "behavior"])
+@rows("value", ["Deny", "DENY", "no", "abort", "ok", "yes", True, False, 0, 1, [], {}, ["deny"], {"deny": 1}], ids=repr)
+@rows("key", ["decision", "permissionDecision", "behavior"])
 def test_a_decision_that_is_none_denies(key: str, value: object) -> None:
     """Fault 136: spelled wrongly, it may have been meant as a deny."""
     outcome = THREAD.outcome(lambda event: {key: value}, on_error="log")
@@ -109,8 +107,8 @@ def test_a_decision_that_is_none_denies(key: str, value: object) -> None:
     assert denied_as(outcome, "bad_decision")
 
 
-@pytest.mark.parametrize("value", ["false", "true", 0, 1, 5, "no", [], {}], ids=repr)
-@pytest.mark.parametrize("key", ["abort", "allowed", "continue", "continue_"])
+@rows("value", ["false", "true", 0, 1, 5, "no", [], {}], ids=repr)
+@rows("key", ["abort", "allowed", "continue", "continue_"])
 def test_a_flag_that_is_none_denies(key: str, value: object) -> None:
     """Fault 136: ``"false"`` is true, and 1 is not what was asked for."""
     outcome = THREAD.outcome(lambda event: {key: value}, on_error="log")
@@ -273,13 +271,13 @@ def test_an_endless_mapping_is_not_read_to_its_end() -> None:
     assert len(outcome.extra) <= 10_000
 
 
-@pytest.mark.parametrize("answer", [{5: "deny"}, {None: 1}, {("decision",): "allow"}, {b"decision": "allow"}], ids=repr)
+@rows("answer", [{5: "deny"}, {None: 1}, {("decision",): "allow"}, {b"decision": "allow"}], ids=repr)
 def test_a_mapping_whose_keys_are_no_text_denies(answer: object) -> None:
     """Fault 136."""
     assert denied_as(THREAD.outcome(lambda event: answer), "bad_reply")
 
 
-@pytest.mark.parametrize(
+@rows(
     "answer",
     [OrderedDict(decision="deny", reason="no"), MappingProxyType({"decision": "deny", "reason": "no"})],
     ids=["OrderedDict", "MappingProxyType"],
@@ -327,7 +325,7 @@ ITERATORS: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("make", ITERATORS.values(), ids=ITERATORS.keys())
+@rows("make", ITERATORS.values(), ids=ITERATORS.keys())
 def test_an_endless_iterator_is_no_answer_and_is_not_consumed(make: Callable[[], object]) -> None:
     """Fault 138."""
     with within(BUSY):
@@ -349,7 +347,7 @@ CROOKED: dict[str, Callable[[], Reply]] = {
 
 
 @every_way
-@pytest.mark.parametrize("make", CROOKED.values(), ids=CROOKED.keys())
+@rows("make", CROOKED.values(), ids=CROOKED.keys())
 def test_a_reply_whose_decision_is_none_denies(way: Way, make: Callable[[], Reply]) -> None:
     """Fault 136: a Reply can be made with anything in it, and is held to the same rules as a mapping."""
     outcome = way.outcome(lambda event: make())
@@ -378,7 +376,7 @@ HALF_BROKEN: dict[str, Callable[[], Reply]] = {
 
 
 @every_way
-@pytest.mark.parametrize("make", HALF_BROKEN.values(), ids=HALF_BROKEN.keys())
+@rows("make", HALF_BROKEN.values(), ids=HALF_BROKEN.keys())
 def test_a_reply_with_rubbish_in_it_is_a_failure_and_never_an_exception(way: Way, make: Callable[[], Reply]) -> None:
     """Fault 136: a guard's rubbish denies."""
     outcome = way.outcome(lambda event: make(), on_error="abort")
@@ -415,8 +413,8 @@ UNCOPYABLE: dict[str, Callable[[], Any]] = {
 
 
 @every_way
-@pytest.mark.parametrize("make", UNCOPYABLE.values(), ids=UNCOPYABLE.keys())
-@pytest.mark.parametrize("how", ["reply", "mapping"])
+@rows("make", UNCOPYABLE.values(), ids=UNCOPYABLE.keys())
+@rows("how", ["reply", "mapping"])
 def test_a_change_that_cannot_be_copied_is_a_failure_and_never_an_exception(
     way: Way, make: Callable[[], Any], how: str
 ) -> None:
@@ -446,7 +444,7 @@ def test_a_change_that_contains_itself_does_not_reach_the_host_as_an_exception(w
     assert outcome.results[0].status in ("ok", "failed")
 
 
-@pytest.mark.parametrize("how", ["reply", "mapping"])
+@rows("how", ["reply", "mapping"])
 def test_a_change_under_a_name_that_breaks_is_no_exception(how: str) -> None:
     """Fault 136: names of fields are text."""
     name = hostile(object, ValueError(), "__str__", "__repr__", "__format__")()

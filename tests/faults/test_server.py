@@ -18,7 +18,6 @@ from interpose.server.places import prepare_folder, socket_path
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0  # on a busy machine every process takes its time
 GUARDS = """
 import os, sys, threading, time
 from interpose import deny, context

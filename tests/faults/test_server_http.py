@@ -14,7 +14,6 @@ from interpose.events import TABLE
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0
 CONFIG = """
 hooks:
   PreToolUse:

@@ -16,7 +16,6 @@ from tests.unit.session_hosts import Collector, Model, Tool, both
 
 from interpose import Hooks, UsageError, context, deny
 
-LONGEST_TEST = 30.0
 LS = {"command": "ls"}
 
 

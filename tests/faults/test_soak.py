@@ -15,8 +15,6 @@ from interpose import Hooks, allow, deny, modify
 from interpose.executors.base import MOST_KEPT
 from interpose.run import Run
 
-LONGEST_TEST = 60.0
-
 HANG = ["Hangs", "Swallows"]
 MISBEHAVE = [
     "Raises",

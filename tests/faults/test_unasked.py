@@ -25,7 +25,6 @@ from interpose.scripts import Commands
 if sys.platform != "linux":
     pytest.skip("isolation and warm scripts need Linux", allow_module_level=True)
 
-LONGEST_TEST = 30.0
 DENIES = "cat > /dev/null; echo seen >&2; exit 2"
 """A line of a hook that denies whatever it is asked, so that an event that goes on was not asked about."""
 

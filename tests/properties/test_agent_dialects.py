@@ -1,7 +1,8 @@
 """No payload and no outcome of an agent is an allow by accident, as judged by the prediction for the same agent."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties.examples import tries
 from tests.unit.agent_payloads import payload_of
 
 from interpose import Hooks
@@ -42,7 +43,7 @@ def seen(dialect, own, said):
     return dialect.predict(own, HookExit(said.stdout, said.stderr, said.status))
 
 
-@settings(max_examples=300, deadline=None)
+@tries(60)
 @given(call=st.sampled_from(CALLS), answer=ANSWERS, decision=st.sampled_from(["deny", "ask", "none"]))
 def test_what_an_outcome_does_not_allow_does_not_run(call, answer, decision):
     dialect, own = agent_dialect(call[0]), call[1]
@@ -61,7 +62,7 @@ def test_what_an_outcome_does_not_allow_does_not_run(call, answer, decision):
         assert all(outcome.input["tool_input"] == outcomes[0].input["tool_input"] for outcome in outcomes)
 
 
-@settings(max_examples=300, deadline=None)
+@tries(60)
 @given(call=st.sampled_from(CALLS), payload=PAYLOADS, keep=st.booleans())
 def test_a_payload_of_any_shape_is_read_or_refused_and_a_deny_holds(call, payload, keep):
     dialect, own = agent_dialect(call[0]), call[1]
@@ -79,7 +80,7 @@ def test_a_payload_of_any_shape_is_read_or_refused_and_a_deny_holds(call, payloa
     assert not seen(dialect, name, said).tool_ran
 
 
-@settings(max_examples=100, deadline=None)
+@tries(40)
 @given(call=st.sampled_from(CALLS), why=TEXTS)
 def test_a_failure_denies_whatever_its_text(call, why):
     dialect, own = agent_dialect(call[0]), call[1]
@@ -87,7 +88,7 @@ def test_a_failure_denies_whatever_its_text(call, why):
     assert not seen(dialect, own, dialect.write_failure(own, why)).tool_ran
 
 
-@settings(max_examples=200, deadline=None)
+@tries(50)
 @given(end=st.sampled_from(ENDS), answer=ANSWERS)
 def test_an_agent_goes_on_only_if_the_outcome_says_so(end, answer):
     dialect, own = agent_dialect(end[0]), end[1]

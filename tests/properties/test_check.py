@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.properties.examples import tries
 
 from interpose import Hooks, InterposeError
 from interpose.config.load import Source
@@ -116,7 +117,7 @@ def said(content: str, name: str) -> tuple[list[str], list[str], list[str], list
     )
 )
 @example((False, {"permissions": {"Bash(git": "deny"}}))
-@settings(max_examples=200, deadline=None)
+@tries(50)
 def test_a_file_is_valid_if_it_can_be_loaded(mutation: tuple[bool, Any]) -> None:
     claude, content = mutation
 

@@ -79,7 +79,6 @@ def test_nothing_is_enforced_when_the_engine_enforces_nothing(data: st.DataObjec
     assert len(outcome.results) == len(population)
 
 
-@settings(max_examples=40)
 @given(st.data(), rows)
 def test_the_order_inside_a_parallel_group_does_not_change_the_decision(data: st.DataObject, row: EventSpec) -> None:
     population = [
@@ -176,7 +175,6 @@ def test_every_wish_of_a_reply_has_an_effect_or_is_reported(data: st.DataObject,
     assert unheard(row, reply, outcome) == []
 
 
-@settings(max_examples=40)
 @given(st.data(), rows)
 def test_every_wish_of_a_parallel_reply_has_an_effect_or_is_reported(data: st.DataObject, row: EventSpec) -> None:
     reply = data.draw(replies(row))
@@ -206,7 +204,6 @@ def test_what_several_hooks_say_is_not_lost_among_each_other(data: st.DataObject
             assert outcome.continue_ is False
 
 
-@settings(max_examples=40)
 @given(st.data(), rows)
 def test_a_parallel_hook_changes_no_field_and_is_told_so(data: st.DataObject, row: EventSpec) -> None:
     said = data.draw(st.lists(replies(row), min_size=2, max_size=3))
@@ -512,7 +509,6 @@ def with_listener(firing: Firing, tell: Callable[[Outcome], None]) -> Outcome:
 
 
 @pytest.mark.parametrize("fire_with", [with_recorder, with_async_recorder, with_listener])
-@settings(max_examples=50)
 @given(firing=firings())
 def test_a_recorder_or_a_listener_cannot_change_an_outcome(
     fire_with: Callable[[Firing, Callable[[Outcome], None]], Outcome], firing: Firing
@@ -550,7 +546,6 @@ def test_an_observer_cannot_change_an_outcome(firing: Firing) -> None:
     assert told.count("hook_response") == sum(result.status != "skipped" for result in disturbed.results)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.sampled_from(sorted(SAID)), min_size=1, max_size=3))
 def test_a_session_acts_on_what_hooks_said_whatever_its_callback_does(said: list[str]) -> None:
     def session_of(on_outcome: Callable[[Outcome], None]) -> tuple[Any, ...]:
@@ -582,7 +577,6 @@ def test_a_session_acts_on_what_hooks_said_whatever_its_callback_does(said: list
     assert "PreToolUse" in told
 
 
-@settings(max_examples=50)
 @given(firings())
 def test_a_later_hook_cannot_change_what_an_earlier_one_said(firing: Firing) -> None:
     """It has the event, and what earlier hooks have returned."""

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
+from tests.properties.examples import tries
 
 from interpose.matching import compile_condition
 from interpose.matching.globs import glob_to_regex, overlap
@@ -76,7 +77,7 @@ def opened(path: str, project: Path) -> tuple[int, int] | None:
     return None
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(paths, rules, st.booleans())
 @example("src/out/secrets/key", "secrets/**", False)
 @example("src/in/../key", "secrets/**", True)
@@ -92,7 +93,7 @@ def test_a_denied_file_is_seen_whatever_it_is_called(project: Path, path: str, r
         assert condition.grade(call) is not None
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(paths, st.sampled_from(["src/**", "src/*", "**", "a", "./a", "**/a"]))
 @example("new/../src/in/../key", "src/**")
 def test_what_is_allowed_is_below_the_directory_and_matched(project: Path, path: str, rule: str) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.properties.examples import tries
 
 from interpose import BadHook, Hooks, TooManyHooks, UnknownHook
 
@@ -271,4 +271,4 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=80, stateful_step_count=20)
+TestMachine.settings = tries(30, stateful_step_count=20)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
+from tests.properties.examples import tries
 
 from interpose.matching import compile_condition
 from interpose.matching.shell import CommandPattern
@@ -58,7 +59,7 @@ def run(shell: str, line: str, world: Path) -> tuple[set[str], set[str]]:
     return said, {os.path.join(folder, name) for folder, _, names in os.walk(world / "work") for name in names}
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@tries(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(mostly | lines)
 @example("PATH[0]=evil; git push")
 @example("git push&git push\n")

@@ -4,7 +4,7 @@ This is the heart of the dialects: an answer is written for each effect at each 
 that agent says what it would do with it.
 """
 
-import pytest
+from tests.tables import rows
 from tests.unit.agent_payloads import ANSWERS, FAILURES, answered, fails_open, foreseen, payload_of, support
 
 from interpose.dialects.agents import AGENTS, agent_dialect
@@ -21,7 +21,7 @@ EXCEPTIONS = {
 """Rows that hold only in a part of an agent, which the contract says in words."""
 
 
-@pytest.mark.parametrize(("name", "own", "effect"), CELLS)
+@rows(("name", "own", "effect"), CELLS)
 def test_an_answer_does_what_the_contract_promises(name, own, effect):
     dialect = agent_dialect(name)
     row = dialect.CONTRACTS[0].effect(dialect.EVENTS[own], effect)
@@ -37,7 +37,7 @@ def test_an_answer_does_what_the_contract_promises(name, own, effect):
         assert row.support == found
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@rows("name", AGENTS)
 def test_every_effect_that_our_events_have_is_in_the_contract(name):
     dialect, lacking = agent_dialect(name), []
 
@@ -52,7 +52,7 @@ def test_every_effect_that_our_events_have_is_in_the_contract(name):
     assert lacking == []
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@rows("name", AGENTS)
 def test_every_degraded_row_says_what_happens_instead(name):
     rows = [row for contract in agent_dialect(name).CONTRACTS for row in contract.effects]
 
@@ -62,7 +62,7 @@ def test_every_degraded_row_says_what_happens_instead(name):
     assert {row.evidence for row in rows} <= {"run", "read", "documented", "reported"}
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@rows("name", AGENTS)
 def test_the_failures_that_a_contract_lists_are_those_that_get_through(name):
     dialect = agent_dialect(name)
 
@@ -72,7 +72,7 @@ def test_the_failures_that_a_contract_lists_are_those_that_get_through(name):
     assert set(FAILURES) == set(FAILURE_NAMES)
 
 
-@pytest.mark.parametrize(("name", "own"), [(n, own) for n in AGENTS for own in agent_dialect(n).EVENTS])
+@rows(("name", "own"), [(n, own) for n in AGENTS for own in agent_dialect(n).EVENTS])
 def test_a_failure_of_ours_stops_what_can_be_stopped_and_keeps_no_agent_going(name, own):
     dialect = agent_dialect(name)
 
@@ -87,7 +87,7 @@ def test_a_failure_of_ours_stops_what_can_be_stopped_and_keeps_no_agent_going(na
         assert seen.model_calls == 0 or event != "UserPromptSubmit"
 
 
-@pytest.mark.parametrize(("name", "own"), [(n, own) for n in AGENTS for own in agent_dialect(n).EVENTS])
+@rows(("name", "own"), [(n, own) for n in AGENTS for own in agent_dialect(n).EVENTS])
 def test_no_opinion_changes_nothing(name, own):
     dialect = agent_dialect(name)
 
@@ -100,7 +100,7 @@ def test_no_opinion_changes_nothing(name, own):
     assert foreseen(dialect, own, said) == nothing
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@rows("name", AGENTS)
 def test_every_event_of_an_agent_has_a_row_here_and_is_read(name):
     dialect = agent_dialect(name)
 
@@ -110,7 +110,7 @@ def test_every_event_of_an_agent_has_a_row_here_and_is_read(name):
         assert ours in TABLE
 
 
-@pytest.mark.parametrize(
+@rows(
     ("versions", "inside", "outside"),
     [
         (">=0.160,<0.170", ["0.160", "0.166.0", "0.169.99"], ["0.159.9", "0.170.0", "1.0", "", "unknown"]),

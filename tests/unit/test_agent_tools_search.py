@@ -99,10 +99,10 @@ def test_a_walk_that_takes_too_long_ends_and_says_so(place):
 
 def test_a_pattern_takes_linear_time():
     fits = path_pattern("**/*a" * 10 + "b")
-    began = time.monotonic()
+    began = time.process_time()
 
     assert not fits("a/" * 2_000)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize("pattern", ["[", "a[", "{", "a{b", "[]", "{}", "a]", "\\", "(", "+"])
@@ -175,10 +175,10 @@ def test_an_expression_that_cannot_be_used_is_refused(place, pattern):
 
 def test_an_expression_takes_linear_time(tmp_path):
     (tmp_path / "a").write_text("a" * 50_000)
-    began = time.monotonic()
+    began = time.process_time()
 
     assert call(workplace(tmp_path), "Grep", pattern="(a|aa)*(a|aa)*b") == "(nothing found)"
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_what_could_not_be_looked_at_is_counted(tmp_path):

@@ -4,7 +4,7 @@ import json
 from collections import UserDict
 from typing import Any
 
-import pytest
+from tests.tables import rows
 
 from interpose import Reply, deny
 from interpose.decide import on_failure, weigh
@@ -69,7 +69,7 @@ ALLOWING, DENYING = permission("allow"), permission("deny", "own")
 BROKEN, MISFIT = '{"decision": nope}', {"decision": "deny"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("stdout", "status", "decision", "failed"),
     [
         (ALLOWING, 0, "allow", None),
@@ -126,7 +126,7 @@ def test_other_fields_are_read_beside_exit_status_2():
     assert (found.messages, found.halt, found.stop_reason) == (("note",), True, "done")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("stdout", "is_text"),
     [
         ("[1]", True),
@@ -155,7 +155,7 @@ def test_space_and_a_byte_order_mark_around_an_answer_do_not_matter():
     assert reply(PRE, b"\xef\xbb\xbf \n" + answer + b"\n\n").decision == "deny"
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_plain_text_is_context_only_where_the_table_says_so(event):
     found = reply(event, "note")
 
@@ -168,7 +168,7 @@ def test_plain_text_counts_with_exit_status_0_only():
     assert reply("UserPromptSubmit", "note", 2, "no").context == ()
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_exit_status_2_does_what_the_table_says(event):
     row = row_of(event)
     effect = what_happens(event, read(event, "", 2, "complaint"))
@@ -186,7 +186,7 @@ def test_exit_status_2_does_what_the_table_says(event):
     assert bool(effect.ignored) is (row.claude.exit2 == "ignored")
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_a_block_in_words_does_what_exit_status_2_does(event):
     row = row_of(event)
     effect = what_happens(event, read(event, {"decision": "block", "reason": "why"}))
@@ -205,8 +205,8 @@ def test_every_event_of_the_client_has_its_outputs():
     assert set(answers.OUTPUTS) == set(CLIENTS)
 
 
-@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted"])
-@pytest.mark.parametrize(
+@rows("event", ["Stop", "SubagentStop", "TaskCompleted"])
+@rows(
     "stderr",
     ["python3: can't open file '/x.py': [Errno 2] No such file or directory", "sh: 0: cannot open x: No such file"],
 )
@@ -226,8 +226,8 @@ CANNOT_START = Failure("spawn_not_found", "there is no such program")
 LATE = Failure("timeout", "no answer in time")
 
 
-@pytest.mark.parametrize("event", CLIENTS)
-@pytest.mark.parametrize("cause", [CANNOT_START, LATE, Failure("stdout_limit", "too much"), Failure("bad_reply", "?")])
+@rows("event", CLIENTS)
+@rows("cause", [CANNOT_START, LATE, Failure("stdout_limit", "too much"), Failure("bad_reply", "?")])
 def test_a_failure_lets_the_action_go_on_unless_the_table_says_otherwise(event, cause):
     facts = row_of(event).claude
     found = read(event, failure=cause)
@@ -242,7 +242,7 @@ def test_a_failure_lets_the_action_go_on_unless_the_table_says_otherwise(event, 
 FAILED = 'failed; blocking because onFailure is "block"'
 
 
-@pytest.mark.parametrize(
+@rows(
     ("how", "reason"),
     [
         ({"status": 1, "stderr": "complaint\n"}, f"{FAILED}\ncomplaint"),
@@ -261,7 +261,7 @@ def test_a_failure_of_a_hook_that_asked_for_it_blocks(how, reason):
     assert found.problem is not None
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_a_failure_that_blocks_does_what_exit_status_2_does(event):
     row = row_of(event)
     effect = what_happens(event, read(event, "", 1, "complaint", blocks=True))
@@ -280,8 +280,8 @@ def test_a_hook_that_asked_for_it_may_still_say_nothing_or_block():
     assert reply(PRE, "", 2, "no", blocks=True).reason == "no"
 
 
-@pytest.mark.parametrize("status", [1, 2, 127, -15])
-@pytest.mark.parametrize("event", ["WorktreeCreate", "WorktreeRemove"])
+@rows("status", [1, 2, 127, -15])
+@rows("event", ["WorktreeCreate", "WorktreeRemove"])
 def test_any_status_but_0_fails_a_worktree_whatever_the_answer(event, status):
     assert what_happens(event, read(event, specific(event, worktreePath="/w"), status, "no")).decision == "deny"
 
@@ -307,14 +307,14 @@ def test_continue_false_ends_the_turn_and_denies_nothing():
     assert (effect.decision, effect.continue_, effect.stop_reason) == ("none", False, "enough")
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_continue_true_means_nothing(event):
     found = reply(event, {"continue": True, "stopReason": "x"})
 
     assert (found.halt, found.continue_, found.keep_going, found.stop_reason) == (False, None, False, "")
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_what_an_event_discards_has_no_effect_and_is_reported(event):
     discards = row_of(event).claude.discards.split()
     found = reply(event, {"continue": False, "systemMessage": "note"})
@@ -340,15 +340,13 @@ def test_suppress_output_is_taken_without_effect():
     assert (found.suppress, found.ignored) == (False, ("suppressOutput: without effect",))
 
 
-@pytest.mark.parametrize("sequence", ["\x07", "\x1b]0;title\x07", "\x1b]9;done\x07\x07", "\x1b]777;notify;a;b\x1b\\"])
+@rows("sequence", ["\x07", "\x1b]0;title\x07", "\x1b]9;done\x07\x07", "\x1b]777;notify;a;b\x1b\\"])
 def test_titles_notifications_and_the_bell_may_be_sent(sequence):
     assert reply("Notification", {"terminalSequence": sequence}).extra == {"terminalSequence": sequence}
     assert reply("StopFailure", {"terminalSequence": sequence}).extra == {"terminalSequence": sequence}
 
 
-@pytest.mark.parametrize(
-    "sequence", ["text", "\x1b[2J", "\x1b]52;c;aGk=\x07", "\x1b]0;a\x1b[2J\x07", "\x1b]0;a", "\x07x"]
-)
+@rows("sequence", ["text", "\x1b[2J", "\x1b]52;c;aGk=\x07", "\x1b]0;a\x1b[2J\x07", "\x1b]0;a", "\x07x"])
 def test_no_other_sequence_is_sent(sequence):
     found = reply("Notification", {"terminalSequence": sequence})
 
@@ -356,7 +354,7 @@ def test_no_other_sequence_is_sent(sequence):
     assert len(found.ignored) == 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("answer", "decision", "grants"),
     [
         ({"decision": "block", "reason": "r"}, "deny", False),
@@ -414,7 +412,7 @@ def test_the_output_of_a_tool_is_replaced():
     assert reply(event, specific(event, updatedToolOutput=[1])).changes == {"tool_response": [1]}
 
 
-@pytest.mark.parametrize(("tool", "counts"), [("mcp__files__read", True), ("Bash", False), ("", False)])
+@rows(("tool", "counts"), [("mcp__files__read", True), ("Bash", False), ("", False)])
 def test_the_output_of_an_mcp_tool_is_replaced_in_its_own_words(tool, counts):
     event = "PostToolUse"
     found = reply(event, specific(event, updatedMCPToolOutput="new"), evidence={"tool_name": tool} if tool else {})
@@ -423,7 +421,7 @@ def test_the_output_of_an_mcp_tool_is_replaced_in_its_own_words(tool, counts):
     assert bool(found.ignored) is not counts
 
 
-@pytest.mark.parametrize(
+@rows(
     "event", ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit",
               "UserPromptExpansion", "SessionStart", "SubagentStart", "PostModelSwitch"],
 )  # fmt: skip
@@ -431,7 +429,7 @@ def test_context_reaches_the_model(event):
     assert what_happens(event, read(event, specific(event, additionalContext="note"))).context == ["note"]
 
 
-@pytest.mark.parametrize("event", ["PreCompact", "TeammateIdle", "TaskCompleted", "SessionEnd", "Setup"])
+@rows("event", ["PreCompact", "TeammateIdle", "TaskCompleted", "SessionEnd", "Setup"])
 def test_context_elsewhere_is_reported(event):
     found = reply(event, specific(event, additionalContext="note"))
 
@@ -439,7 +437,7 @@ def test_context_elsewhere_is_reported(event):
     assert found.ignored
 
 
-@pytest.mark.parametrize("event", ["Stop", "SubagentStop"])
+@rows("event", ["Stop", "SubagentStop"])
 def test_context_at_the_end_of_a_turn_keeps_it_going(event):
     answer = specific(event, additionalContext="note")
     found = reply(event, answer)
@@ -491,7 +489,7 @@ def test_a_request_for_permission_is_not_denied_by_exit_status_2_nor_allowed_bes
     assert what_happens(event, read(event, allowing, 1)).granted is True
 
 
-@pytest.mark.parametrize(
+@rows(
     ("event", "said"),
     [
         ("UserPromptSubmit", {"sessionTitle": "t", "suppressOriginalPrompt": True}),
@@ -507,7 +505,7 @@ def test_outputs_of_single_events_pass_through(event, said):
     assert reply(event, specific(event, **said)).extra == said
 
 
-@pytest.mark.parametrize("event", ["Elicitation", "ElicitationResult"])
+@rows("event", ["Elicitation", "ElicitationResult"])
 def test_an_elicitation_is_answered_with_exit_status_0_only(event):
     declined = reply(event, specific(event, action="decline"))
     late = reply(event, specific(event, action="decline"), 1)
@@ -524,7 +522,7 @@ def test_unknown_keys_are_ignored_and_reported():
     assert found.ignored == ("colour: not known here", "retry: not known here")
 
 
-@pytest.mark.parametrize(
+@rows(
     "answer",
     [
         {"decision": "deny"}, {"decision": "allow"}, {"decision": 5}, {"decision": {"behavior": "deny"}},
@@ -544,7 +542,7 @@ def test_an_answer_with_anything_of_a_wrong_type_is_a_failure_that_lets_go_on(an
     assert reply(PRE, answer, 2, "no").reason == "no"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("event", "said"),
     [
         ("PermissionRequest", {"decision": "deny"}),
@@ -578,7 +576,7 @@ def test_an_async_answer_decides_nothing_and_is_reported():
 # Lengths, and text that is not strict JSON.
 
 
-@pytest.mark.parametrize(
+@rows(
     ("event", "stdout", "part"),
     [
         (PRE, specific(additionalContext="x" * 12_000), lambda found: found.context[0]),
@@ -600,7 +598,7 @@ def test_a_text_that_just_fits_is_not_cut():
     assert reply(PRE, {"systemMessage": "x" * LONGEST_TEXT}).messages == ("x" * LONGEST_TEXT,)
 
 
-@pytest.mark.parametrize(
+@rows(
     "stdout",
     [
         b'{"decision": "block", "reason": "a", "reason": "b"}',
@@ -618,7 +616,7 @@ def test_what_the_client_would_read_as_a_block_is_one_although_it_is_not_strict_
     assert what_happens(PRE, found).decision in ("deny", "ask") or found.halt
 
 
-@pytest.mark.parametrize(
+@rows(
     "stdout",
     [
         b'{"decision": "approve", "reason": "a", "reason": "b"}',
@@ -660,7 +658,7 @@ class Hostile(UserDict[str, Any]):
 MADE_WRONG: Any = {"decision": "no"}
 
 
-@pytest.mark.parametrize(
+@rows(
     "answer",
     [5, "deny", [], {"decision": object()}, {5: 1, "decision": "no"}, Reply(**MADE_WRONG), Hostile()],
     ids=["number", "text", "list", "object", "number as a key", "reply", "hostile"],
@@ -680,7 +678,7 @@ def test_what_a_callable_returns_never_denies_by_being_unreadable(answer):
 TOOL_RAN, TOOL_DENIED = "ran", "denied"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("event", "stdout", "status", "stderr", "fate", "model_sees"),
     [
         (PRE, "", 0, "", TOOL_RAN, []),
@@ -783,7 +781,7 @@ def test_variables_tell_of_the_session_and_the_effort():
     assert "CLAUDE_EFFORT" not in variables(event_of(PRE, effort="high"))
 
 
-@pytest.mark.parametrize("event", CLIENTS)
+@rows("event", CLIENTS)
 def test_the_file_for_variables_is_named_where_the_table_says_so(event):
     assert ("CLAUDE_ENV_FILE" in variables(event_of(event, env_file="/e"))) is row_of(event).claude.env_file
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import rows
 
 from interpose import ConfigError, Hooks
 from interpose.config.claude_permissions import ANSWERS, read_permissions
@@ -61,7 +62,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "rule", "meant"), TAKEN)
+@rows(("answer", "rule", "meant"), TAKEN)
 def test_a_rule_becomes_rules_that_say_all_of_it(answer: str, rule: str, meant: list[str]) -> None:
     found, said = read({answer: [rule]})
 
@@ -85,8 +86,8 @@ UNJUDGED = {
 }
 
 
-@pytest.mark.parametrize(("rule", "tool"), UNJUDGED.items())
-@pytest.mark.parametrize("answer", ["deny", "ask"])
+@rows(("rule", "tool"), UNJUDGED.items())
+@rows("answer", ["deny", "ask"])
 def test_a_rule_that_cannot_be_judged_asks_about_its_tool(answer: str, rule: str, tool: str) -> None:
     found, said = read({answer: ["Bash(ls)", rule]})
 
@@ -95,9 +96,7 @@ def test_a_rule_that_cannot_be_judged_asks_about_its_tool(answer: str, rule: str
     Rules(found)
 
 
-@pytest.mark.parametrize(
-    "rule", [*UNJUDGED, "*", "B*", "mcp__*", "Write(src/**)", "Glob(src/**)", "WebFetch(domain:*.good.org)"]
-)
+@rows("rule", [*UNJUDGED, "*", "B*", "mcp__*", "Write(src/**)", "Glob(src/**)", "WebFetch(domain:*.good.org)"])
 def test_an_allow_that_is_not_certain_is_left_out(rule: str) -> None:
     found, said = read({"allow": [rule]})
 
@@ -105,13 +104,13 @@ def test_an_allow_that_is_not_certain_is_left_out(rule: str) -> None:
     assert [where for where, _, _ in said] == ["permissions.allow[0]"]
 
 
-@pytest.mark.parametrize("rule", ["a&&b(x", "(x)", ")(", "a||b)"])
+@rows("rule", ["a&&b(x", "(x)", ")(", "a||b)"])
 def test_a_rule_without_a_tool_asks_about_everything(rule: str) -> None:
     assert read({"deny": [rule]})[0] == {"*": "ask"}
 
 
 @given(st.lists(st.text("Bash()Read*[]{}!./~:|&,\\\n x", max_size=12) | st.text(max_size=12)), st.sampled_from(ANSWERS))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_text_makes_rules_that_a_session_cannot_take(rules: list[str], answer: str) -> None:
     found, said = read({answer: rules})
 
@@ -119,7 +118,7 @@ def test_no_text_makes_rules_that_a_session_cannot_take(rules: list[str], answer
     assert len(said) + len(found) >= len({rule.strip() for rule in rules})
 
 
-@pytest.mark.parametrize("rule", [5, None, "", " ", [], {"tool": "Bash"}])
+@rows("rule", [5, None, "", " ", [], {"tool": "Bash"}])
 def test_what_is_no_rule_is_reported(rule: Any) -> None:
     assert read({"deny": [rule]}) == ({}, [("permissions.deny[0]", said(rule), "Tool or Tool(what)")])
 
@@ -153,7 +152,7 @@ def test_what_is_not_a_rule_is_left_to_the_host_and_reported() -> None:
     assert warnings[2][2] == "did you mean deny?"
 
 
-@pytest.mark.parametrize("permissions", [[], "Bash", 5, {"deny": "Bash"}, {"allow": {}}, {"ask": None}])
+@rows("permissions", [[], "Bash", 5, {"deny": "Bash"}, {"allow": {}}, {"ask": None}])
 def test_rules_that_are_no_lists_are_refused(permissions: Any) -> None:
     with pytest.raises(ConfigError):
         read(permissions)
@@ -188,7 +187,7 @@ def is_denied(rules: dict[str, str], tool: str, given: dict[str, Any]) -> bool:
         return session.tool(tool, given, lambda given: "ran").reason.startswith("denied by the rule")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "tool", "input", "held"),
     [
         ("Read(./secrets/**)", "Read", {"file_path": "/p/secrets/a"}, True),

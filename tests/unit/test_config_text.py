@@ -4,6 +4,7 @@ import sys
 from typing import Any, Literal
 
 import pytest
+from tests.tables import rows
 
 from interpose import ConfigError
 from interpose.config import text, yaml_text
@@ -34,7 +35,7 @@ def problems(given: str | bytes, format: Literal["yaml", "json"] = "yaml") -> li
 
 
 @both_parsers
-@pytest.mark.parametrize(
+@rows(
     ("written", "meant"),
     [
         # Booleans are true and false; the other words of YAML 1.1 are text.
@@ -62,7 +63,7 @@ def test_a_word_means_one_thing(written: str, meant: Any) -> None:
 
 
 @both_parsers
-@pytest.mark.parametrize("empty", ["", "\n", "# only\n# comments\n", "---\n", "---\n...\n", "\ufeff", "\ufeff# x"])
+@rows("empty", ["", "\n", "# only\n# comments\n", "---\n", "---\n...\n", "\ufeff", "\ufeff# x"])
 def test_a_yaml_file_with_nothing_in_it_is_an_empty_mapping(empty: str) -> None:
     parsed = read(empty)
 
@@ -75,7 +76,7 @@ def test_a_document_that_says_nothing_outright_is_not_a_mapping() -> None:
     assert read("null").value is None
 
 
-@pytest.mark.parametrize("format", ["yaml", "json"])
+@rows("format", ["yaml", "json"])
 def test_a_byte_order_mark_is_passed_over(format: Literal["yaml", "json"]) -> None:
     parsed = read('\ufeff{"a": 1}', format)
 
@@ -125,7 +126,7 @@ JSON = """\
 
 
 @both_parsers
-@pytest.mark.parametrize(
+@rows(
     ("path", "key", "value"),
     [
         ("", (2, 1), (2, 1)),
@@ -153,7 +154,7 @@ def test_every_part_of_yaml_has_a_place(path: str, key: tuple[int, int], value: 
     assert (parsed.place(path), parsed.place(path, value=True)) == (key, value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "key", "value"),
     [
         ("", (1, 1), (1, 1)),
@@ -180,7 +181,7 @@ def test_a_place_can_be_asked_for_step_by_step() -> None:
     assert parsed.where("hooks.errorBehavior", value=True) == "f:3:18"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("steps", "spelled"),
     [
         ((), ""),
@@ -253,7 +254,7 @@ def test_a_few_aliases_of_aliases_do_not_make_millions_of_values() -> None:
 
 
 @both_parsers
-@pytest.mark.parametrize(
+@rows(
     ("written", "said"),
     [
         # 176: syntax.
@@ -342,7 +343,7 @@ def test_what_is_wrong_with_yaml_is_said_with_its_place(written: str, said: list
     assert problems(written) == [f"f:{problem}" for problem in said]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("written", "said"),
     [
         # 175: a file that was cut off is not one without hooks.
@@ -405,8 +406,8 @@ def test_half_a_character_is_refused_whichever_parser_finds_it() -> None:
     assert len(problems('a: "\\ud800"')) == 1
 
 
-@pytest.mark.parametrize("format", ["yaml", "json"])
-@pytest.mark.parametrize(
+@rows("format", ["yaml", "json"])
+@rows(
     ("data", "said"),
     [
         # 189: encodings.
@@ -424,7 +425,7 @@ def test_bytes_that_are_no_text_are_refused(data: bytes, said: str, format: Lite
     assert problems(data, format) == [said]
 
 
-@pytest.mark.parametrize("format", ["yaml", "json"])
+@rows("format", ["yaml", "json"])
 def test_values_are_counted(format: Literal["yaml", "json"]) -> None:
     def listed(count: int) -> str:
         return f"[{','.join(['1'] * (count - 1))}]"
@@ -435,7 +436,7 @@ def test_values_are_counted(format: Literal["yaml", "json"]) -> None:
     ]
 
 
-@pytest.mark.parametrize("format", ["yaml", "json"])
+@rows("format", ["yaml", "json"])
 def test_as_deep_as_allowed_is_not_too_deep(format: Literal["yaml", "json"]) -> None:
     assert read("[" * DEEPEST + "]" * DEEPEST, format).place("[0]" * (DEEPEST - 1)) == (1, DEEPEST)
 

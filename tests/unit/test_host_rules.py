@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import rows
 
 from interpose import BadHook
 from interpose.matching import compile_condition
@@ -34,13 +35,13 @@ GOOD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", EVIL, ids=ascii)
+@rows("url", EVIL, ids=ascii)
 def test_a_rule_that_denies_sees_a_host_in_every_spelling(url: str) -> None:
     assert condition("WebFetch(domain:evil.org)")(fields({"url": url, "prompt": "what does it say?"}))
     assert condition("WebFetch(domain:evil.org)").grade(fields({"url": url})) in ("certain", "possible")
 
 
-@pytest.mark.parametrize("url", GOOD, ids=ascii)
+@rows("url", GOOD, ids=ascii)
 def test_another_host_is_none_of_the_rules_business(url: str) -> None:
     call = fields({"url": url, "prompt": "compare it with https://evil.org/ please"})
 
@@ -59,15 +60,13 @@ LOOPBACK = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", LOOPBACK, ids=ascii)
+@rows("url", LOOPBACK, ids=ascii)
 def test_an_address_is_seen_however_its_number_is_written(url: str) -> None:
     assert condition("WebFetch(domain:127.0.0.1)")(fields({"url": url}))
     assert condition("WebFetch(domain:2130706433)")(fields({"url": url}))
 
 
-@pytest.mark.parametrize(
-    "url", ["http://127.0.0.2/", "http://10.127.0.0.1.org/", "http://[::1]/", "http://1.127.0.0.1.nip.io/"]
-)
+@rows("url", ["http://127.0.0.2/", "http://10.127.0.0.1.org/", "http://[::1]/", "http://1.127.0.0.1.nip.io/"])
 def test_another_address_is_not_meant(url: str) -> None:
     assert condition("WebFetch(domain:127.0.0.1)").grade(fields({"url": url})) is None
 
@@ -95,7 +94,7 @@ def test_names_in_other_scripts_are_compared_as_the_name_system_writes_them() ->
             assert condition(f"WebFetch(domain:{rule})")(fields({"url": url})), (rule, url)
 
 
-@pytest.mark.parametrize(
+@rows(
     "url", ["", " ", "http://", "http://[::1", "http://]", "http://a b.org/", "http://%zz.org", "http://<x>/", "http://%00/", "http://\ud800.org", "http://." , "http://" + "a." * 70_000]
 )  # fmt: skip
 def test_a_url_that_cannot_be_read_is_not_passed_over_and_not_allowed(url: str) -> None:
@@ -104,7 +103,7 @@ def test_a_url_that_cannot_be_read_is_not_passed_over_and_not_allowed(url: str) 
         assert not condition(rule).covers(fields({"url": url}))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("given", "grade"),
     [
         ({"uri": "https://evil.org"}, "certain"),
@@ -139,13 +138,13 @@ def test_a_long_url_is_judged_by_its_host() -> None:
 
 
 class TestAllow:
-    @pytest.mark.parametrize(
+    @rows(
         "url", ["https://good.org/", "https://good.org/a?b#c", "http://GOOD.org:8080/", "good.org", "https://good.org."]
     )
     def test_the_host_itself_is_covered(self, url: str) -> None:
         assert condition("WebFetch(domain:good.org)").covers(fields({"url": url, "prompt": "read it"}))
 
-    @pytest.mark.parametrize(
+    @rows(
         "url",
         [
             *EVIL,
@@ -194,7 +193,7 @@ class TestAllow:
         assert not good.covers(fields({"url": "https://good.org/", "proxy": "http://evil.org"}))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "expected"),
     [
         ("https://good.org/docs/a", True),
@@ -214,7 +213,7 @@ def test_the_part_of_a_url_that_is_not_sent_hides_nothing() -> None:
     assert condition("WebFetch(https://evil.org/x)").grade(fields({"url": "https://evil.org/x#y"})) == "certain"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "expected"),
     [
         ("https://evil.org/x", True),
@@ -239,15 +238,13 @@ def test_a_rule_with_a_url_is_compared_as_written_and_in_its_plain_spelling(url:
         assert condition(rule)(fields({"url": url})) is expected
 
 
-@pytest.mark.parametrize(
-    "rule", ["WebFetch(domain:)", "WebFetch(domain: )", "WebFetch(domain:http://)", "WebFetch(domain:a b)"]
-)
+@rows("rule", ["WebFetch(domain:)", "WebFetch(domain: )", "WebFetch(domain:http://)", "WebFetch(domain:a b)"])
 def test_a_rule_that_names_no_host_is_refused(rule: str) -> None:
     with pytest.raises(BadHook, match="host"):
         compile_condition(rule)
 
 
-@pytest.mark.parametrize(
+@rows(
     "rule",
     [
         "good.org/docs",
@@ -264,8 +261,6 @@ def test_a_rule_that_says_more_than_it_compares_is_refused(rule: str) -> None:
         compile_condition(f"WebFetch(domain:{rule})")
 
 
-@pytest.mark.parametrize(
-    "rule", ["good.org", "https://good.org/", "*.good.org", "[::1]", "::1", "1.2.3.4", "localhost"]
-)
+@rows("rule", ["good.org", "https://good.org/", "*.good.org", "[::1]", "::1", "1.2.3.4", "localhost"])
 def test_a_rule_that_is_a_host_is_taken(rule: str) -> None:
     assert compile_condition(f"WebFetch(domain:{rule})") is not None

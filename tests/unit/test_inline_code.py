@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.tables import rows
 
 from interpose.matching.shell import read_line
 from interpose.policies.effects import effects_of_line, unread
@@ -22,7 +23,7 @@ def effects(line: str) -> set[tuple[str, str]]:
 DELETED = ("delete-files", "/etc")
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         """python3 -c "import os; os.system('rm -rf /etc')" """,
@@ -95,7 +96,7 @@ def test_commands_and_deletions_in_code_are_read(line: str) -> None:
     assert DELETED in effects(line)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ("""python3 -c "print(open('.env').read())" """, ("read-files", f"{CWD}/.env")),
@@ -146,7 +147,7 @@ def test_other_things_in_code_are_read(line: str, expected: tuple[str, str]) -> 
     assert expected in effects(line)
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         """python3 -c "print('rm -rf /etc')" """,
@@ -187,7 +188,7 @@ def test_code_that_is_read_is_not_unreadable() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["f(", "a[b[c[", "'\\'", '"""', "x=x+x\n", "getattr(a,'b')(", "eval('", "a+", "f'{"])
+@rows("part", ["f(", "a[b[c[", "'\\'", '"""', "x=x+x\n", "getattr(a,'b')(", "eval('", "a+", "f'{"])
 def test_long_code_is_read_in_linear_time(part: str) -> None:
     started = time.thread_time()
 
@@ -196,9 +197,7 @@ def test_long_code_is_read_in_linear_time(part: str) -> None:
     assert time.thread_time() - started < 10
 
 
-@pytest.mark.parametrize(
-    "part", ["$a$", "'\\'", "/*", "WITH a AS (", "a or ", "do '", "$a1$ $a2$ ", "#'", "execute 'execute '"]
-)
+@rows("part", ["$a$", "'\\'", "/*", "WITH a AS (", "a or ", "do '", "$a1$ $a2$ ", "#'", "execute 'execute '"])
 def test_long_sql_is_read_in_linear_time(part: str) -> None:
     started = time.thread_time()
 

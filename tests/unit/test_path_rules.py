@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import rows
 
 from interpose.matching import compile_condition
 
@@ -167,7 +168,7 @@ def filled(value: Any, root: Path) -> Any:
     return [filled(item, root) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize(("rule", "given", "grade"), SEEN, ids=[f"{rule} {given!r}"[:90] for rule, given, _ in SEEN])
+@rows(("rule", "given", "grade"), SEEN, ids=[f"{rule} {given!r}"[:90] for rule, given, _ in SEEN])
 def test_a_rule_that_denies_sees_a_file_by_every_name(project: Path, rule: str, given: Any, grade: str) -> None:
     call = fields(filled(given, project), project)
 
@@ -175,14 +176,14 @@ def test_a_rule_that_denies_sees_a_file_by_every_name(project: Path, rule: str, 
     assert condition(rule).grade(call) == grade
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "given"), [(rule, given) for rule, given, grade in SEEN if grade != "certain"], ids=lambda value: repr(value)[:60]
 )  # fmt: skip
 def test_what_is_not_certain_is_never_allowed(project: Path, rule: str, given: Any) -> None:
     assert not condition(rule).covers(fields(filled(given, project), project))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "given"),
     [
         ("Read(secrets/**)", {"file_path": "src/app.py"}),
@@ -292,7 +293,7 @@ class TestCase:
 class TestAllow:
     """A rule that allows covers a call only if every name of every file matches."""
 
-    @pytest.mark.parametrize(
+    @rows(
         "given",
         [
             {"file_path": "src/app.py"},
@@ -309,7 +310,7 @@ class TestAllow:
     def test_a_file_that_the_rule_names_is_covered(self, project: Path, given: Any) -> None:
         assert condition("Read(src/**)").covers(fields(filled(given, project), project))
 
-    @pytest.mark.parametrize(
+    @rows(
         "given",
         [
             {"file_path": "src/innocent.txt"},
@@ -347,20 +348,20 @@ class TestAllow:
 class TestFamilies:
     """``Read(…)`` is about every tool that reads files, ``Edit(…)`` about every tool that changes them."""
 
-    @pytest.mark.parametrize("tool", ["Read", "NotebookRead", "Grep", "Glob", "LS"])
+    @rows("tool", ["Read", "NotebookRead", "Grep", "Glob", "LS"])
     def test_a_rule_for_reading(self, project: Path, tool: str) -> None:
         given = {"path": "secrets", "pattern": "x"} if tool in ("Grep", "Glob", "LS") else {"file_path": "secrets/key"}
 
         assert condition("Read(secrets/**)").grade(fields(given, project, tool)) == "certain"
         assert condition("Read").grade(fields(given, project, tool)) == ("certain" if tool == "Read" else None)
 
-    @pytest.mark.parametrize("tool", ["Edit", "Write", "MultiEdit", "NotebookEdit"])
+    @rows("tool", ["Edit", "Write", "MultiEdit", "NotebookEdit"])
     def test_a_rule_for_editing(self, project: Path, tool: str) -> None:
         given = {"notebook_path" if tool == "NotebookEdit" else "file_path": "shortcut/key"}
 
         assert condition("Edit(secrets/**)").grade(fields(given, project, tool)) == "certain"
 
-    @pytest.mark.parametrize("tool", ["Bash", "WebFetch", "mcp__files__read", "Write"])
+    @rows("tool", ["Bash", "WebFetch", "mcp__files__read", "Write"])
     def test_other_tools_are_not_meant_by_a_rule_for_reading(self, project: Path, tool: str) -> None:
         assert condition("Read(secrets/**)").grade(fields({"path": "secrets/key"}, project, tool)) is None
 
@@ -374,7 +375,7 @@ MANY = {f"key {number}": "x" for number in range(200)}
 class TestSearch:
     """A search is meant if all that it can find is; if a part of it is, the rest has to be told apart: opaque."""
 
-    @pytest.mark.parametrize(
+    @rows(
         ("rule", "tool", "given", "grade"),
         [
             ("Read(secrets/**)", "Grep", {"pattern": "x", "path": "secrets"}, "certain"),
@@ -459,7 +460,7 @@ class TestSearch:
     ) -> None:
         assert condition(rule).grade(fields(filled(given, project), project, tool)) == grade
 
-    @pytest.mark.parametrize("tool", ["Grep", "Glob"])
+    @rows("tool", ["Grep", "Glob"])
     def test_a_rule_may_name_the_search_itself(self, project: Path, tool: str) -> None:
         call = fields({"pattern": "*", "path": "secrets"}, project, tool)
 
@@ -471,15 +472,15 @@ class TestSearch:
             grade = condition("Read(secrets/**/a*b*c/*.txt)").grade(fields({"pattern": glob}, project, "Glob"))
             assert grade in ("opaque", None)
 
-    @pytest.mark.parametrize(
+    @rows(
         "given", [{"glob": " ,a" * 30_000}, {"glob": "," * 30_000 + "}"}, {"paths": ["src"] * 50_000}], ids=lambda _: ""
     )
     def test_a_search_for_very_much_is_not_judged_for_long(self, project: Path, given: Any) -> None:
-        began = time.monotonic()
+        began = time.process_time()
 
         grade = condition("Read(secrets/**)").grade(fields({"pattern": "x"} | given, project, "Grep"))
 
-        assert (grade, time.monotonic() - began < 1) == ("opaque", True)
+        assert (grade, time.process_time() - began < 1) == ("opaque", True)
 
     @pytest.mark.parametrize(
         ("rule", "given", "expected"),

@@ -7,6 +7,7 @@ import time
 from urllib.parse import quote
 
 import pytest
+from tests.tables import rows
 
 from interpose.redaction import Redactor, is_redacted, secrets_of
 from interpose.redaction.names import is_secret_name
@@ -166,10 +167,8 @@ def redactor(**environ: str) -> Redactor:
     return Redactor(KEY, environ=environ)
 
 
-@pytest.mark.parametrize("kind", SECRETS)
-@pytest.mark.parametrize(
-    "around", ["{}", "it is {} they say", "line\n{}\nline", 'x = "{}"', "line\\n{}\\nline", "é{}"], ids=repr
-)
+@rows("kind", SECRETS)
+@rows("around", ["{}", "it is {} they say", "line\n{}\nline", 'x = "{}"', "line\\n{}\\nline", "é{}"], ids=repr)
 def test_a_secret_is_found_by_its_shape_wherever_it_stands(kind, around):
     secret = SECRETS[kind]
 
@@ -179,7 +178,7 @@ def test_a_secret_is_found_by_its_shape_wherever_it_stands(kind, around):
     assert f"[redacted:{kind.partition(',')[0]}:" in made or "pem" in kind
 
 
-@pytest.mark.parametrize("case", NAMED)
+@rows("case", NAMED)
 def test_a_secret_is_found_by_what_stands_before_it(case):
     text, secret = NAMED[case]
 
@@ -189,12 +188,12 @@ def test_a_secret_is_found_by_what_stands_before_it(case):
     assert is_redacted(made)
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@rows("text", HARMLESS)
 def test_what_is_no_secret_stays(text):
     assert redactor()(text) == text
 
 
-@pytest.mark.parametrize("kind", [*SECRETS, *NAMED])
+@rows("kind", [*SECRETS, *NAMED])
 def test_a_text_that_was_redacted_stays_as_it_is(kind):
     text = SECRETS[kind] if kind in SECRETS else NAMED[kind][0].format(NAMED[kind][1])
     once = redactor()(text)
@@ -267,9 +266,7 @@ def test_what_goes_by_a_telling_name_is_redacted_as_a_whole():
     assert {name: made[name] for name in rest} == {name: given[name] for name in rest}
 
 
-@pytest.mark.parametrize(
-    "text", ["hunter2 [redacted:", "[redacted:hunter2:00000000]", "[redacted:named:0000000a]hunter2"]
-)
+@rows("text", ["hunter2 [redacted:", "[redacted:hunter2:00000000]", "[redacted:named:0000000a]hunter2"])
 def test_a_secret_does_not_stay_because_it_looks_redacted(text):
     made = redactor().value({"password": text})
 
@@ -286,7 +283,7 @@ def test_what_is_a_secret_in_one_place_of_a_value_goes_everywhere_in_it():
     assert made["x"].startswith("[redacted:repeated:")
 
 
-@pytest.mark.parametrize(
+@rows(
     "value",
     [
         {"name": "API_KEY", "value": "hunter2x"},
@@ -315,7 +312,7 @@ def test_the_name_of_something_is_no_secret():
     assert redactor().value(value) == value
 
 
-@pytest.mark.parametrize(
+@rows(
     "encode",
     [
         lambda data: base64.b64encode(data).decode(),
@@ -338,7 +335,7 @@ def test_a_secret_value_of_the_environment_is_found_in_any_encoding(encode):
     assert "[redacted:environment:" in made
 
 
-@pytest.mark.parametrize("text", ["password=hunter2x", "A=1\nAPI_TOKEN=hunter2x\n", SECRETS["github"], SECRETS["pem"]])
+@rows("text", ["password=hunter2x", "A=1\nAPI_TOKEN=hunter2x\n", SECRETS["github"], SECRETS["pem"]])
 def test_a_secret_is_found_in_base64_and_hex(text):
     inside = f"some text {text} more".encode()
     encoded = base64.b64encode(inside).decode()
@@ -369,7 +366,7 @@ def test_rules_of_ones_own_are_asked_too_and_their_group_is_what_goes():
     assert take.suspects(b'{"a":"EMP-123456"}')
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "secret"),
     [("password", True), ("dbPassword", True), ("API-KEY", True), ("AWSSecretAccessKey", True), ("token", True),
      ("tokens", False), ("max_tokens", False), ("tokenizer", False), ("keyboard", False), ("primary_key", False),
@@ -401,7 +398,7 @@ def test_a_megabyte_of_secrets_takes_a_moment_and_not_minutes():
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize(
+@rows(
     "part",
     [
         "key=",

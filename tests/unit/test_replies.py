@@ -172,9 +172,9 @@ def test_clean_leaves_only_what_is_safe_to_show(text: str, shown: str) -> None:
 
 
 def test_clean_takes_time_in_proportion_to_the_text() -> None:
-    began = time.monotonic()
+    began = time.process_time()
 
     for nasty in ("\x1b]" * 200_000, "\x1b[0" * 200_000, "\x1b[" + "0" * 500_000, "\u202e" * 500_000):
         assert len(clean(nasty)) <= len(nasty)
 
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.tables import rows
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, Reply, ask, context, deny, inject
 from interpose.config.script_hooks import PRIORITY
@@ -92,7 +93,7 @@ def test_a_line_cannot_be_changed() -> None:
         read(SEED)[0].event = "post:tool"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "expected"),
     [
         ("a", [("a",)]),
@@ -132,7 +133,7 @@ def test_arguments_are_words_with_quotes_and_names_in_them(arguments: str, expec
     assert list(read_line(f"hook pre:tool /any {arguments}", commands).arguments) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         "",
@@ -152,9 +153,7 @@ def test_the_mark_that_some_editors_write_first_moves_no_column() -> None:
     assert read("\ufeffhook pre:tool /deny no")[0].column == 1
 
 
-@pytest.mark.parametrize(
-    "event", ["PreToolUse", "pre:tool", "pre:tool:shell", "pre:tool:mcp__*|Bash", "pre:tool:re:a$", "Stop"]
-)
+@rows("event", ["PreToolUse", "pre:tool", "pre:tool:shell", "pre:tool:mcp__*|Bash", "pre:tool:re:a$", "Stop"])
 def test_every_spelling_of_an_event_is_taken_as_it_stands(event: str) -> None:
     assert read_line(f"hook {event} /deny no").event == event
 
@@ -239,7 +238,7 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), ERRORS)
+@rows(("text", "expected"), ERRORS)
 def test_a_bad_line_is_reported_with_its_place_and_what_to_do(text: str, expected: str) -> None:
     assert problems(text) == [f"my.arma:{expected}"]
 
@@ -278,7 +277,7 @@ def test_a_file_that_is_no_script_at_all_is_not_complained_about_forever() -> No
     assert found[-1] == f"my.arma:{MOST_PROBLEMS}:1: too many problems to go on ({SHAPE})"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         (
@@ -303,7 +302,7 @@ def test_a_command_that_its_event_gives_no_right_to_is_warned_of(text: str, expe
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         SEED,
@@ -321,7 +320,7 @@ def test_nothing_is_warned_of_where_a_command_has_its_effect(text: str) -> None:
 # Filling in.
 
 
-@pytest.mark.parametrize(
+@rows(
     ("argument", "expected"),
     [
         ("$tool", "shell"),
@@ -360,7 +359,7 @@ def test_the_result_of_a_tool_is_called_result() -> None:
     assert fill(line.arguments[0], event) == 'a\nb|{"lines":[{"text":"a\\nb"}]}'
 
 
-@pytest.mark.parametrize("value", ['"; /deny x', "$tool ${tool}", "a b\nhook pre:tool /log", "# x", "\\", "'"])
+@rows("value", ['"; /deny x', "$tool ${tool}", "a b\nhook pre:tool /log", "# x", "\\", "'"])
 def test_what_is_filled_in_is_never_read_again(value: str) -> None:
     """S0-83: no value adds an argument, a quote or a command."""
     seen: list[Any] = []
@@ -385,7 +384,7 @@ class Odd(Mapping[str, Any]):
         return 1
 
 
-@pytest.mark.parametrize("value", [{"x": {1, 2}}, {"x": float("nan")}, {"x": Odd()}, Odd(), object()])
+@rows("value", [{"x": {1, 2}}, {"x": float("nan")}, {"x": Odd()}, Odd(), object()])
 def test_a_value_that_cannot_be_written_fails_a_hosts_command_and_never_keeps_ours_from_denying(value: Any) -> None:
     event = make_event("pre:tool", tool_name="shell", tool_input=value)
     line = read_line('hook pre:tool /deny "no: $args.x$args"')
@@ -422,7 +421,7 @@ def test_a_level_that_is_filled_in_is_looked_at_when_the_hook_runs() -> None:
         answer("hook pre:message /log $prompt x", make_event("pre:message", prompt="loud"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "permissions", "expected"),
     [
         ("shellExec", {"shellExec": "allow"}, None),
@@ -441,7 +440,7 @@ def test_perms_denies_what_is_not_allowed_and_grants_nothing(line: str, permissi
     assert answer(f"hook pre:tool /perms check {line}", shell(), permissions=permissions) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ('/deny "no $tool"', deny("no shell")),
@@ -549,7 +548,7 @@ def test_a_host_adds_commands_with_and_without_the_slash() -> None:
     assert "deploy" not in Commands()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "function", "bounds", "expected"),
     [
         ("deny", print, {}, "there is a command /deny already (choose another name)"),
@@ -597,7 +596,7 @@ def sync_command(arguments: list[str], event: Event) -> Reply:
     return deny(f"{arguments[0]} at {event.row.name}")
 
 
-@pytest.mark.parametrize(
+@rows(
     "function",
     [sync_command, async_command, CallableObject(), partial(sync_command_that_gives_a_coroutine)],
 )
@@ -626,7 +625,7 @@ def test_a_hosts_sync_command_runs_in_a_daemon_thread_and_sees_the_callers_conte
     assert number == "r-1"
 
 
-@pytest.mark.parametrize("error", [ValueError("bad"), SystemExit(1), KeyboardInterrupt(), StopIteration()])
+@rows("error", [ValueError("bad"), SystemExit(1), KeyboardInterrupt(), StopIteration()])
 def test_a_hosts_command_that_raises_has_failed_and_nothing_else(error: BaseException) -> None:
     def fail(arguments: list[str], event: Event) -> None:
         raise error
@@ -656,7 +655,7 @@ def test_a_hosts_command_that_hangs_is_given_up_at_its_deadline_and_counted(monk
     handler_module._kept[0].join(10)
     third = hooks.fire_sync("pre:tool", tool="shell")
 
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 15
     assert [first.results[0].status, second.results[0].error, third.results[0].status] == [
         "timeout", "1 threads are kept by script commands that hang", "failed"]  # fmt: skip
     assert third.results[0].error is not None
@@ -742,7 +741,7 @@ def test_a_hook_is_shown_as_its_line() -> None:
     assert (outcome.results[0].hook, outcome.results[0].source) == ("hook pre:tool /deny no", "my.arma:1:1")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ("hook pre:tool /deny no", "a hook of type script runs a line, not str"),

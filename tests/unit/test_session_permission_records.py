@@ -160,6 +160,11 @@ def test_an_input_that_hooks_made_unfit_is_denied_by_the_hook_that_did(play: Any
 
     assert (permission.verdict, permission.by, permission.hook) == ("denied", "hook", "rewriter")
 
+    hooks.register("PreToolUse", lambda event: {"systemMessage": "note"}, name="says something else")
+    hooks.register("PreToolUse", lambda event: modify(tool_input={"command": 6}), name="shadow", enforce=False)
+
+    assert play(hooks, scenario).permission.hook == "rewriter"
+
 
 @both
 def test_an_input_that_a_person_changed_is_denied_by_the_rule_or_the_guard_that_does_not_allow_it(play: Any) -> None:

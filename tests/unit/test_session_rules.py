@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import rows
 
 from interpose import Hooks
 from interpose.matching import compile_condition, compile_rule
@@ -54,18 +55,18 @@ NOT_COVERED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", COVERED)
+@rows("line", COVERED)
 def test_a_line_that_runs_nothing_else_is_covered(line: str) -> None:
     assert covers("Bash(git push *)", {"command": line})
     assert covers("Bash(git push:*)", {"command": line})
 
 
-@pytest.mark.parametrize("line", NOT_COVERED)
+@rows("line", NOT_COVERED)
 def test_a_line_that_does_more_or_may_is_not_covered(line: str) -> None:
     assert not covers("Bash(git push *)", {"command": line})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pattern", "line", "expected"),
     [
         ("rsync * --dry-run", "rsync a b --dry-run", True),
@@ -101,19 +102,19 @@ def test_a_pattern_is_compared_word_by_word(pattern: str, line: str, expected: b
     assert covers(f"Bash({pattern})", {"command": line}) is expected
 
 
-@pytest.mark.parametrize("line", [None, 5, ["git", "push"], b"git push", {"git": "push"}])
+@rows("line", [None, 5, ["git", "push"], b"git push", {"git": "push"}])
 def test_a_command_that_is_no_text_is_not_covered(line: Any) -> None:
     assert not covers("Bash(git push *)", {"command": line})
 
 
-@pytest.mark.parametrize("line", COVERED)
+@rows("line", COVERED)
 def test_what_is_covered_is_also_matched(line: str) -> None:
     """Whatever a rule lets through, a rule of the same words that denies would have seen."""
     assert CommandPattern("git push *").grade_line(line) == "certain"
 
 
 class TestTools:
-    @pytest.mark.parametrize(
+    @rows(
         ("rule", "tool", "expected"),
         [
             ("Read", "Read", True),
@@ -132,7 +133,7 @@ class TestTools:
 
         assert condition.covers({"tool_name": tool, "tool_input": object()}) is expected
 
-    @pytest.mark.parametrize("given", [None, "x", 5, [], {}, {"something": "src/a"}, {"file_path": None}])
+    @rows("given", [None, "x", 5, [], {}, {"something": "src/a"}, {"file_path": None}])
     def test_an_input_that_cannot_be_judged_is_not_covered(self, given: Any) -> None:
         assert not covers("Write(src/**)", given, "Write")
 
@@ -149,7 +150,7 @@ class TestPaths:
         (tmp_path / "door").symlink_to(project)
         return project
 
-    @pytest.mark.parametrize(
+    @rows(
         ("rule", "path", "expected"),
         [
             ("src/**", "src/a.py", True),
@@ -202,7 +203,7 @@ class TestPaths:
     def test_a_link_in_a_circle_is_somewhere_below(self, project: Path) -> None:
         assert covers("Write(src/**)", {"file_path": "src/loop"}, "Write", str(project)) in (True, False)
 
-    @pytest.mark.parametrize("name", ["[a]", "{a,b}", "*", "a?b"])
+    @rows("name", ["[a]", "{a,b}", "*", "a?b"])
     def test_a_directory_with_marks_in_its_name_means_itself(self, tmp_path: Path, name: str) -> None:
         (tmp_path / name).mkdir()
 
@@ -215,7 +216,7 @@ class TestPaths:
         assert covers("Read(~/notes/**)", {"file_path": f"{home}/notes/a"}, "Read")
         assert not covers("Read(~/notes/**)", {"file_path": f"{home}/other/a"}, "Read")
 
-    @pytest.mark.parametrize(
+    @rows(
         "given",
         [
             {"file_path": "src/a", "path": "/etc/passwd"},
@@ -241,7 +242,7 @@ class TestPaths:
 
 
 class TestTexts:
-    @pytest.mark.parametrize(
+    @rows(
         ("rule", "given", "expected"),
         [
             ("WebFetch(domain:example.org)", {"url": "https://example.org/a", "prompt": "read"}, True),
@@ -274,7 +275,7 @@ class TestTexts:
 
 
 class TestNames:
-    @pytest.mark.parametrize(
+    @rows(
         ("rule", "given", "grade"),
         [
             ("Agent(writer)", {"subagent_type": "writer", "prompt": "x"}, "certain"),
@@ -301,7 +302,7 @@ class TestNames:
 class TestRules:
     CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "git push; ls"}, "cwd": "/"}  # noqa: RUF012
 
-    @pytest.mark.parametrize(
+    @rows(
         ("rules", "answer"),
         [
             ({}, ("", "")),
@@ -322,7 +323,7 @@ class TestRules:
 
         assert (found.answer, found.rule) == answer
 
-    @pytest.mark.parametrize(
+    @rows(
         ("rule", "given"),
         [
             ("Tool(//etc/**)", {"file_path": "src/a", "path": "/etc/passwd"}),
@@ -349,7 +350,7 @@ class TestRules:
         answers = [Rules({"Bash(ls)": answer})(call).answer for answer in ("allow", "ask", "deny")]
         assert answers == ["", "ask", "ask"]
 
-    @pytest.mark.parametrize("path", ["a\0b", "\ud800", "x" * 100_000])
+    @rows("path", ["a\0b", "\ud800", "x" * 100_000])
     def test_a_path_that_is_none_is_never_allowed_and_never_an_exception(self, path: str) -> None:
         call = {"tool_name": "Write", "tool_input": {"file_path": path}, "cwd": "/project"}
 
@@ -361,7 +362,7 @@ class TestRules:
 class TestGrades:
     """A rule denies or asks about what it is sure of and what is possible, and asks about what cannot be read."""
 
-    @pytest.mark.parametrize(
+    @rows(
         ("path", "denying", "asking", "allowing"),
         [
             ("secret", ("deny", "certain"), ("ask", "certain"), "allow"),
@@ -413,7 +414,7 @@ class TestGrades:
             verdict = judge(outcome, call, rules=rules, mode="acceptEdits", kind="edit", default="allow")
             assert verdict.what == "ask"
 
-    @pytest.mark.parametrize(
+    @rows(
         ("mode", "tool", "what"),
         [
             ("default", "Read", "ask"),

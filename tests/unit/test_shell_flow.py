@@ -1,6 +1,6 @@
 """Where a command of a line runs, and what its variables hold."""
 
-import pytest
+from tests.tables import rows
 
 from interpose.matching.shell import CommandPattern, read_line
 from interpose.matching.shell.words import MANY, ONE, written_of
@@ -12,7 +12,7 @@ def directories(line: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ("x", {""}),
@@ -79,7 +79,7 @@ def words(line: str, name: str = "x") -> set[str]:
     return {" ".join(map(written_of, parts[1:])).replace(ONE, "?").replace(MANY, "??") for parts in found}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ("f=.env; x $f", {".env"}),
@@ -132,7 +132,7 @@ def test_words_have_the_values_that_the_line_shows(line: str, expected: set[str]
     assert words(line) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ('echo "$API_KEY"', ("API_KEY",)),
@@ -147,7 +147,7 @@ def test_a_command_names_the_variables_in_its_words(line: str, expected: tuple[s
     assert read_line(line).commands[-1].variables == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         ("f() { rm x; }", []),
@@ -173,7 +173,7 @@ def test_a_rule_still_sees_what_is_only_defined() -> None:
     assert [CommandPattern("git push *").grade_line(line) for line in lines] == ["possible"] * 3
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "expected"),
     [
         (":(){ :|:& };:", True),
@@ -195,7 +195,7 @@ def test_a_fork_bomb_is_seen(line: str, expected: bool) -> None:
     assert read_line(line).is_fork_bomb is expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "inner"),
     [
         ("echo 'rm a' | bash", "rm a"),
@@ -227,7 +227,7 @@ def test_a_command_that_another_program_runs_is_seen(line: str, inner: str) -> N
     assert [" ".join(parts).replace(ONE, "?").replace(MANY, "??") for parts in found] == [inner]
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         "bash -n script.sh", "echo 'rm x' | sh -n", "parallel --dry-run rm ::: a", "source .venv/bin/activate && pytest",
@@ -242,7 +242,7 @@ def test_a_line_that_can_be_read_is_not_opaque(line: str) -> None:
     assert read_line(line).opaque == ()
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         "echo $x | bash -n +n", 'eval "$(./ssh-agent)"', 'eval "$(cat completion bash)"', "source <(sh completion bash)",
@@ -271,7 +271,7 @@ def test_following_a_long_line_takes_linear_time() -> None:
     assert read_line(line).commands
 
 
-@pytest.mark.parametrize("first", ["", "a0=xx\n", "a0=~/x\n"])
+@rows("first", ["", "a0=xx\n", "a0=~/x\n"])
 def test_a_value_that_doubles_at_every_assignment_becomes_unknown(first):
     lines = [f"a{number}=$a{number - 1}$a{number - 1}" for number in range(1, 20)]
 

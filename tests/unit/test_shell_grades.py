@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.properties.shell_fuzz import SHELLS, Laboratory
+from tests.tables import rows
 from tests.unit.shell_lines import CERTAIN, NEEDS_MORE, POSSIBLE_OR_OPAQUE
 
 from interpose.matching.grades import Grade
@@ -17,17 +18,17 @@ def grade(rule: str, line: str) -> Grade | None:
     return CommandPattern(rule).grade_line(line)
 
 
-@pytest.mark.parametrize("line", CERTAIN)
+@rows("line", CERTAIN)
 def test_a_command_that_was_read_is_certain(line: str) -> None:
     assert grade("git push *", line) == "certain"
 
 
-@pytest.mark.parametrize("line", POSSIBLE_OR_OPAQUE)
+@rows("line", POSSIBLE_OR_OPAQUE)
 def test_a_command_that_may_be_run_is_possible_or_opaque(line: str) -> None:
     assert grade("git push *", line) in ("possible", "opaque")
 
 
-@pytest.mark.parametrize("line", NEEDS_MORE)
+@rows("line", NEEDS_MORE)
 def test_a_command_that_another_program_may_run_has_a_grade(line: str) -> None:
     assert grade("git push *", line) is not None
 
@@ -45,7 +46,7 @@ def test_these_lines_really_run_the_command(tmp_path: Path) -> None:
     assert len(idle) < len(lines) / 10, idle
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "line", "expected"),
     [
         # In command position after any runner, known or not.
@@ -178,7 +179,7 @@ class TestReading:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@rows(
     "part",
     ["a ", "git ", "foo 'git x' ", "$(ls) ", '"$x" ', "a|", "a; ", "x=git ", "sudo -z git ", "-c git ", "[a", "{a,"],
 )
@@ -204,7 +205,7 @@ def steps_of(part: str, size: int) -> int:
     return steps
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "kind"),
     [
         ('eval "$x"', "computed"),

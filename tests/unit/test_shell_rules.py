@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from tests.tables import rows
 
 from interpose.matching import compile_condition
 from interpose.matching.shell import shell_commands
@@ -19,7 +20,7 @@ def judge(pattern: str, command: Any, tool: str = "Bash", **more: Any) -> bool:
     return condition({"tool_name": tool, "tool_input": {"command": command, **more}, "cwd": "/project"})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pattern", "command", "expected"),
     [
         ("git push *", "git push origin main", True),
@@ -132,7 +133,7 @@ RUNS_SOMETHING_ELSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", RUNS_IT)
+@rows("command", RUNS_IT)
 def test_a_command_is_found_wherever_a_shell_would_run_it(command: str) -> None:
     assert judge(PUSH, command)
 
@@ -144,18 +145,18 @@ WRAPPERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
+@rows("wrapper", WRAPPERS)
 def test_a_command_that_runs_another_is_judged_by_the_other(wrapper: str) -> None:
     assert judge(PUSH, f"{wrapper} git push")
     assert not judge(PUSH, f"{wrapper} echo git push")
 
 
-@pytest.mark.parametrize("command", MAY_RUN_IT)
+@rows("command", MAY_RUN_IT)
 def test_what_cannot_be_told_counts(command: str) -> None:
     assert judge(PUSH, command)
 
 
-@pytest.mark.parametrize("command", RUNS_SOMETHING_ELSE)
+@rows("command", RUNS_SOMETHING_ELSE)
 def test_what_is_certainly_something_else_does_not_count(command: str) -> None:
     assert not judge(PUSH, command)
 
@@ -170,13 +171,13 @@ def test_the_words_before_the_first_that_is_not_known_decide() -> None:
     assert judge("ls a b", "ls a$x")
 
 
-@pytest.mark.parametrize("tool", ["Bash", "shell", "PowerShell", "mcp__x__run"])
+@rows("tool", ["Bash", "shell", "PowerShell", "mcp__x__run"])
 def test_every_tool_that_is_given_a_command_is_a_shell(tool: str) -> None:
     assert judge(PUSH, "git push", tool)
     assert not judge(PUSH, "git pull", tool)
 
 
-@pytest.mark.parametrize("command", [None, 5, ["git", "push"], {}, True])
+@rows("command", [None, 5, ["git", "push"], {}, True])
 def test_a_command_that_is_no_text_counts(command: Any) -> None:
     assert judge(PUSH, command)
 
@@ -192,7 +193,7 @@ def test_a_tool_with_a_path_and_a_command_of_its_own_is_judged_by_both() -> None
     assert not judge("src/**", "view", "editor", path="/project/lib/a")
 
 
-@pytest.mark.parametrize(
+@rows(
     "command",
     ["\0", "ls\0", "\ud800", "ls; " * 40_000, "ls;" * 20_000, "$(" * 50_000, "(" * 100_000, "eval " * 11 + "ls", "sudo " * 20 + "ls",
      "(ls);" * 50 + "( " * 41 + "ls" + " )" * 41],
@@ -220,14 +221,14 @@ def seconds_to_judge(line: str, limit: float) -> float:
     return best
 
 
-@pytest.mark.parametrize("part", HOSTILE)
+@rows("part", HOSTILE)
 def test_no_line_takes_long(part: str) -> None:
     """What is read in linear time takes a fifth of this limit, what is read in quadratic time several times as long."""
     assert seconds_to_judge((part * 30_000)[:29_990], 1.5) < 1.5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", HOSTILE)
+@rows("part", HOSTILE)
 def test_no_line_with_a_command_around_the_part_takes_long(part: str) -> None:
     hostile = [line.format((part * 15_000)[:14_990]) for line in ("git {0}", "ls\n{0}\nls", 'echo "{0}"', "$({0})")]
 
@@ -235,8 +236,8 @@ def test_no_line_with_a_command_around_the_part_takes_long(part: str) -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("part", HOSTILE)
-@pytest.mark.parametrize("line", ["{0}", "git {0}", "ls\n{0}\nls", 'echo "{0}"', "$({0})"])
+@rows("part", HOSTILE)
+@rows("line", ["{0}", "git {0}", "ls\n{0}\nls", 'echo "{0}"', "$({0})"])
 def test_no_line_takes_long_wherever_the_part_stands(line: str, part: str) -> None:
     assert seconds_to_judge(line.format((part * 100_000)[:99_990]), 5) < 5
 
