@@ -34,6 +34,8 @@ _START = 20.0
 """Seconds that a new process has to report."""
 _IDLE = 60.0
 """Seconds after which a further process of a project is ended."""
+_LONG = 60.0
+"""Seconds from which on a time limit is looked at when the server tidies, and has no timer."""
 _BOUNCES = 3
 _ENDED = "the process that fired the event has ended"
 
@@ -255,6 +257,7 @@ class Dispatcher:
         self._counters = counters
         self._projects: dict[str, _Project] = {}
         self._guesses = Guesses()
+        self._long: set[Ticket] = set()
         self._loop = asyncio.get_running_loop()
         self.under_way = 0
         """Events that are accepted and not answered."""
@@ -276,9 +279,15 @@ class Dispatcher:
     def fire(self, ticket: Ticket) -> None:
         """Give an event to an engine process; its ticket is told what becomes of it."""
         self.under_way += 1
-        limit = min(self._limits.seconds, ticket.seconds)
-        ticket.timer = self._loop.call_later(limit, self.cancel, ticket, f"it took more than {limit:g} s")
+        ticket.seconds = limit = min(self._limits.seconds, ticket.seconds)
+        if limit >= _LONG:
+            self._long.add(ticket)
+        else:
+            ticket.timer = self._loop.call_later(limit, self._end_late, ticket)
         self._give(ticket, self._guesses.of(ticket.request))
+
+    def _end_late(self, ticket: Ticket) -> None:
+        self.cancel(ticket, f"it took more than {ticket.seconds:g} s")
 
     def cancel(self, ticket: Ticket, why: str) -> None:
         """End an event, with all that it runs."""
@@ -333,6 +342,8 @@ class Dispatcher:
         ticket.is_done = True
         if ticket.timer is not None:
             ticket.timer.cancel()
+        else:
+            self._long.discard(ticket)
         if isinstance(answer, Lost):
             self._counters.events["lost"] += 1
         else:
@@ -434,8 +445,11 @@ class Dispatcher:
             del self._projects[name]
 
     def tidy(self) -> None:
-        """End further processes of projects that do not need them, and those that a signal has stopped."""
+        """End events that take too long, processes that their projects do not need, and those that a signal stopped."""
         now = monotonic()
+        for ticket in tuple(self._long):
+            if now - ticket.began > ticket.seconds:
+                self._end_late(ticket)
         for project in tuple(self._projects.values()):
             for engine in tuple(project.idle):
                 if engine.has_ended or (project.size > 1 and now - engine.used > _IDLE):

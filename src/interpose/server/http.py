@@ -12,22 +12,17 @@ import json
 import os
 import secrets
 from collections.abc import Callable
-from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from .. import __version__
 from ..errors import UsageError
 from ..events import TABLE
-from ..person.caller import UNKNOWN
-from ..strict_json import BadJson, decode
-from .deadlines import seconds_of
 from .dispatcher import Client, Dispatcher, Lost, Ticket
 from .engine_process import TO_HTTP, TO_HTTP_LAST, TO_SERVER
-from .frames import LONGEST, Answer, Request, variables_part
+from .frames import LONGEST, Answer
+from .http_events import FIRE, HEADERS, HttpEvent, HttpEvents, event_in
 from .http_requests import LONGEST_HEAD, HttpProblem, HttpRequest, read_head, response
-from .installation import this_installation
 from .openapi import describe
 from .places import folder
 from .refusals import refusal
@@ -45,6 +40,9 @@ _MOST_OPEN = 1024
 _ROOM = 64 * 1024
 _LONGEST_BODY = LONGEST - 1024 * 1024  # the environment and the arguments need room too
 _PLACES = "POST /v1/fire/EVENT, GET /health, /metrics and /openapi.json are here"
+_CHECKED = ("host", "origin", "authorization", *HEADERS)
+"""The headers by which a request is known that was checked before."""
+_MOST_KNOWN = 256
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -91,9 +89,8 @@ class HttpFront:
         self.address = ""
         self._open: set[_Connection] = set()
         self._listening: asyncio.Server | None = None
-        self._environment = dict(os.environb)
-        self._variables = variables_part(self._environment)
-        self._directory = os.getcwd()
+        self._events = HttpEvents()
+        self._known: dict[tuple[str | None, ...], HttpEvent] = {}
         self._description = describe(TABLE)
 
     async def begin(self, server: Server, dispatcher: Dispatcher) -> HttpFront:
@@ -160,7 +157,7 @@ class HttpFront:
         if path == "/metrics":
             self._require_method(request, "GET")
             return 200, self._server.counters.text().encode(), "text/plain; version=0.0.4"
-        if path == "/v1/fire" or path.startswith("/v1/fire/"):
+        if path == FIRE or path.startswith(f"{FIRE}/"):
             self._require_method(request, "POST")
         raise HttpProblem(404, _PLACES)
 
@@ -186,26 +183,36 @@ class HttpFront:
 
     def fires(self, request: HttpRequest) -> bool:
         """Return whether a request fires an event."""
-        return request.path.startswith("/v1/fire") and request.method == "POST"
+        return request.path.startswith(FIRE) and request.method == "POST"
 
     def ticket(
         self, request: HttpRequest, body: bytes, done: Callable[[Answer | int | Lost], None], client: Client
     ) -> Ticket:
         """Return the event of a request; raise HttpProblem if there is none, or it cannot be fired now."""
-        self._check_sender(request)
-        path = request.path.partition("?")[0]
-        if path != "/v1/fire" and not path.startswith("/v1/fire/"):
-            raise HttpProblem(404, _PLACES)
-        self._require_token(request)
+        event = self._checked(request)
         self._server.touch()
         if self._server.stopping:
             raise HttpProblem(503, "the server is ending")
         if self._dispatcher.is_full():
             self._server.counters.events["refused"] += 1
             raise HttpProblem(503, "the server has too many events under way")
-        made = self._request(request, _event(path), body, request.headers.get("interpose-reply", ""))
-        seconds = seconds_of(request.headers.get("interpose-deadline", ""))
-        return Ticket(made, made.with_variables(self._variables), done, client, seconds)
+        made, whole = self._events.request(event, body)
+        return Ticket(made, whole, done, client, event.seconds)
+
+    def _checked(self, request: HttpRequest) -> HttpEvent:
+        """Check a request that fires, and return what it says about its event; the same again is known."""
+        key = (request.path, *map(request.headers.get, _CHECKED))
+        known = self._known.get(key)
+        if known is None:
+            self._check_sender(request)
+            path = request.path.partition("?")[0]
+            if path != FIRE and not path.startswith(f"{FIRE}/"):
+                raise HttpProblem(404, _PLACES)
+            self._require_token(request)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[key] = HttpEvent(request)
+        return known
 
     def fire(self, ticket: Ticket) -> None:
         """Fire an event."""
@@ -226,48 +233,8 @@ class HttpFront:
             answer = HttpProblem(400, answer.errors.decode("utf-8", "replace").strip())
         if reply and answer.status not in (401, 403, 404):
             # A host reads another status as no objection: the reply itself has to deny.
-            return 200, await refusal(reply, _event(request.path.partition("?")[0]), body, answer.why)
+            return 200, await refusal(reply, event_in(request), body, answer.why)
         return answer.status, json.dumps({"error": answer.why}).encode()
-
-    def _request(self, request: HttpRequest, event: str, body: bytes, reply: str) -> Request:
-        """Return what ``interpose fire`` would be given; raise HttpProblem for what it cannot be."""
-        headers = request.headers
-        arguments = [event] if event else []
-        arguments += ["--reply", reply] if reply else ["--json", "--input", "-"]
-        if event.startswith("-") or "\0" in event:
-            raise HttpProblem(400, "this is no event")
-        if (deadline := headers.get("interpose-deadline", "")) and seconds_of(deadline) == inf:
-            raise HttpProblem(400, "Interpose-Deadline is no number of seconds")
-        if deadline and reply:
-            arguments += ["--deadline", deadline]
-        if dialect := headers.get("interpose-dialect", ""):
-            arguments += ["--dialect", dialect]
-        if headers.get("interpose-require", "").lower() in ("1", "true", "yes"):
-            arguments.append("--require")
-        directory = headers.get("interpose-project", "").encode("latin-1").decode("utf-8", "surrogateescape")
-        if not directory:
-            directory = _directory_of(body) or self._directory
-        elif not os.path.isabs(directory) or not os.path.isdir(directory):
-            raise HttpProblem(400, "Interpose-Project is no absolute path of a directory")
-        elif reply:
-            arguments += ["--cwd", directory]
-        return Request(this_installation(), UNKNOWN, UNKNOWN, 0o077, directory, arguments, self._environment, body)
-
-
-def _event(path: str) -> str:
-    return unquote(path[len("/v1/fire/") :])
-
-
-def _directory_of(body: bytes) -> str:
-    """Return the directory of an event, if it names one that exists."""
-    try:
-        fields = decode(body) if b"cwd" in body else None
-    except BadJson:
-        return ""
-    found = fields.get("cwd") if isinstance(fields, dict) else None
-    return (
-        found if isinstance(found, str) and os.path.isabs(found) and "\0" not in found and os.path.isdir(found) else ""
-    )
 
 
 class _Connection(asyncio.Protocol):
@@ -285,6 +252,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport: asyncio.Transport = transport
+        self._descriptor: int = transport.get_extra_info("socket").fileno()
         self._wait(_KEPT)
         if not self._front.add(self):
             self._refuse(HttpProblem(503, "there are too many connections"))
@@ -371,7 +339,7 @@ class _Connection(asyncio.Protocol):
         client = Client(TO_SERVER, -1)
         if not self._transport.get_write_buffer_size():
             way = TO_HTTP if self._keeps(request) else TO_HTTP_LAST
-            client = Client(way, self._transport.get_extra_info("socket").fileno())
+            client = Client(way, self._descriptor)
         self._way = client.way
         try:
             self._ticket = self._front.ticket(request, body, self._fired, client)

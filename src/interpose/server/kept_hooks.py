@@ -243,7 +243,10 @@ class _Places:
         for path, known in self._folders.items():
             if facts_of(path) != known:
                 return False
-        return self._settled and all(level.is_as_before() for level in self._levels)
+        for level in self._levels:
+            if not level.is_as_before():
+                return False
+        return self._settled
 
 
 class _Level:
@@ -255,21 +258,20 @@ class _Level:
     def __init__(self, directory: str, folder: str) -> None:
         self._directory = directory
         self.folder = os.path.join(directory, folder)
-        self._facts = facts_of(directory)
-        self._found = self._look()
+        self._git = os.path.join(directory, ".git")
+        facts = facts_of(directory)
+        self._found = self._look(facts)
         self.has_folder = self._found[0]
-        if not is_settled([self._facts]):
-            self._facts = None
+        self._facts = facts if is_settled([facts]) else None
 
     def is_as_before(self) -> bool:
         facts = facts_of(self._directory)
         if facts == self._facts and facts is not None:
             return True
-        is_same = self._look() == self._found
+        is_same = self._look(facts) == self._found
         self._facts = facts if is_settled([facts]) else None
         return is_same
 
-    def _look(self) -> tuple[bool, bool, object]:
-        facts = facts_of(self._directory)
+    def _look(self, facts: Facts) -> tuple[bool, bool, object]:
         identity = (facts[0], facts[1], facts[5]) if facts is not None else None
-        return os.path.lexists(self.folder), os.path.lexists(os.path.join(self._directory, ".git")), identity
+        return os.path.lexists(self.folder), os.path.lexists(self._git), identity
