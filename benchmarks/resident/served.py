@@ -146,7 +146,29 @@ class Served:
 
         return timed
 
+    def latencies(self, clients: int, events: int) -> list[float]:
+        """How long each event takes if so many clients ask at once: seconds."""
+        frame, taken = self.frame(), list[float]()
+
+        def ask() -> None:
+            for _ in range(events // clients):
+                began = time.perf_counter()
+                self.ask(frame)
+                taken.append(time.perf_counter() - began)
+
+        threads = [threading.Thread(target=ask) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return taken
+
     # --- Over HTTP ------------------------------------------------------------------------------------------------
+
+    def fired_over_http(self) -> Stopwatch:
+        """An event whose hooks are found, on one kept connection."""
+        event = json.dumps({**EVENT, "cwd": str(self.found)}).encode()
+        return self.over_http("POST", "/v1/fire/PreToolUse", event, PROOF)
 
     def over_http(self, method: str, path: str, body: bytes | None, proof: bytes) -> Stopwatch:
         """Requests on one kept connection."""
