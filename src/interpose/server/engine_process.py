@@ -1,4 +1,4 @@
-"""One engine process: fires the events of one project, each as ``interpose fire`` would in a process of its own.
+"""One engine process: fires the events of one project and environment, each as ``interpose fire`` would by itself.
 
 For each event it takes over the caller's environment, directory and file mode mask, and its own standard streams are
 files that hold what the caller sent, and what the caller will get. So everything that runs in it, also a Python hook,
@@ -30,17 +30,18 @@ from ..executors.base import kept as hung
 from ..handlers import depth, inherited_depth
 from ..person.caller import set_caller
 from ..runtime.background_loop import background_loop
+from .environments import environment_digest
 from .frames import ANSWER, Answer, BadFrame, Request, tagged
 from .http_requests import response
-from .kept_hooks import Elsewhere, KeptHooks, environment_key
+from .kept_hooks import Elsewhere, KeptHooks
 from .watched import WatchedExecutor, Watcher
 
 __all__ = ["ANSWERED", "DELIVERED", "MOVED", "TO_CLIENT", "TO_HTTP", "TO_HTTP_LAST", "TO_SERVER", "Fire",
            "memory_file", "serve_events"]  # fmt: skip
 
 ANSWERED, DELIVERED, MOVED = b"=", b"d", b"M"
-"""What an engine process says: an answer; the status of one that it has sent to the client; the project of an event
-that is not its own. A second byte says whether the process ends now."""
+"""What an engine process says: an answer; the status of one that it has sent to the client; the name of the processes
+that an event belongs to, if that is not its own. A second byte says whether the process ends now."""
 TO_SERVER, TO_CLIENT, TO_HTTP, TO_HTTP_LAST = b"S", b"C", b"H", b"L"
 """Where the answer to a request goes: to the server; to a client on the socket; to one over HTTP, whose connection is
 kept, or is closed after that."""
@@ -141,7 +142,7 @@ class _Engine:
         try:
             said = await self._said(body)
             if isinstance(said, Elsewhere):
-                kind, text = MOVED, os.fsencode(said.project)
+                kind, text = MOVED, os.fsencode(said.name)
                 self._is_last = said.is_stale
             elif way != TO_SERVER and client >= 0 and self._is_delivered(way, said, client):
                 kind, text = DELIVERED, bytes([said.status & 0xFF])
@@ -213,7 +214,7 @@ class _Engine:
         if self._environment is not wanted:
             self._environment = wanted
             time.tzset()
-            self._hooks.environment = environment_key(wanted)
+            self._hooks.environment = environment_digest(wanted)
             self._depth = inherited_depth()
         os.chdir(request.directory)
         os.umask(request.umask)
@@ -251,8 +252,8 @@ class Streams:
     """The standard streams of the process, for each event as if they were new.
 
     Both descriptors are standard error, a new file in memory for each event: a program that a hook has left behind
-    keeps that of its own event. What hooks write to standard output goes there, also over ``sys.__stdout__``. The answer
-    itself is printed to ``sys.stdout`` outside of ``redirected()``, and that is not a descriptor.
+    keeps that of its own event. What hooks write to standard output goes there, also over ``sys.__stdout__``. The
+    answer itself is printed to ``sys.stdout`` outside of ``redirected()``, and that is not a descriptor.
     """
 
     def __init__(self) -> None:
@@ -280,7 +281,7 @@ class Streams:
         self._input.seek(0)
         sys.stdin = sys.__stdin__ = self._input  # type: ignore[misc]
         sys.stdout = self._output
-        sys.stderr = sys.__stderr__ = sys.__stdout__ = self._errors  # type: ignore[misc,assignment]
+        sys.stderr = sys.__stderr__ = sys.__stdout__ = self._errors  # type: ignore[misc]
 
     def redirected(self) -> AbstractContextManager[None]:
         """Send what is printed to standard output to standard error."""

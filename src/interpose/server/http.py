@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import os
-import secrets
 from collections.abc import Callable
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
@@ -18,19 +16,20 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..errors import UsageError
 from ..events import TABLE
-from .dispatcher import Client, Dispatcher, Lost, Ticket
+from .dispatcher import Dispatcher, Lost, Ticket
+from .engine_handle import Client
 from .engine_process import TO_HTTP, TO_HTTP_LAST, TO_SERVER
 from .frames import LONGEST, Answer
+from .http_access import LOOPBACK
 from .http_events import FIRE, HEADERS, HttpEvent, HttpEvents, event_in
 from .http_requests import LONGEST_HEAD, HttpProblem, HttpRequest, read_head, response
 from .openapi import describe
-from .places import folder
 from .refusals import refusal
 
 if TYPE_CHECKING:
     from .server import Server
 
-__all__ = ["HttpFront", "parse_address", "read_token"]
+__all__ = ["HttpFront"]
 
 _READ = 10.0
 """Seconds in which a request has to arrive."""
@@ -43,39 +42,6 @@ _PLACES = "POST /v1/fire/EVENT, GET /health, /metrics and /openapi.json are here
 _CHECKED = ("host", "origin", "authorization", *HEADERS)
 """The headers by which a request is known that was checked before."""
 _MOST_KNOWN = 256
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-def parse_address(text: str, *, is_public: bool) -> tuple[str, int]:
-    """Return the host and the port of ``[HOST:]PORT``; raise UsageError unless the host is a loopback address."""
-    host, _, port = text.rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"--http {text}: not [HOST:]PORT", hint="such as --http 8765")
-    if host not in _LOOPBACK and not is_public:
-        raise UsageError(f"--http {text}: {host} is no loopback address",
-                         hint="other machines could fire events; --http-public allows it")  # fmt: skip
-    return host, int(port)
-
-
-def read_token() -> str:
-    """Return the token of the user, from a private file; it is made at the first call."""
-    path = os.path.join(folder(), "token")
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(descriptor, "r+b") as opened:
-            found = os.fstat(descriptor)
-            if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-                raise UsageError(f"{path}: others can read it", hint="remove it; another is made")
-            token = opened.read(1000).decode("ascii", "replace").strip()
-            if len(token) < 20:
-                token = secrets.token_urlsafe(32)
-                opened.seek(0)
-                opened.truncate()
-                opened.write(token.encode() + b"\n")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}", hint="remove it") from None
-    return token
 
 
 class HttpFront:
@@ -106,7 +72,7 @@ class HttpFront:
         host, port = self._listening.sockets[0].getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         self.address = f"http://{shown}:{port}"
-        self._hosts = {f"{name}{end}" for name in (*_LOOPBACK, "[::1]", shown) for end in (f":{port}", "")}
+        self._hosts = {f"{name}{end}" for name in (*LOOPBACK, "[::1]", shown) for end in (f":{port}", "")}
         return self
 
     def close(self) -> None:
@@ -135,9 +101,19 @@ class HttpFront:
         return self._server.stopping
 
     def add(self, connection: _Connection) -> bool:
-        """Add a connection; return False if there are too many."""
+        """Add a connection; return False if there are too many that have a request.
+
+        Connections without one make room: no program can keep others out by opening many, without a token.
+        """
+        if len(self._open) >= _MOST_OPEN:
+            idle = [one for one in self._open if one.is_idle]
+            if not idle:
+                return False
+            oldest = min(idle, key=lambda one: one.due)
+            self.drop(oldest)
+            oldest.close_if_idle()
         self._open.add(connection)
-        return len(self._open) <= _MOST_OPEN
+        return True
 
     def drop(self, connection: _Connection) -> None:
         """Forget a connection."""
@@ -270,14 +246,19 @@ class _Connection(asyncio.Protocol):
             self._is_paused = True
             self._transport.pause_reading()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has no request, or not the whole of one."""
+        return self._request is None
+
     def close_if_idle(self) -> None:
         """Close the connection unless it has a request."""
-        if self._request is None:
+        if self.is_idle:
             self._transport.close()
 
     def look(self, now: float) -> None:
         """Close the connection if nothing has come for too long."""
-        if self._request is not None or now < self._due:
+        if self._request is not None or now < self.due:
             return
         if self._received or self._head is not None:
             self._refuse(HttpProblem(408, "the request did not arrive in time"))
@@ -318,7 +299,7 @@ class _Connection(asyncio.Protocol):
                 self._loop.call_soon(self._answer, head)
 
     def _wait(self, seconds: float) -> None:
-        self._due = monotonic() + seconds
+        self.due = monotonic() + seconds
 
     def _keeps(self, request: HttpRequest) -> bool:
         return request.keeps and not self._front.is_ending

@@ -92,12 +92,9 @@ def _directory_of(body: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     found = fields.get("cwd") if isinstance(fields, dict) else None
-    is_place = isinstance(found, str) and os.path.isabs(found) and "\0" not in found
-    return found if is_place and _is_directory(found) else ""
-
-
-def _is_directory(path: str) -> bool:
-    try:
-        return os.path.isdir(path)
-    except ValueError:  # letters that no path can have
-        return False
+    if isinstance(found, str) and os.path.isabs(found) and "\0" not in found:
+        try:
+            return found if os.path.isdir(found) else ""
+        except ValueError:  # letters that no path can have
+            return ""
+    return ""
