@@ -33,6 +33,19 @@ def found_hooks() -> str:
     return f"hooks:\n  PreToolUse:\n    - {{name: timed, matcher: Bash, handler: timed_hooks.answers}}\n{others}"
 
 
+class WholeRequests(HTTPConnection):
+    """Sends the head of a request together with its body, as curl and the clients of coding agents do."""
+
+    head = b""
+
+    def send(self, data: bytes) -> None:  # type: ignore[override]
+        if data.endswith(b"\r\n\r\n") and data.startswith(b"POST "):
+            self.head = data
+        else:
+            super().send(self.head + data)
+            self.head = b""
+
+
 class Served:
     """The scene of `benchmarks.cli`, and a server for it."""
 
@@ -133,11 +146,33 @@ class Served:
 
         return timed
 
+    def latencies(self, clients: int, events: int) -> list[float]:
+        """How long each event takes if so many clients ask at once: seconds."""
+        frame, taken = self.frame(), list[float]()
+
+        def ask() -> None:
+            for _ in range(events // clients):
+                began = time.perf_counter()
+                self.ask(frame)
+                taken.append(time.perf_counter() - began)
+
+        threads = [threading.Thread(target=ask) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return taken
+
     # --- Over HTTP ------------------------------------------------------------------------------------------------
+
+    def fired_over_http(self) -> Stopwatch:
+        """An event whose hooks are found, on one kept connection."""
+        event = json.dumps({**EVENT, "cwd": str(self.found)}).encode()
+        return self.over_http("POST", "/v1/fire/PreToolUse", event, PROOF)
 
     def over_http(self, method: str, path: str, body: bytes | None, proof: bytes) -> Stopwatch:
         """Requests on one kept connection."""
-        connection = HTTPConnection("127.0.0.1", self.port)
+        connection = WholeRequests("127.0.0.1", self.port)
         connection.connect()
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         headers = {"Authorization": f"Bearer {self.token}", "Interpose-Reply": "native"}

@@ -475,8 +475,9 @@ def hooks_spoke(outcome: Outcome) -> bool:
 
 
 def field_of(outcome: Outcome, name: str) -> Any:
-    """Return a final field of the event itself, not a copy: the host's own object if no hook changed it."""
-    return outcome._whole[name]
+    """Return a final field of the event itself, not a copy: the host's own object if no hook changed it; or None."""
+    fields = outcome._fields
+    return fields[name] if name in fields else outcome._whole.get(name)
 
 
 def with_fields(outcome: Outcome, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Outcome:

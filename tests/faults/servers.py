@@ -133,6 +133,12 @@ def processes_below(pid: int) -> set[int]:
     return found
 
 
+def is_asleep(pid: int) -> bool:
+    """Whether every thread of a process waits for something."""
+    stats = [task.read_text() for task in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(stat.rpartition(")")[2].split()[0] == "S" for stat in stats)
+
+
 def wait_until(holds: Any, what: str) -> None:
     """Wait until a condition holds."""
     import time

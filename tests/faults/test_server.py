@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.faults.servers import COLD, THIN, Home, a_home, processes_below, said, serving, wait_until
+from tests.faults.servers import COLD, THIN, Home, a_home, is_asleep, processes_below, said, serving, wait_until
 
 from interpose.errors import UsageError
 from interpose.server.frames import LONGEST, MAGIC, Answer
@@ -53,6 +53,12 @@ def prints(event):
     print("printed")
     sys.stderr.close() if event.tool_input.get("close") else None
 
+def spoils(event):
+    sys.__stdout__.write("{}")
+    sys.__stdout__.flush()
+    sys.stdin.close()
+    return deny("spoilt")
+
 def leaves_a_thread(event):
     threading.Thread(target=time.sleep, args=[0.2], daemon=True).start()
     return deny(str(os.getpid()))
@@ -67,6 +73,7 @@ hooks:
     - {name: ends, matcher: Ends, handler: guards.ends}
     - {name: waits, matcher: Waits, handler: guards.waits}
     - {name: prints, matcher: Prints, handler: guards.prints}
+    - {name: spoils, matcher: Spoils, handler: guards.spoils}
     - {name: leaves, matcher: Leaves, handler: guards.leaves_a_thread}
     - {name: variables, matcher: Variables, type: command, command: 'echo "$COLOUR $NAME $(pwd)" >&2; exit 2', passEnv: [COLOUR]}
 """
@@ -297,6 +304,13 @@ def test_what_a_hook_prints_is_in_the_answer_of_its_own_event(served: Home) -> N
     assert answers == [Answer(0, b"", b"to one to two printed\n")] * 2
     assert isinstance(closed, Answer)
     assert reason(served.ask(NAMED, event("Bash", command="rm -rf /"))) == "no rm"
+
+
+def test_a_hook_that_writes_to_the_original_standard_output_does_not_spoil_the_reply(served: Home) -> None:
+    cold = served.run([*COLD, *NAMED], event("Spoils"))
+
+    assert [served.ask(NAMED, event("Spoils")) for _ in range(3)] == [Answer(*cold)] * 3
+    assert json.loads(cold[1]) == {"decision": "deny", "reason": "spoilt"}
 
 
 def test_a_hook_that_ends_its_process_is_a_refusal_and_the_next_event_is_answered(served: Home) -> None:
@@ -544,6 +558,7 @@ def test_an_engine_process_that_is_stopped_is_a_refusal() -> None:
     with a_home() as home, serving(home):
         home.write(CONFIG, guards=GUARDS)
         pid = int(reason(home.ask(NAMED, event("Told"))).split()[0])
+        wait_until(lambda: is_asleep(pid), "the process still works on the first event")
         os.kill(pid, signal.SIGSTOP)
 
         answer = home.ask(NAMED, event("Told"))

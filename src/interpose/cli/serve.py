@@ -161,7 +161,8 @@ def _serve_pages(parent: int) -> NoReturn:
 
 
 def _front(http: str, public: bool, log: Callable[[dict[str, Any]], None] | None) -> HttpFront:
-    from ..server.http import HttpFront, parse_address, read_token
+    from ..server.http import HttpFront
+    from ..server.http_access import parse_address, read_token
 
     host, port = parse_address(http, is_public=public)
     prepare_folder()

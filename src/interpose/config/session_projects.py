@@ -68,12 +68,12 @@ def keep_project(session: object, project: str) -> None:
 
 
 def _path(session: str) -> str:
-    return state_path(os.path.join(_FOLDER, _name(session)))
+    return _path_in(state_path(_FOLDER), session)
 
 
 @lru_cache(maxsize=64)
-def _name(session: str) -> str:
-    return sha256(session.encode("utf-8", "surrogatepass")).hex()[:32]
+def _path_in(folder: str, session: str) -> str:
+    return os.path.join(folder, sha256(session.encode("utf-8", "surrogatepass")).hex()[:32])
 
 
 def _remove_old(folder: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..errors import UsageError, nearest
-from ..model import Outcome, row_of
+from ..model import Outcome, field_of, row_of
 from ..runtime.faults import log
 
 __all__ = ["WrittenReply", "changed_fields", "reply_body", "write_reply"]
@@ -69,7 +69,7 @@ def changed_fields(outcome: Outcome, before: Mapping[str, Any]) -> dict[str, Any
     """Return the final value of each field that hooks have changed."""
     row, changed = row_of(outcome), dict[str, Any]()
     for name in sorted(row.modifies):
-        final = getattr(outcome, name, None)
+        final = field_of(outcome, name)
         if final is not None and final != (before[name] if name in before else row.defaults().get(name)):
-            changed[name] = final
+            changed[name] = getattr(outcome, name)
     return changed

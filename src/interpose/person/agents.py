@@ -61,11 +61,11 @@ def register_callers() -> None:
     hook, parent = caller()
     if hook == UNKNOWN or (hook and _is_known(parent)):
         return
-    pid, below = parent or os.getppid(), stat_of(hook or "self")
+    below = stat_of(hook or "self")
     if below is None:
-        _register(pid, "0")
+        _register(parent or os.getppid(), "0")
         return
-    child, first, editor = below[1], True, ""
+    pid, child, first, editor = int(below[1][1]), below[1], True, ""  # not the parent that it names itself
     for _ in range(_HIGHEST):
         found = stat_of(pid)
         if found is None:
@@ -89,13 +89,13 @@ def hosts_above() -> list[int] | None:
 
     None stands for a hook that a person has started by hand, and for one whose process is not known.
     """
-    hook, parent = caller()
+    hook, _ = caller()
     below = stat_of(hook or "self")
     if hook == UNKNOWN:
         return None
     if below is None:
         return []
-    pid, child, first, editor, hosts = parent or os.getppid(), below[1], True, "", list[int]()
+    pid, child, first, editor, hosts = int(below[1][1]), below[1], True, "", list[int]()
     for _ in range(_HIGHEST):
         found = stat_of(pid)
         if found is None:

@@ -11,11 +11,16 @@ import os
 from .agents import hosts_above
 from .programs import AGENTS, INTERPRETERS
 
-__all__ = ["drop_variables_of_settings"]
+__all__ = ["drop_variables_of_settings", "powers"]
 
 _OFF = "INTERPOSE_OFF"
 _POWERS = (_OFF, "INTERPOSE_TRUST")
 """Variables that weaken what is enforced."""
+
+
+def powers() -> tuple[str, ...]:
+    """Return the values of the variables that weaken what is enforced, those that were dropped left out."""
+    return tuple(os.environ.get(name, "") for name in _POWERS)
 
 
 def drop_variables_of_settings() -> list[str]:

@@ -1,16 +1,14 @@
-"""Give each request to an engine process of its project; start, keep and end these processes.
+"""Give each request to an engine process of its project and environment; start, keep and end these processes.
 
 Events of a project wait for a process of it. If one waits longer than a moment, the project gets another process, up to
-a limit. The processes of the projects that were used longest ago are ended when there are too many.
+a limit. The processes of the projects that were used longest ago are ended when there are too many. Here, a project is
+all that shares a process name: see ``projects``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import mmap
 import os
-import signal
-import socket
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -21,12 +19,13 @@ from typing import NamedTuple
 from ..records import Record
 from .counters import Counters
 from .deadlines import before_deadline
-from .engine_process import ANSWERED, DELIVERED, MOVED, TO_SERVER, memory_file
+from .engine_handle import Client, EngineHandle
+from .engine_process import ANSWERED, DELIVERED, MOVED, TO_SERVER
 from .fork_server import ForkServer
 from .frames import Answer, Request
 from .projects import Guesses
 
-__all__ = ["Client", "Dispatcher", "Limits", "Lost", "Ticket"]
+__all__ = ["Dispatcher", "Limits", "Lost", "Ticket"]
 
 _MOMENT = 0.02
 """Seconds that an event waits for a busy process before its project gets another."""
@@ -34,6 +33,10 @@ _START = 20.0
 """Seconds that a new process has to report."""
 _IDLE = 60.0
 """Seconds after which a further process of a project is ended."""
+_QUEUED = 10.0
+"""Seconds that an event waits for a process: others may hold all of them, and a host goes on without a late hook."""
+_LONG = 60.0
+"""Seconds from which on a time limit is looked at when the server tidies, and has no timer."""
 _BOUNCES = 3
 _ENDED = "the process that fired the event has ended"
 
@@ -54,141 +57,13 @@ class Limits(Record):
 
 
 class Lost(NamedTuple):
-    """An event was accepted and is not answered: its process has ended, or it took too long."""
+    """An event was accepted and is not answered: its process has ended, it took too long, or none was free."""
 
     why: str
     is_answered: bool = False
     """Whether its process may have sent the answer, or a part of it, before it ended."""
-
-
-class Client(NamedTuple):
-    """The connection of a client, and how an engine process answers on it."""
-
-    way: bytes
-    descriptor: int
-
-
-class _EngineProcess:
-    """An engine process and the connection to it."""
-
-    def __init__(self, forks: ForkServer, project: str) -> None:
-        """Start it; raise OSError if that is not possible."""
-        file = memory_file()
-        try:
-            os.ftruncate(file, 1)
-            self._page = mmap.mmap(file, 1)
-            self._connection = forks.start(file)
-        finally:
-            os.close(file)
-        self._connection.setblocking(False)
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._connection, self._readable)
-        self._received = bytearray()
-        self._waiting: Callable[[bytes], None] | None = None
-        self._is_open = True
-        self.project = project
-        self.pid = 0
-        self.used = monotonic()
-
-    def begin(self, said: Callable[[bytes], None]) -> None:
-        """Call ``said`` when it runs, with nothing if it has ended before."""
-        self._waiting = said
-
-    def ask(self, body: bytes, client: Client, said: Callable[[bytes], None]) -> None:
-        """Send a request, and call ``said`` with what it says; with nothing if it has ended."""
-        self._waiting = said
-        self._page[0] = 0
-        data = client.way + len(body).to_bytes(4, "big") + body
-        try:
-            done = socket.send_fds(self._connection, [data], [client.descriptor] if client.descriptor >= 0 else [])
-        except BlockingIOError:
-            done = 0
-        except OSError:
-            self._lose()
-            return
-        if done < len(data):
-            self._unsent = memoryview(data)[done:]
-            self._loop.add_writer(self._connection, self._writable)
-
-    def _writable(self) -> None:
-        try:
-            self._unsent = self._unsent[self._connection.send(self._unsent) :]
-        except BlockingIOError:
-            return
-        except OSError:
-            self._unsent = self._unsent[:0]
-        if not self._unsent:
-            self._loop.remove_writer(self._connection)
-
-    @property
-    def may_have_answered(self) -> bool:
-        """Whether an answer to its last request may be on its way to the client."""
-        return bool(self._page[0])
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the process has closed its end of the connection."""
-        return not self._is_open
-
-    def _readable(self) -> None:
-        try:
-            part = self._connection.recv(1 << 16)
-        except BlockingIOError:
-            return
-        except OSError:
-            part = b""
-        if not part:
-            self._lose()
-            return
-        self._received += part
-        if not self.pid:
-            start, whole = 0, 4
-        else:
-            start, whole = 4, 4 + int.from_bytes(self._received[:4], "big")
-        if len(self._received) >= whole and self._waiting is not None:
-            said, self._received = bytes(self._received[start:whole]), bytearray()
-            waiting, self._waiting = self._waiting, None
-            self.pid = self.pid or int.from_bytes(said, "big")
-            waiting(said)
-
-    def _lose(self) -> None:
-        """Note that it has ended."""
-        self._stop_watching()
-        if self._waiting is not None:
-            waiting, self._waiting = self._waiting, None
-            self._loop.call_soon(waiting, b"")
-
-    def _stop_watching(self) -> None:
-        if self._is_open:
-            self._is_open = False
-            self._loop.remove_reader(self._connection)
-            self._loop.remove_writer(self._connection)
-
-    def is_stopped(self) -> bool:
-        """Return whether a signal has stopped the process; False where that cannot be seen."""
-        try:
-            with open(f"/proc/{self.pid}/stat", "rb") as opened:
-                return opened.read().rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])
-        except OSError:
-            return False
-
-    def kill(self) -> None:
-        """End it at once, with the commands that it runs."""
-        if self.pid:
-            try:
-                os.kill(self.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-
-    def give_up(self) -> None:
-        """End it if it does not begin."""
-        if not self.pid:
-            self._lose()
-
-    def close(self) -> None:
-        """Let it end."""
-        self._stop_watching()
-        self._connection.close()
+    is_fired: bool = True
+    """False if no process has begun with it: the client can decide by itself."""
 
 
 class Ticket:
@@ -213,7 +88,7 @@ class Ticket:
         self.seconds = before_deadline(seconds)
         self.began = monotonic()
         self.bounces = 0
-        self.engine: _EngineProcess | None = None
+        self.engine: EngineHandle | None = None
         self.is_done = False
         self.why = ""
         self.timer: asyncio.TimerHandle | None = None
@@ -228,8 +103,8 @@ class _Project:
     """The engine processes of a project, and the events that wait for one."""
 
     def __init__(self) -> None:
-        self.engines: set[_EngineProcess] = set()
-        self.idle: list[_EngineProcess] = []
+        self.engines: set[EngineHandle] = set()
+        self.idle: list[EngineHandle] = []
         self.starting = 0
         self.waiting: deque[Ticket] = deque()
 
@@ -255,6 +130,7 @@ class Dispatcher:
         self._counters = counters
         self._projects: dict[str, _Project] = {}
         self._guesses = Guesses()
+        self._long: set[Ticket] = set()
         self._loop = asyncio.get_running_loop()
         self.under_way = 0
         """Events that are accepted and not answered."""
@@ -276,9 +152,15 @@ class Dispatcher:
     def fire(self, ticket: Ticket) -> None:
         """Give an event to an engine process; its ticket is told what becomes of it."""
         self.under_way += 1
-        limit = min(self._limits.seconds, ticket.seconds)
-        ticket.timer = self._loop.call_later(limit, self.cancel, ticket, f"it took more than {limit:g} s")
+        ticket.seconds = limit = min(self._limits.seconds, ticket.seconds)
+        if limit >= _LONG:
+            self._long.add(ticket)
+        else:
+            ticket.timer = self._loop.call_later(limit, self._end_late, ticket)
         self._give(ticket, self._guesses.of(ticket.request))
+
+    def _end_late(self, ticket: Ticket) -> None:
+        self.cancel(ticket, f"it took more than {ticket.seconds:g} s")
 
     def cancel(self, ticket: Ticket, why: str) -> None:
         """End an event, with all that it runs."""
@@ -303,16 +185,21 @@ class Dispatcher:
             project.engines.discard(engine)
             engine.close()
         project.waiting.append(ticket)
+        self._loop.call_later(min(_QUEUED, ticket.seconds / 2), self._give_up_waiting, ticket)
         if project.size:
             self._loop.call_later(_MOMENT, self._grow, name, ticket)
         else:
             self._grow(name, ticket)
 
-    def _ask(self, engine: _EngineProcess, ticket: Ticket) -> None:
+    def _give_up_waiting(self, ticket: Ticket) -> None:
+        if ticket.waits:
+            self._finish(ticket, Lost("no engine process was free for it", is_fired=False))
+
+    def _ask(self, engine: EngineHandle, ticket: Ticket) -> None:
         ticket.engine = engine
         engine.ask(ticket.body, ticket.client, partial(self._said, engine, ticket))
 
-    def _said(self, engine: _EngineProcess, ticket: Ticket, said: bytes) -> None:
+    def _said(self, engine: EngineHandle, ticket: Ticket, said: bytes) -> None:
         """Do what an engine process has said about an event; it has ended if that is nothing."""
         ticket.engine = None
         kind, text = said[:1], said[2:]
@@ -333,6 +220,8 @@ class Dispatcher:
         ticket.is_done = True
         if ticket.timer is not None:
             ticket.timer.cancel()
+        else:
+            self._long.discard(ticket)
         if isinstance(answer, Lost):
             self._counters.events["lost"] += 1
         else:
@@ -342,7 +231,7 @@ class Dispatcher:
 
     # Engine processes.
 
-    def _give_back(self, engine: _EngineProcess, *, is_fit: bool) -> None:
+    def _give_back(self, engine: EngineHandle, *, is_fit: bool) -> None:
         project = self._projects.get(engine.project)
         engine.used = monotonic()
         if project is None:  # the server ends
@@ -356,7 +245,7 @@ class Dispatcher:
         else:
             self._use(engine, project)
 
-    def _use(self, engine: _EngineProcess, project: _Project) -> None:
+    def _use(self, engine: EngineHandle, project: _Project) -> None:
         """Give a free process the event that waits longest, or keep it for the next."""
         ticket = project.next(take=True) if project.waiting else None
         if ticket is not None:
@@ -385,7 +274,7 @@ class Dispatcher:
         if self._size >= self._limits.engines and not self._end_oldest():
             return  # what is given back next makes room
         try:
-            engine = _EngineProcess(self._forks, name)
+            engine = EngineHandle(self._forks, name)
         except OSError as error:
             self._cannot_start(project, error.strerror or str(error))
             return
@@ -393,10 +282,10 @@ class Dispatcher:
         timer = self._loop.call_later(_START, self._give_up, engine)
         engine.begin(partial(self._begun, engine, project, timer))
 
-    def _give_up(self, engine: _EngineProcess) -> None:
+    def _give_up(self, engine: EngineHandle) -> None:
         engine.give_up()
 
-    def _begun(self, engine: _EngineProcess, project: _Project, timer: asyncio.TimerHandle, said: bytes) -> None:
+    def _begun(self, engine: EngineHandle, project: _Project, timer: asyncio.TimerHandle, said: bytes) -> None:
         timer.cancel()
         project.starting -= 1
         if not said:
@@ -409,7 +298,7 @@ class Dispatcher:
 
     def _cannot_start(self, project: _Project, why: str) -> None:
         if (ticket := project.next(take=True)) is not None:
-            self._finish(ticket, Lost(f"no engine process could be started ({why})"))
+            self._finish(ticket, Lost(f"no engine process could be started ({why})", is_fired=False))
 
     # Ending.
 
@@ -421,7 +310,7 @@ class Dispatcher:
         self._end(min(idle, key=lambda engine: engine.used))
         return True
 
-    def _end(self, engine: _EngineProcess) -> None:
+    def _end(self, engine: EngineHandle) -> None:
         project = self._projects[engine.project]
         project.idle.remove(engine)
         project.engines.discard(engine)
@@ -429,20 +318,24 @@ class Dispatcher:
         self._forget_if_unused(engine.project)
 
     def _forget_if_unused(self, name: str) -> None:
-        project = self._projects[name]
-        if not project.size and project.next(take=False) is None:
+        project = self._projects.get(name)
+        if project is not None and not project.size and project.next(take=False) is None:
             del self._projects[name]
 
     def tidy(self) -> None:
-        """End further processes of projects that do not need them, and those that a signal has stopped."""
+        """End events that take too long, processes that their projects do not need, and those that a signal stopped."""
         now = monotonic()
-        for project in tuple(self._projects.values()):
+        for ticket in tuple(self._long):
+            if now - ticket.began > ticket.seconds:
+                self._end_late(ticket)
+        for name, project in tuple(self._projects.items()):
             for engine in tuple(project.idle):
                 if engine.has_ended or (project.size > 1 and now - engine.used > _IDLE):
                     self._end(engine)
             for engine in project.engines - set(project.idle):
                 if engine.is_stopped():
                     engine.kill()
+            self._forget_if_unused(name)
 
     def close(self) -> None:
         """End all processes."""

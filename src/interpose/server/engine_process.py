@@ -1,4 +1,4 @@
-"""One engine process: fires the events of one project, each as ``interpose fire`` would in a process of its own.
+"""One engine process: fires the events of one project and environment, each as ``interpose fire`` would by itself.
 
 For each event it takes over the caller's environment, directory and file mode mask, and its own standard streams are
 files that hold what the caller sent, and what the caller will get. So everything that runs in it, also a Python hook,
@@ -30,22 +30,24 @@ from ..executors.base import kept as hung
 from ..handlers import depth, inherited_depth
 from ..person.caller import set_caller
 from ..runtime.background_loop import background_loop
+from .environments import environment_digest
 from .frames import ANSWER, Answer, BadFrame, Request, tagged
 from .http_requests import response
-from .kept_hooks import Elsewhere, KeptHooks, environment_key
+from .kept_hooks import Elsewhere, KeptHooks
 from .watched import WatchedExecutor, Watcher
 
 __all__ = ["ANSWERED", "DELIVERED", "MOVED", "TO_CLIENT", "TO_HTTP", "TO_HTTP_LAST", "TO_SERVER", "Fire",
            "memory_file", "serve_events"]  # fmt: skip
 
 ANSWERED, DELIVERED, MOVED = b"=", b"d", b"M"
-"""What an engine process says: an answer; the status of one that it has sent to the client; the project of an event
-that is not its own. A second byte says whether the process ends now."""
+"""What an engine process says: an answer; the status of one that it has sent to the client; the name of the processes
+that an event belongs to, if that is not its own. A second byte says whether the process ends now."""
 TO_SERVER, TO_CLIENT, TO_HTTP, TO_HTTP_LAST = b"S", b"C", b"H", b"L"
 """Where the answer to a request goes: to the server; to a client on the socket; to one over HTTP, whose connection is
 kept, or is closed after that."""
 
 _CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+_DESCRIPTOR = socket.CMSG_LEN(4)
 _ROOM = 16 * 1024
 _LONGEST = 16 * 1024
 """Bytes of an answer that the process sends itself: at most what one call sends whole, so that nothing is between."""
@@ -83,9 +85,10 @@ def receive(connection: socket.socket) -> tuple[bytes, bytes, int] | None:
 
     Return None at the end.
     """
-    data, descriptors, _, _ = socket.recv_fds(connection, _ROOM, 1, _CLOSE_ON_EXEC)
-    if not _CLOSE_ON_EXEC and descriptors:
-        os.set_inheritable(descriptors[0], False)
+    data, extra, _, _ = connection.recvmsg(_ROOM, _DESCRIPTOR, _CLOSE_ON_EXEC)
+    client = int.from_bytes(extra[0][2][:4], sys.byteorder) if extra else -1
+    if not _CLOSE_ON_EXEC and client >= 0:
+        os.set_inheritable(client, False)
     while 0 < len(data) < 5 and (more := connection.recv(5 - len(data))):
         data += more
     parts, missing = [data], 5 + int.from_bytes(data[1:5], "big") - len(data)
@@ -96,7 +99,7 @@ def receive(connection: socket.socket) -> tuple[bytes, bytes, int] | None:
         parts.append(more)
         missing -= len(more)
     whole = b"".join(parts) if len(parts) > 1 else data
-    return whole[:1], whole[5:], descriptors[0] if descriptors else -1
+    return whole[:1], whole[5:], client
 
 
 class _Engine:
@@ -106,11 +109,13 @@ class _Engine:
         self._fire = fire
         self._hooks = KeptHooks()
         self._environment: dict[bytes, bytes] | None = None
+        self._depth = 0
         self._streams = Streams()
         self._watcher = Watcher()
         self._executor = WatchedExecutor(self._watcher)
         self._is_reply = False
         self._is_last = False
+        self._loops, self._began = 0, 0.0  # as they were before the event
 
     def run(self) -> None:
         """Fire events in a thread, as ``interpose fire`` runs hooks in one; this thread watches them."""
@@ -133,20 +138,24 @@ class _Engine:
             self._watcher.end()
 
     async def _answer(self, way: bytes, body: bytes, client: int) -> None:
-        """Fire the event of a request, and send the answer."""
+        """Fire the event of a request, and send the answer; what the client need not wait for comes after that."""
         try:
             said = await self._said(body)
             if isinstance(said, Elsewhere):
-                kind, text = MOVED, os.fsencode(said.project)
+                kind, text = MOVED, os.fsencode(said.name)
+                self._is_last = said.is_stale
             elif way != TO_SERVER and client >= 0 and self._is_delivered(way, said, client):
                 kind, text = DELIVERED, bytes([said.status & 0xFF])
+                self._is_last = self._has_left_something()
             else:
                 kind, text = ANSWERED, said.write()
+                self._is_last = self._has_left_something()
             self._connection.sendall((len(text) + 2).to_bytes(4, "big") + kind + bytes([self._is_last]) + text)
         finally:
             if client >= 0:
                 os.close(client)
             os.chdir("/")
+            self._streams.prepare()
 
     def _is_delivered(self, way: bytes, answer: Answer, client: int) -> bool:
         """Send an answer to the client, unless the server has to do more; return whether it was sent."""
@@ -172,7 +181,7 @@ class _Engine:
         except BadFrame as error:
             return Answer(2, b"", f"interpose fire: {error}\n".encode())
         self._is_reply = "--reply" in request.arguments
-        started, began = background_loop.started, time.time()
+        self._loops, self._began = background_loop.started, time.time()
         self._streams.begin(request.data)
         status = 2
         try:
@@ -180,7 +189,6 @@ class _Engine:
             status = await self._fire(request.arguments, self._hooks, self._executor, self._streams.redirected)
         except Elsewhere as error:
             self._streams.end()
-            self._is_last = error.is_stale
             return error
         except BaseException as error:
             print(f"interpose fire: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 - the caller's
@@ -188,11 +196,13 @@ class _Engine:
         hooks = self._hooks.used
         if hooks is not None and hooks.audit is not None:
             hooks.audit.flush()  # a process of its own would have written its record when it ends
-        output, errors = self._streams.end()
-        self._hooks.fired(began)
-        is_alone = background_loop.started == started and not hung.count and not _other_threads()
-        self._is_last = self._watcher.went_on or not is_alone
-        return Answer(status, output, errors)
+        return Answer(status, *self._streams.end())
+
+    def _has_left_something(self) -> bool:
+        """Return whether something of the event goes on in this process, which then fires no other."""
+        self._hooks.fired(self._began)
+        is_alone = background_loop.started == self._loops and not hung.count and not _other_threads()
+        return self._watcher.went_on or not is_alone
 
     def _take_over(self, request: Request) -> None:
         """Become a process of the caller, as far as a hook can see."""
@@ -204,11 +214,12 @@ class _Engine:
         if self._environment is not wanted:
             self._environment = wanted
             time.tzset()
-            self._hooks.environment = environment_key(wanted)
+            self._hooks.environment = environment_digest(wanted)
+            self._depth = inherited_depth()
         os.chdir(request.directory)
         os.umask(request.umask)
         set_caller(request.pid, request.parent)
-        depth.set(inherited_depth())
+        depth.set(self._depth)
 
     def close(self) -> None:
         self._hooks.close()
@@ -238,11 +249,11 @@ def _other_threads() -> bool:
 
 
 class Streams:
-    """The standard streams of the process: for each event, new files in memory.
+    """The standard streams of the process, for each event as if they were new.
 
-    A program that a hook has left behind keeps those of its own event. Both descriptors are standard error: while hooks
-    run, what is written to standard output goes there. The answer itself is printed to ``sys.stdout``, and that is not
-    a descriptor.
+    Both descriptors are standard error, a new file in memory for each event: a program that a hook has left behind
+    keeps that of its own event. What hooks write to standard output goes there, also over ``sys.__stdout__``. The
+    answer itself is printed to ``sys.stdout`` outside of ``redirected()``, and that is not a descriptor.
     """
 
     def __init__(self) -> None:
@@ -250,20 +261,27 @@ class Streams:
         os.dup2(empty, 0)
         os.close(empty)
         self._file = -1
-        self._output = io.BytesIO()
+        self._input, self._output = _stream_in_memory(), _stream_in_memory()
         self._errors: io.TextIOWrapper | None = None
+        self.prepare()
 
-    def begin(self, data: bytes) -> None:
-        file = self._file = memory_file()
-        os.dup2(file, 1)
-        os.dup2(file, 2)
+    def prepare(self) -> None:
+        """Make the streams of the next event."""
+        self._file = memory_file()
+        os.dup2(self._file, 1)
+        os.dup2(self._file, 2)
         if self._errors is None or self._errors.closed:  # a hook may have closed it
             binary = open(2, "wb", closefd=False)  # noqa: SIM115 - as long as the process runs
             self._errors = io.TextIOWrapper(binary, encoding="utf-8", errors="interpose", line_buffering=True)
-        self._output = io.BytesIO()
-        sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")  # type: ignore[misc]
-        sys.stdout = sys.__stdout__ = io.TextIOWrapper(self._output, encoding="utf-8", errors="interpose")  # type: ignore[misc]
-        sys.stderr = sys.__stderr__ = self._errors  # type: ignore[misc]
+        self._input, self._output = _emptied(self._input), _emptied(self._output)
+
+    def begin(self, data: bytes) -> None:
+        """Let standard input be this; it has to be prepared."""
+        self._input.buffer.write(data)
+        self._input.seek(0)
+        sys.stdin = sys.__stdin__ = self._input  # type: ignore[misc]
+        sys.stdout = self._output
+        sys.stderr = sys.__stderr__ = sys.__stdout__ = self._errors  # type: ignore[misc]
 
     def redirected(self) -> AbstractContextManager[None]:
         """Send what is printed to standard output to standard error."""
@@ -271,15 +289,29 @@ class Streams:
 
     def end(self) -> tuple[bytes, bytes]:
         """Return what was written to standard output and to standard error."""
-        for stream in (self._errors, sys.stdout, sys.stderr):
+        for stream in (self._errors, self._output, sys.stderr):
             try:
                 stream.flush()  # type: ignore[union-attr]
             except (OSError, ValueError, AttributeError):
                 pass  # a hook has closed it
-        output = b"" if self._output.closed else self._output.getvalue()
+        output = b"" if self._output.closed else self._output.buffer.getvalue()  # type: ignore[attr-defined]
         errors = _content(self._file)
         os.close(self._file)
         return output, errors
+
+
+def _stream_in_memory() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="interpose")
+
+
+def _emptied(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Return a stream without content: this one, unless a hook has closed it or taken it apart."""
+    try:
+        stream.seek(0)
+        stream.truncate()
+    except (OSError, ValueError):
+        return _stream_in_memory()
+    return stream
 
 
 class _ToErrors:

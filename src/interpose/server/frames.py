@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 __all__ = [
     "ACCEPTED", "ANSWER", "DECLINED", "LONGEST", "MAGIC", "REFUSED", "WORKING", "Answer", "BadFrame", "Request",
-    "python_variables", "tagged", "variables_part",
+    "python_variables", "tagged", "variables_part", "with_data",
 ]  # fmt: skip
 
 MAGIC = b"IPF1"
@@ -23,6 +23,8 @@ LONGEST = 24 * 1024 * 1024
 ACCEPTED, WORKING, ANSWER, DECLINED, REFUSED = b"A", b".", b"=", b"D", b"R"
 
 _PARTS = 6
+_LONGEST_KEPT = 64 * 1024
+"""Bytes of what is kept: a client may send megabytes."""
 
 
 class BadFrame(Exception):
@@ -51,35 +53,62 @@ class Request(NamedTuple):
     @classmethod
     def read(cls, body: bytes) -> Request:
         """Return the request in these bytes; raise BadFrame if there is none."""
-        parts, at = [], 0
-        try:
-            for _ in range(_PARTS):
-                size = int.from_bytes(body[at : at + 4], "big")
-                parts.append(body[at + 4 : at + 4 + size])
-                if len(parts[-1]) != size or at + 4 > len(body):
-                    raise BadFrame("a part is cut off")
-                at += 4 + size
-            if at != len(body):
-                raise BadFrame("there is more after the last part")
-            installation = _words(parts[0])
-            pid, parent, umask = (int(word) for word in parts[1].split())
-            environment = _environment(parts[4])
-            directory = parts[2].decode("utf-8", "surrogateescape")
-            return cls((installation[0], installation[1]), pid, parent, umask & 0o777, directory,
-                       _words(parts[3]), environment, parts[5])  # fmt: skip
-        except (ValueError, IndexError) as error:
-            raise BadFrame(str(error)) from None
+        at = 0
+        for _ in range(_PARTS - 1):
+            at += 4 + int.from_bytes(body[at : at + 4], "big")
+        first = body[:at]
+        read = _kept_first_parts if at <= _LONGEST_KEPT else _first_parts
+        data = body[at + 4 :]
+        if int.from_bytes(body[at : at + 4], "big") != len(data) or len(body) < at + 4:
+            raise BadFrame("a part is cut off, or there is more after the last part")
+        return cls(*read(first), data)
 
     def write(self) -> bytes:
         """Return the body of the request."""
-        return self.with_variables(variables_part(self.environment))
+        return with_data(self.first_parts(variables_part(self.environment)), self.data)
 
-    def with_variables(self, variables: bytes) -> bytes:
-        """Return the body of the request, with a part that has its environment already."""
+    def first_parts(self, variables: bytes) -> bytes:
+        """Return the body of the request without its data, with a part that has its environment already."""
         about = f"{self.pid} {self.parent} {self.umask}".encode()
         parts = (_joined(self.installation), about, self.directory.encode("utf-8", "surrogateescape"),
-                 _joined(self.arguments), variables, self.data)  # fmt: skip
+                 _joined(self.arguments), variables)  # fmt: skip
         return b"".join([len(part).to_bytes(4, "big") + part for part in parts])
+
+
+def with_data(first_parts: bytes, data: bytes) -> bytes:
+    """Return the body of a request."""
+    return b"".join((first_parts, len(data).to_bytes(4, "big"), data))
+
+
+def _first_parts(first: bytes) -> tuple[tuple[str, str], int, int, int, str, list[str], dict[bytes, bytes]]:
+    """Return what a request has before its data."""
+    parts, at = [], 0
+    try:
+        for _ in range(_PARTS - 1):
+            size = int.from_bytes(first[at : at + 4], "big")
+            parts.append(first[at + 4 : at + 4 + size])
+            if len(parts[-1]) != size or at + 4 > len(first):
+                raise BadFrame("a part is cut off")
+            at += 4 + size
+        installation = _words(parts[0])
+        pid, parent, umask = (int(word) for word in parts[1].split())
+        directory = parts[2].decode("utf-8", "surrogateescape")
+        read = _kept_environment if len(parts[4]) <= _LONGEST_KEPT else _environment
+        return ((installation[0], installation[1]), pid, parent, umask & 0o777, directory, _words(parts[3]),
+                read(parts[4]))  # fmt: skip
+    except (ValueError, IndexError) as error:
+        raise BadFrame(str(error)) from None
+
+
+def _environment(part: bytes) -> dict[bytes, bytes]:
+    """Return the variables in a part."""
+    entries = (entry.partition(b"=") for entry in part.split(b"\0") if entry)
+    return {name: value for name, equals, value in entries if name and equals}
+
+
+# Callers say the same event after event, and none changes what is returned.
+_kept_first_parts = lru_cache(maxsize=64)(_first_parts)
+_kept_environment = lru_cache(maxsize=16)(_environment)
 
 
 class Answer(NamedTuple):
@@ -105,13 +134,6 @@ class Answer(NamedTuple):
 def variables_part(environment: Mapping[bytes, bytes]) -> bytes:
     """Return the part of a request that has an environment."""
     return b"\0".join(name + b"=" + value for name, value in environment.items())
-
-
-@lru_cache(maxsize=16)
-def _environment(part: bytes) -> dict[bytes, bytes]:
-    """Return the variables in a part; callers have the same ones event after event, and none changes the mapping."""
-    entries = (entry.partition(b"=") for entry in part.split(b"\0") if entry)
-    return {name: value for name, equals, value in entries if name and equals}
 
 
 def _joined(words: Sequence[str]) -> bytes:

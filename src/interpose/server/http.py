@@ -9,33 +9,27 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import os
-import secrets
 from collections.abc import Callable
-from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from .. import __version__
 from ..errors import UsageError
 from ..events import TABLE
-from ..person.caller import UNKNOWN
-from ..strict_json import BadJson, decode
-from .deadlines import seconds_of
-from .dispatcher import Client, Dispatcher, Lost, Ticket
+from .dispatcher import Dispatcher, Lost, Ticket
+from .engine_handle import Client
 from .engine_process import TO_HTTP, TO_HTTP_LAST, TO_SERVER
-from .frames import LONGEST, Answer, Request, variables_part
+from .frames import LONGEST, Answer
+from .http_access import LOOPBACK
+from .http_events import FIRE, HEADERS, HttpEvent, HttpEvents, event_in
 from .http_requests import LONGEST_HEAD, HttpProblem, HttpRequest, read_head, response
-from .installation import this_installation
 from .openapi import describe
-from .places import folder
 from .refusals import refusal
 
 if TYPE_CHECKING:
     from .server import Server
 
-__all__ = ["HttpFront", "parse_address", "read_token"]
+__all__ = ["HttpFront"]
 
 _READ = 10.0
 """Seconds in which a request has to arrive."""
@@ -45,39 +39,9 @@ _MOST_OPEN = 1024
 _ROOM = 64 * 1024
 _LONGEST_BODY = LONGEST - 1024 * 1024  # the environment and the arguments need room too
 _PLACES = "POST /v1/fire/EVENT, GET /health, /metrics and /openapi.json are here"
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-def parse_address(text: str, *, is_public: bool) -> tuple[str, int]:
-    """Return the host and the port of ``[HOST:]PORT``; raise UsageError unless the host is a loopback address."""
-    host, _, port = text.rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"--http {text}: not [HOST:]PORT", hint="such as --http 8765")
-    if host not in _LOOPBACK and not is_public:
-        raise UsageError(f"--http {text}: {host} is no loopback address",
-                         hint="other machines could fire events; --http-public allows it")  # fmt: skip
-    return host, int(port)
-
-
-def read_token() -> str:
-    """Return the token of the user, from a private file; it is made at the first call."""
-    path = os.path.join(folder(), "token")
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with open(descriptor, "r+b") as opened:
-            found = os.fstat(descriptor)
-            if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-                raise UsageError(f"{path}: others can read it", hint="remove it; another is made")
-            token = opened.read(1000).decode("ascii", "replace").strip()
-            if len(token) < 20:
-                token = secrets.token_urlsafe(32)
-                opened.seek(0)
-                opened.truncate()
-                opened.write(token.encode() + b"\n")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}", hint="remove it") from None
-    return token
+_CHECKED = ("host", "origin", "authorization", *HEADERS)
+"""The headers by which a request is known that was checked before."""
+_MOST_KNOWN = 256
 
 
 class HttpFront:
@@ -91,9 +55,8 @@ class HttpFront:
         self.address = ""
         self._open: set[_Connection] = set()
         self._listening: asyncio.Server | None = None
-        self._environment = dict(os.environb)
-        self._variables = variables_part(self._environment)
-        self._directory = os.getcwd()
+        self._events = HttpEvents()
+        self._known: dict[tuple[str | None, ...], HttpEvent] = {}
         self._description = describe(TABLE)
 
     async def begin(self, server: Server, dispatcher: Dispatcher) -> HttpFront:
@@ -109,7 +72,7 @@ class HttpFront:
         host, port = self._listening.sockets[0].getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         self.address = f"http://{shown}:{port}"
-        self._hosts = {f"{name}{end}" for name in (*_LOOPBACK, "[::1]", shown) for end in (f":{port}", "")}
+        self._hosts = {f"{name}{end}" for name in (*LOOPBACK, "[::1]", shown) for end in (f":{port}", "")}
         return self
 
     def close(self) -> None:
@@ -138,9 +101,19 @@ class HttpFront:
         return self._server.stopping
 
     def add(self, connection: _Connection) -> bool:
-        """Add a connection; return False if there are too many."""
+        """Add a connection; return False if there are too many that have a request.
+
+        Connections without one make room: no program can keep others out by opening many, without a token.
+        """
+        if len(self._open) >= _MOST_OPEN:
+            idle = [one for one in self._open if one.is_idle]
+            if not idle:
+                return False
+            oldest = min(idle, key=lambda one: one.due)
+            self.drop(oldest)
+            oldest.close_if_idle()
         self._open.add(connection)
-        return len(self._open) <= _MOST_OPEN
+        return True
 
     def drop(self, connection: _Connection) -> None:
         """Forget a connection."""
@@ -160,7 +133,7 @@ class HttpFront:
         if path == "/metrics":
             self._require_method(request, "GET")
             return 200, self._server.counters.text().encode(), "text/plain; version=0.0.4"
-        if path == "/v1/fire" or path.startswith("/v1/fire/"):
+        if path == FIRE or path.startswith(f"{FIRE}/"):
             self._require_method(request, "POST")
         raise HttpProblem(404, _PLACES)
 
@@ -186,26 +159,36 @@ class HttpFront:
 
     def fires(self, request: HttpRequest) -> bool:
         """Return whether a request fires an event."""
-        return request.path.startswith("/v1/fire") and request.method == "POST"
+        return request.path.startswith(FIRE) and request.method == "POST"
 
     def ticket(
         self, request: HttpRequest, body: bytes, done: Callable[[Answer | int | Lost], None], client: Client
     ) -> Ticket:
         """Return the event of a request; raise HttpProblem if there is none, or it cannot be fired now."""
-        self._check_sender(request)
-        path = request.path.partition("?")[0]
-        if path != "/v1/fire" and not path.startswith("/v1/fire/"):
-            raise HttpProblem(404, _PLACES)
-        self._require_token(request)
+        event = self._checked(request)
         self._server.touch()
         if self._server.stopping:
             raise HttpProblem(503, "the server is ending")
         if self._dispatcher.is_full():
             self._server.counters.events["refused"] += 1
             raise HttpProblem(503, "the server has too many events under way")
-        made = self._request(request, _event(path), body, request.headers.get("interpose-reply", ""))
-        seconds = seconds_of(request.headers.get("interpose-deadline", ""))
-        return Ticket(made, made.with_variables(self._variables), done, client, seconds)
+        made, whole = self._events.request(event, body)
+        return Ticket(made, whole, done, client, event.seconds)
+
+    def _checked(self, request: HttpRequest) -> HttpEvent:
+        """Check a request that fires, and return what it says about its event; the same again is known."""
+        key = (request.path, *map(request.headers.get, _CHECKED))
+        known = self._known.get(key)
+        if known is None:
+            self._check_sender(request)
+            path = request.path.partition("?")[0]
+            if path != FIRE and not path.startswith(f"{FIRE}/"):
+                raise HttpProblem(404, _PLACES)
+            self._require_token(request)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[key] = HttpEvent(request)
+        return known
 
     def fire(self, ticket: Ticket) -> None:
         """Fire an event."""
@@ -226,48 +209,8 @@ class HttpFront:
             answer = HttpProblem(400, answer.errors.decode("utf-8", "replace").strip())
         if reply and answer.status not in (401, 403, 404):
             # A host reads another status as no objection: the reply itself has to deny.
-            return 200, await refusal(reply, _event(request.path.partition("?")[0]), body, answer.why)
+            return 200, await refusal(reply, event_in(request), body, answer.why)
         return answer.status, json.dumps({"error": answer.why}).encode()
-
-    def _request(self, request: HttpRequest, event: str, body: bytes, reply: str) -> Request:
-        """Return what ``interpose fire`` would be given; raise HttpProblem for what it cannot be."""
-        headers = request.headers
-        arguments = [event] if event else []
-        arguments += ["--reply", reply] if reply else ["--json", "--input", "-"]
-        if event.startswith("-") or "\0" in event:
-            raise HttpProblem(400, "this is no event")
-        if (deadline := headers.get("interpose-deadline", "")) and seconds_of(deadline) == inf:
-            raise HttpProblem(400, "Interpose-Deadline is no number of seconds")
-        if deadline and reply:
-            arguments += ["--deadline", deadline]
-        if dialect := headers.get("interpose-dialect", ""):
-            arguments += ["--dialect", dialect]
-        if headers.get("interpose-require", "").lower() in ("1", "true", "yes"):
-            arguments.append("--require")
-        directory = headers.get("interpose-project", "").encode("latin-1").decode("utf-8", "surrogateescape")
-        if not directory:
-            directory = _directory_of(body) or self._directory
-        elif not os.path.isabs(directory) or not os.path.isdir(directory):
-            raise HttpProblem(400, "Interpose-Project is no absolute path of a directory")
-        elif reply:
-            arguments += ["--cwd", directory]
-        return Request(this_installation(), UNKNOWN, UNKNOWN, 0o077, directory, arguments, self._environment, body)
-
-
-def _event(path: str) -> str:
-    return unquote(path[len("/v1/fire/") :])
-
-
-def _directory_of(body: bytes) -> str:
-    """Return the directory of an event, if it names one that exists."""
-    try:
-        fields = decode(body) if b"cwd" in body else None
-    except BadJson:
-        return ""
-    found = fields.get("cwd") if isinstance(fields, dict) else None
-    return (
-        found if isinstance(found, str) and os.path.isabs(found) and "\0" not in found and os.path.isdir(found) else ""
-    )
 
 
 class _Connection(asyncio.Protocol):
@@ -285,6 +228,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport: asyncio.Transport = transport
+        self._descriptor: int = transport.get_extra_info("socket").fileno()
         self._wait(_KEPT)
         if not self._front.add(self):
             self._refuse(HttpProblem(503, "there are too many connections"))
@@ -302,14 +246,19 @@ class _Connection(asyncio.Protocol):
             self._is_paused = True
             self._transport.pause_reading()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has no request, or not the whole of one."""
+        return self._request is None
+
     def close_if_idle(self) -> None:
         """Close the connection unless it has a request."""
-        if self._request is None:
+        if self.is_idle:
             self._transport.close()
 
     def look(self, now: float) -> None:
         """Close the connection if nothing has come for too long."""
-        if self._request is not None or now < self._due:
+        if self._request is not None or now < self.due:
             return
         if self._received or self._head is not None:
             self._refuse(HttpProblem(408, "the request did not arrive in time"))
@@ -350,7 +299,7 @@ class _Connection(asyncio.Protocol):
                 self._loop.call_soon(self._answer, head)
 
     def _wait(self, seconds: float) -> None:
-        self._due = monotonic() + seconds
+        self.due = monotonic() + seconds
 
     def _keeps(self, request: HttpRequest) -> bool:
         return request.keeps and not self._front.is_ending
@@ -371,7 +320,7 @@ class _Connection(asyncio.Protocol):
         client = Client(TO_SERVER, -1)
         if not self._transport.get_write_buffer_size():
             way = TO_HTTP if self._keeps(request) else TO_HTTP_LAST
-            client = Client(way, self._transport.get_extra_info("socket").fileno())
+            client = Client(way, self._descriptor)
         self._way = client.way
         try:
             self._ticket = self._front.ticket(request, body, self._fired, client)

@@ -11,39 +11,35 @@ import os
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any
 
 from ..config.find import find_sources
 from ..config.read import Source
 from ..hooks import Hooks
+from ..person.environment import powers
 from ..state.directories import state_path, user_directory
 from .modules import Modules
+from .projects import found_in, named_files, process_name
 from .stamps import Facts, facts_of, is_settled
 
-__all__ = ["Elsewhere", "KeptHooks", "environment_key"]
+__all__ = ["Elsewhere", "KeptHooks"]
 
 _MOST = 8
 """How many sets of hooks a process keeps."""
-_VOLATILE = frozenset((b"TRACEPARENT", b"TRACESTATE", b"PWD", b"OLDPWD", b"SHLVL", b"_", b"INTERPOSE_DEPTH"))
-"""Variables that differ from event to event, and that no hook is loaded by."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Elsewhere(Exception):
     """The event belongs to another process than this one; nothing was fired."""
 
-    def __init__(self, project: str, *, is_stale: bool = False) -> None:
-        super().__init__(project)
-        self.project = project
+    def __init__(self, name: str, *, is_stale: bool = False) -> None:
+        super().__init__(name)
+        self.name = name
+        """The name of the processes that it belongs to."""
         self.is_stale = is_stale
-        """Whether it belongs to another process of the same project: this one has imported what has changed since."""
-
-
-def environment_key(environment: Mapping[bytes, bytes]) -> object:
-    """Return what differs between two environments with which hooks may be loaded in another way."""
-    return frozenset(item for item in environment.items() if item[0] not in _VOLATILE)
+        """Whether it belongs to another process of the same name: this one has imported what has changed since."""
 
 
 class _Kept:
@@ -71,33 +67,33 @@ class _Kept:
 
 
 class KeptHooks:
-    """Gives hooks as the class ``Hooks`` does, for one project."""
+    """Gives hooks as the class ``Hooks`` does: of the same files and for the same environment, as the first time."""
 
     elsewhere = Elsewhere
 
     def __init__(self) -> None:
-        self.project: str | None = None
-        """The project of this process; None before its first event."""
+        self.name: str | None = None
+        """The name of this process, see ``projects``; None before its first event."""
         self.used: Hooks | None = None
         """The hooks of the last event."""
         self.loaded = 0
         """How often hooks were loaded."""
-        self.environment: object = None
-        """The key of the environment of this process."""
+        self.environment = ""
+        """The digest of the environment of this process."""
         self._modules = Modules()
         self._found: dict[tuple[Any, ...], tuple[_Places, list[Source], str]] = {}
         self._kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 
     def load(self, *paths: str, dialect: str | None, lines: bool) -> Hooks:
         """Return the hooks of named files."""
-        self._belong(os.path.dirname(paths[0]))
+        self._belong(named_files(paths))
         key = ("named", paths, dialect, lines)
         return self._current(key, paths, lambda: Hooks.load(*paths, dialect=dialect, lines=lines))
 
     def discover(self, cwd: str, *, dialect: str | None, lines: bool, changed: Any, required: bool) -> Hooks:
         """Return the hooks of the files that are found for a directory."""
         found, project = self._find(cwd, dialect)
-        self._belong(project)
+        self._belong(found_in(project))
         key = ("found", cwd, dialect, lines, changed, required)
         return self._current(key, found, lambda: Hooks.discover(
             cwd, dialect=dialect, lines=lines, changed=changed, required=required
@@ -132,17 +128,23 @@ class KeptHooks:
         self._found[key] = (places, found, project)
         return found, project
 
-    def _belong(self, project: str) -> None:
-        if self.project is None:
-            self.project = project
-        elif self.project != project:
-            raise Elsewhere(project)
+    def _allowed(self) -> str:
+        """Return the environment with which hooks are loaded: variables that a person has not set were dropped."""
+        return "\0".join((self.environment, *powers()))
+
+    def _belong(self, files: str) -> None:
+        """Raise Elsewhere if another process has to load these files for this environment."""
+        name = process_name(files, self._allowed())
+        if self.name is None:
+            self.name = name
+        elif self.name != name:
+            raise Elsewhere(name)
         if self._modules.have_changed():
-            raise Elsewhere(project, is_stale=True)
+            raise Elsewhere(name, is_stale=True)
 
     def _current(self, key: tuple[Any, ...], found: object, make: Callable[[], Hooks]) -> Hooks:
         """Return the kept hooks if loading them again would give the same; else load them."""
-        key = (*key, self.environment)
+        key = (*key, self._allowed())
         kept = self._kept.get(key)
         if kept is not None and kept.holds(found):
             self._kept.move_to_end(key)
@@ -243,7 +245,10 @@ class _Places:
         for path, known in self._folders.items():
             if facts_of(path) != known:
                 return False
-        return self._settled and all(level.is_as_before() for level in self._levels)
+        for level in self._levels:
+            if not level.is_as_before():
+                return False
+        return self._settled
 
 
 class _Level:
@@ -255,21 +260,20 @@ class _Level:
     def __init__(self, directory: str, folder: str) -> None:
         self._directory = directory
         self.folder = os.path.join(directory, folder)
-        self._facts = facts_of(directory)
-        self._found = self._look()
+        self._git = os.path.join(directory, ".git")
+        facts = facts_of(directory)
+        self._found = self._look(facts)
         self.has_folder = self._found[0]
-        if not is_settled([self._facts]):
-            self._facts = None
+        self._facts = facts if is_settled([facts]) else None
 
     def is_as_before(self) -> bool:
         facts = facts_of(self._directory)
         if facts == self._facts and facts is not None:
             return True
-        is_same = self._look() == self._found
+        is_same = self._look(facts) == self._found
         self._facts = facts if is_settled([facts]) else None
         return is_same
 
-    def _look(self) -> tuple[bool, bool, object]:
-        facts = facts_of(self._directory)
+    def _look(self, facts: Facts) -> tuple[bool, bool, object]:
         identity = (facts[0], facts[1], facts[5]) if facts is not None else None
-        return os.path.lexists(self.folder), os.path.lexists(os.path.join(self._directory, ".git")), identity
+        return os.path.lexists(self.folder), os.path.lexists(self._git), identity

@@ -15,7 +15,8 @@ from typing import Any
 
 from .counters import Counters
 from .deadlines import deadline_in
-from .dispatcher import Client, Dispatcher, Lost, Ticket
+from .dispatcher import Dispatcher, Lost, Ticket
+from .engine_handle import Client
 from .engine_process import TO_CLIENT
 from .frames import ACCEPTED, ANSWER, DECLINED, LONGEST, MAGIC, REFUSED, WORKING, Answer, BadFrame, Request, tagged
 from .places import peer_of
@@ -230,6 +231,8 @@ class _Connection:
             self._note(status, ticket.request, ticket.began, answer.why if isinstance(answer, Lost) else "")
         if isinstance(answer, Answer):
             self._send(tagged(ANSWER, answer.write()))
+        elif isinstance(answer, Lost) and not answer.is_fired:
+            self._send(tagged(DECLINED, answer.why.encode()))
         elif isinstance(answer, Lost) and not answer.is_answered:
             self._send(tagged(REFUSED, f"the resident engine lost the event: {answer.why} (so this denies)".encode()))
         else:

@@ -78,12 +78,16 @@ async def fire(
         print_error(error, "fire")
         return say_failure(arguments, error) if is_hook(arguments) else 1, None
     if reply is not None:
-        from .deadline import within
         from .hook import Process, answer_as_hook
 
+        answering = answer_as_hook(options, reply, Process(source, executor, redirected), began)
         try:
-            with within(options.deadline if source is Hooks else None, began):
-                return await answer_as_hook(options, reply, Process(source, executor, redirected), began)
+            if source is not Hooks:
+                return await answering  # the resident engine watches the time itself
+            from .deadline import within
+
+            with within(options.deadline, began):
+                return await answering
         finally:
             set_client(None)  # what this process fires next may be for another
     try:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...dialects.agents import AgentDialect, agent_dialect
 from ...dialects.agents.exchange import AgentEvent, Answer
+from ...dialects.reply import write_reply
 from ...dialects.wording import worded_for_agent
 from ...errors import ConfigError, InterposeError, Problem
 from ...events import TABLE
@@ -26,6 +27,7 @@ from ...person.agents import register_callers
 from ...person.caller import set_client
 from ...person.environment import drop_variables_of_settings
 from ...routes import Route
+from ...strict_json import encode
 from .. import say_failure
 from ..loading import HooksSource, load_hooks, load_hooks_of_event, report_files, trace_from_environment
 from ..render import flat, print_error, print_problem
@@ -111,9 +113,6 @@ async def _decide(
 
 async def _answer_natively(options: EventOptions, process: Process, began: float) -> tuple[int, Hooks | None]:
     """Answer in the native dialect, which has a word for everything."""
-    from ...dialects.reply import write_reply
-    from ...strict_json import encode
-
     event = options.event or ""
     try:
         row, fields = read_event(options)
