@@ -105,7 +105,7 @@ class Dialect:
         """Return the fields of an event under our names; what has no other name keeps its own."""
         fields: dict[str, Any] = {}
         for key, value in payload.items():
-            if value is not None and key != "hook_event_name":
+            if value is not None and key not in ("hook_event_name", "tool_readings"):
                 fields.setdefault(self.FIELDS.get(key, key), value)
         for key, ours in self.FIELDS.items():
             if payload.get(key) is not None:
@@ -152,14 +152,16 @@ class Dialect:
         if not isinstance(given, dict):
             raise BadEvent(f"{row.name}: the input of {name} is not an object")
         ours, mapped = self.call_of(name, given, fields)
-        about = {"client_tool_name": name} if ours != name else {}
+        about: dict[str, Any] = {"client_tool_name": name} if ours != name else {}
         if (patch := patch_in(ours, mapped)) is not None:
             return [{"tool_name": tool, "tool_input": call, "client_tool_name": name}
                     for tool, call in files_of_patch(patch)]  # fmt: skip
         names = self.readings_of(name, ours)
-        about = about or ({"client_tool_name": name} if names else {})
-        names = names if "deny" in row.can else names[:1]  # what only observes is called once
-        return [{"tool_name": one, "tool_input": mapped, **about} for one in names or [ours]]
+        if names:
+            ours, about = names[0], {"client_tool_name": name}
+        if len(names) > 1:
+            about["tool_readings"] = names
+        return [{"tool_name": ours, "tool_input": mapped, **about}]
 
     # Writing.
 
