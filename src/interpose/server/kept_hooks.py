@@ -18,6 +18,7 @@ from typing import Any
 from ..config.find import find_sources
 from ..config.read import Source
 from ..hooks import Hooks
+from ..runtime.set_aside import variables_set_aside
 from ..state.directories import state_path, user_directory
 from .modules import Modules
 from .stamps import Facts, facts_of, is_settled
@@ -119,7 +120,7 @@ class KeptHooks:
 
         What was found before is still right if every place that was looked at is as it was.
         """
-        key = (cwd, dialect, self.environment)
+        key = (cwd, dialect, self._environment())
         kept = self._found.get(key)
         if kept is not None and kept[0].are_as_before():
             return kept[1], kept[2]
@@ -132,6 +133,12 @@ class KeptHooks:
         self._found[key] = (places, found, project)
         return found, project
 
+    def _environment(self) -> object:
+        """Return the key of the environment, with the values that are in the place of those that were set aside."""
+        aside = variables_set_aside()
+        instead = frozenset((name, os.environb.get(name)) for name in aside)
+        return (self.environment, instead) if aside else self.environment
+
     def _belong(self, project: str) -> None:
         if self.project is None:
             self.project = project
@@ -142,7 +149,7 @@ class KeptHooks:
 
     def _current(self, key: tuple[Any, ...], found: object, make: Callable[[], Hooks]) -> Hooks:
         """Return the kept hooks if loading them again would give the same; else load them."""
-        key = (*key, self.environment)
+        key = (*key, self._environment())
         kept = self._kept.get(key)
         if kept is not None and kept.holds(found):
             self._kept.move_to_end(key)
