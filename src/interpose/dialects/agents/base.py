@@ -23,7 +23,7 @@ from .tools import Tool, files_of_patch, mcp_readings, patch_in, to_ours, to_the
 if TYPE_CHECKING:
     from .contract import Contract, HookExit, Prediction
 
-__all__ = ["KEEPS_GOING", "Dialect", "Wish", "hook_specific"]
+__all__ = ["KEEPS_GOING", "Dialect", "Wish", "hook_specific", "text_of"]
 
 KEEPS_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})
 """Events at which a block sends the agent back to work, so that a failure must not be one."""
@@ -66,6 +66,8 @@ class Dialect:
     """What can be said at each of the agent's events: parts of a ``Wish``, by name, and ``grant``."""
     MCP_SEPARATOR = ""
     """What stands between the server and the tool in the name of a tool of an MCP server, if the agent joins them."""
+    RESULT_KEY = ""
+    """The key of a tool's result that holds what the model reads, if the agent gives more beside it."""
     SILENCE = ""
     """What is printed if nothing is to be said."""
     DENY_STATUS = 0
@@ -110,6 +112,9 @@ class Dialect:
         for key, ours in self.FIELDS.items():
             if payload.get(key) is not None:
                 fields[ours] = payload[key]
+        result = fields.get("tool_response")
+        if self.RESULT_KEY and isinstance(result, dict) and self.RESULT_KEY in result:
+            fields["tool_response"] = result[self.RESULT_KEY]
         fields["client"] = self.NAME
         if not fields.get("cwd"):
             fields.pop("cwd", None)  # an empty one is none
@@ -304,6 +309,11 @@ class Dialect:
 def hook_specific(name: str, **own: Any) -> dict[str, Any]:
     """Return the object that Claude Code's shape has for the answer to one event."""
     return {"hookSpecificOutput": {"hookEventName": name, **own}}
+
+
+def text_of(result: Any) -> str:
+    """Return a result as text: as it is, or as JSON."""
+    return result if isinstance(result, str) else json.dumps(result, default=repr)
 
 
 def _short(text: str) -> str:

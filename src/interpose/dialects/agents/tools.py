@@ -26,7 +26,7 @@ __all__ = [
 PATCH_TOOL = "apply_patch"
 _WRITES = frozenset({"Write", "Edit", "MultiEdit"})
 
-MOST_READINGS = 8
+MOST_READINGS = 32
 MOST_FILES = 200
 """A patch of more files is refused: each file is an event."""
 
