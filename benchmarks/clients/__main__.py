@@ -26,7 +26,8 @@ from tests.clients.situations import HERE, PERSON, Person
 
 from benchmarks.command import parser, run, unmeasured
 from benchmarks.measure import Check, Idle, Row
-from interpose.attach.entry import Deadlines, make_entries
+from interpose.attach.agents import find_agent
+from interpose.attach.entry import make_entries
 from interpose.dialects.agents import agent_dialect
 from interpose.server.build import NoCompiler, build_client, client_command
 
@@ -71,9 +72,12 @@ def _line(client: Client, kind: str) -> str:
     if kind == "exit 0":
         return "exit 0"
     words = client_command() if kind == "python" else [build_client()]
-    dialect = agent_dialect(client.name)
+    dialect, agent = agent_dialect(client.name), find_agent(client.name)
     event = {client.before_tool: "PreToolUse"}
-    return make_entries(client.name, event, dialect.write_failure, Deadlines(), words)[0].command
+    entries = make_entries(
+        client.name, event, dialect.write_failure, agent.deadlines, words, in_posix_shell=agent.in_posix_shell
+    )
+    return entries[0].command
 
 
 @contextmanager

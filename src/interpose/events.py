@@ -111,7 +111,8 @@ class EventSpec:
         if unknown := rights - RIGHTS:
             raise BadEvent(f"{name}: no such right: {', '.join(sorted(unknown))}",
                            hint=f"rights are {', '.join(sorted(RIGHTS))}")  # fmt: skip
-        fields += " host_tool_name?" * (subject == "tool_name")  # if ``tool_name`` is a declared name
+        # If ``tool_name`` is a declared name the host's, and if it can be read in several ways all of them.
+        fields += " host_tool_name? tool_readings?:list" * (subject == "tool_name")
         own = {field.name: field for field in map(Field.parse, fields.split())}
         self.name = name
         self.meaning = meaning

@@ -397,7 +397,7 @@ class Run(Source):
         row = self.route.row
         if self.round == 2 or not row.can & {"deny", "ask"}:
             return False
-        subject = str(self.fields.get(row.subject or "", ""))
+        subject = "" if self.fields.get("tool_readings") else str(self.fields.get(row.subject or "", ""))
         version, seen = 0, dict[Step, int]()
         for step, run in self.ran:
             version += (changes := isinstance(run, HookRun) and bool(run.changes))

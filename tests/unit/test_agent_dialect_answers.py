@@ -132,8 +132,8 @@ def test_a_rule_about_a_server_holds_however_its_name_is_split():
 
     event = copilot.read_event("PreToolUse", payload)
 
-    names = [fields["tool_name"] for fields in (event.fields, *event.more)]
-    assert names == ["mcp__my__server-do-it", "mcp__my-server__do-it", "mcp__my-server-do__it", "my-server-do-it"]
+    names = ["mcp__my__server-do-it", "mcp__my-server__do-it", "mcp__my-server-do__it", "my-server-do-it"]
+    assert (event.fields["tool_readings"], event.more) == (names, ())
 
 
 @pytest.mark.parametrize(

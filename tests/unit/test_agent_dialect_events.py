@@ -173,3 +173,28 @@ def test_copilot_has_two_spellings():
 
     assert (event.event, event.name, event.fields["tool_input"]) == ("PreToolUse", "PreToolUse", {"command": "ls"})
     assert event.fields["session_id"] == "s-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "tool", "readings"),
+    [
+        ("copilot", "PreToolUse", "my-files-read", ["mcp__my__files-read", "mcp__my-files__read", "my-files-read"]),
+        ("copilot", "PostToolUse", "files-read", ["mcp__files__read", "files-read"]),
+        ("opencode", "tool.execute.before", "my_files", ["mcp__my__files", "my_files"]),
+    ],
+)
+def test_a_name_that_can_be_split_in_several_ways_is_one_call(name, own, tool, readings):
+    dialect = agent_dialect(name)
+
+    event = dialect.read_event(own, {**payload_of(dialect, own), "tool_name": tool, "tool": tool})
+
+    assert (event.fields["tool_name"], event.fields["tool_readings"], event.more) == (readings[0], readings, ())
+    assert event.fields["client_tool_name"] == tool
+
+
+def test_an_agent_cannot_say_itself_how_a_name_is_read():
+    codex = agent_dialect("codex")
+
+    event = codex.read_event("PreToolUse", {**payload_of(codex, "PreToolUse"), "tool_readings": ["Read"]})
+
+    assert "tool_readings" not in event.fields

@@ -18,6 +18,8 @@ from interpose.attach.errors import BadSettings
 from interpose.attach.json_edit import JsonText
 from interpose.attach.record import attachments
 from interpose.attach.shapes import JsonHooks, YamlHooks
+from interpose.attach.status import statuses
+from interpose.attach.verify import verify
 from interpose.dialects.agents import agent_dialect
 from interpose.errors import UsageError
 
@@ -401,6 +403,22 @@ def test_a_switch_that_is_there_already_is_reported(switch: str, project: Path) 
     made = plan(find_agent("claude"), "local", str(project), entries_for("claude"))
     assert len(made.doubts) == 1
     assert "switches hooks off" in made.doubts[0]
+
+
+@pytest.mark.parametrize("switch", ['"disableAllHooks": true', '"env": {"LD_PRELOAD": "./x.so"}'])
+def test_a_switch_in_other_settings_of_the_agent_is_reported(switch: str, project: Path) -> None:
+    other = settings(find_agent("claude"), project, "shared")
+    other.parent.mkdir()
+    other.write_text(f'{{{switch}, "model": 5}}')
+    name = "env.LD_PRELOAD" if "LD_PRELOAD" in switch else "disableAllHooks"
+
+    made = plan(find_agent("claude"), "local", str(project), entries_for("claude"))
+    write(made)
+
+    (said,) = made.doubts
+    assert (said.startswith(f"{other}:1:"), said.endswith(f"{name} switches hooks off")) == (True, True)
+    assert said in verify(attachments()[made.key]).problems
+    assert said in statuses(["claude"], 0.0)[0].gaps
 
 
 def test_a_cursor_file_has_no_slashes_that_it_takes_for_a_comment(project: Path) -> None:

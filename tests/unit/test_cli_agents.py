@@ -103,3 +103,16 @@ def test_check_without_an_agent_says_nothing_of_agents(check):
 
 def test_check_refuses_an_agent_that_is_not_known(check):
     assert check("--agent", "codx")[0] == 1
+
+
+def test_hooks_of_which_the_same_holds_are_named_together(check, tmp_path):
+    (tmp_path / "hooks.yaml").write_text(
+        "hooks:\n  PreToolUse:\n    - {name: one, command: a}\n    - {name: two, command: b}\n"
+        "    - {name: maybe, type: script, handler: /ask why}\n"
+    )
+
+    _, said = check("--agent", "codex")
+
+    assert "  2 hooks  PreToolUse\n    one, two\n    ✓ holds: deny, reason, rewrite, context\n" in said
+    assert said.count("rewrite") == 1
+    assert "  maybe  PreToolUse\n" in said

@@ -64,6 +64,15 @@ def test_a_recorded_decision_differs_in_what_the_host_would_do(then, now, differ
     assert result.differences == differences
 
 
+@pytest.mark.parametrize("matcher", ["mcp__a__b-c", "mcp__a-b__c"])
+def test_a_rule_about_any_reading_of_a_name_holds_again(matcher):
+    fields = {**LS, "tool_name": "mcp__a__b-c", "tool_readings": ["mcp__a__b-c", "mcp__a-b__c", "a-b-c"]}
+
+    (result,) = again(engine(lambda event: deny("no"), matcher=matcher), was("deny", fields=fields)).results
+
+    assert result.differences == ()
+
+
 @pytest.mark.parametrize(
     ("then", "now", "differs"),
     [

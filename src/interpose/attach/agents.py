@@ -122,6 +122,9 @@ _OFF: dict[str, Any] = {
     "disableAllHooks": True,
     "env.INTERPOSE_OFF": ...,
     "env.INTERPOSE_TRUST": ...,
+    # The shell that runs our line loads it, and can be ended by it.
+    "env.LD_AUDIT": ...,
+    "env.LD_PRELOAD": ...,
     # Claude Code drops a file in which a key that it knows has a value of another type.
     "cleanupPeriodDays": _is_not(int, float),
     "env": _is_not(dict),

@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import UsageError
 from .agents import Agent, Scope, find_agent
 from .codex import disarmed, trust_of
+from .elsewhere import switched_off_elsewhere
 from .entry import Entry
 from .errors import BadSettings
 from .files import backup, digest_of, read_backup, read_bytes, remove_made, replace_file, text_of
@@ -98,6 +99,7 @@ def plan(agent: Agent, scope: Scope, project: str, entries: Sequence[Entry], *, 
             if adopt_into:
                 _adopt(made, shape, others, adopt_into)
             made.doubts += shape.doubts(text, place)
+    made.doubts += switched_off_elsewhere(agent, scope, project)
     if agent.name == "codex" and scope != "managed":
         made.files.append(_codex_trust(made.files[0], agent, project, known))
     if scope == "local":

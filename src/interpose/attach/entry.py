@@ -25,11 +25,14 @@ MARK = "# interpose attach"
 CANARY = "interpose-canary-"
 """The beginning of a command that ``interpose fire`` denies by itself, so that a person can see that it does."""
 
-_FORGOTTEN = ("PYTHONPATH", "PYTHONHOME", "INTERPOSE_REPLAY", "INTERPOSE_DOCTOR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+_FORGOTTEN = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH",
+              "DYLD_FRAMEWORK_PATH", "GLIBC_TUNABLES", "GCONV_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE",
+              "PYTHONPYCACHEPREFIX", "INTERPOSE_REPLAY", "INTERPOSE_DOCTOR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
               "XDG_CACHE_HOME")  # fmt: skip
-"""Variables that a project's settings can set for hooks, and that would move what was trusted, or load other code."""
-_KEPT = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
-"""Those that the line sets as they were when a person attached."""
+"""Variables that a project's settings can set for hooks, and that would move what was trusted, or load other code. Of
+the shell itself they are beyond this line."""
+_KEPT = ("HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+"""Those that the line sets as they were when a person attached: some interpreters do not start without a library."""
 
 
 class Deadlines(NamedTuple):
@@ -126,10 +129,10 @@ def _kept_variables() -> list[str]:
 
 
 def _absolute(name: str) -> str:
-    value = os.environ.get(name, "")
-    if name == "HOME":
-        value = os.path.expanduser("~")
-    return value if os.path.isabs(value) else ""
+    """Return the value of a variable if it has absolute paths alone; else nothing."""
+    value = os.path.expanduser("~") if name == "HOME" else os.environ.get(name, "")
+    paths = value.split(os.pathsep) if name.endswith("LIBRARY_PATH") else [value]
+    return value if all(map(os.path.isabs, paths)) else ""
 
 
 def _said(answer: Answer) -> str:

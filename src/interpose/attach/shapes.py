@@ -151,10 +151,20 @@ class JsonHooks:
                 means = "this agent reads strict JSON and drops the whole file" if drops else "the last one counts"
                 found.append(f"{where}:{document.place(at)}: the key {name} is there twice: {means}")
         for path, value in self.switches.items():
-            node = document.find(path.split("."))
+            node = document.find(path.split(".")) if callable(value) else None
             if node is not None and _is_value(node.plain(), value):
-                what = f"a value of {path} that the agent does not know" if callable(value) else path
+                what = f"a value of {path} that the agent does not know"
                 found.append(f"{where}:{document.place(node.begin)}: {what} switches hooks off")
+        return found + self.switched_off(text, where)
+
+    def switched_off(self, text: str, where: str) -> list[str]:
+        """Return which keys of a file switch off hooks, also those of other files."""
+        document = JsonText(text, where)
+        found = []
+        for path, value in self.switches.items():
+            node = document.find(path.split(".")) if not callable(value) else None
+            if node is not None and _is_value(node.plain(), value):
+                found.append(f"{where}:{document.place(node.begin)}: {path} switches hooks off")
         return found
 
     def _unread(self, document: JsonText) -> Iterator[tuple[int, str]]:

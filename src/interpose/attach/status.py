@@ -23,8 +23,9 @@ from ..events import TABLE
 from ..redaction import Redactor
 from ..replay.coverage import Coverage, Unseen, cover
 from ..replay.transcripts import READERS, Found, find_transcripts, first_directory
-from .agents import AGENTS
+from .agents import AGENTS, find_agent
 from .attachment import FileState, states_of
+from .elsewhere import switched_off_elsewhere
 from .record import Attached, attachments
 
 __all__ = ["AgentStatus", "shown_call", "statuses"]
@@ -56,6 +57,8 @@ class AgentStatus:
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     has_store: bool = False
     """Whether there is an audit log to compare with."""
+    switched_off: list[str] = field(default_factory=list)
+    """What other settings of the agent have that switches hooks off."""
     damaged: list[str] = field(default_factory=list)
     """Entries in the record of attachments that cannot be read."""
 
@@ -74,6 +77,7 @@ class AgentStatus:
         """What is wrong, a sentence each."""
         found = [f"{state.path}: {state.state}" + (f": {'; '.join(state.what)}" if state.what else "")
                  for _, states in self.attached for state in states if not state.holds]  # fmt: skip
+        found += self.switched_off
         if self.seen < self.calls:
             found.append(f"{self.calls - self.seen:,} of {self.calls:,} calls were seen by no hook")
         if lost := sum(one.not_in_transcript for one in self.sessions):
@@ -107,6 +111,12 @@ class AgentStatus:
         }  # fmt: skip
 
 
+def _switched_off(attached: list[tuple[Attached, list[FileState]]]) -> list[str]:
+    found = (text for one, _ in attached
+             for text in switched_off_elsewhere(find_agent(one["agent"]), one["scope"], one["project"]))  # type: ignore[arg-type]  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
 def statuses(wanted: Sequence[str], since: float, stores: Sequence[str] = ()) -> list[AgentStatus]:
     """Return what is known of coding agents since a moment; without names, of those that are attached or were used."""
     return _Statuses(since, list(stores)).of(list(wanted))
@@ -134,6 +144,7 @@ class _Statuses:
         found = [AgentStatus(name, titles.get(name, name)) for name in names]
         for one in found:
             one.attached = [(each, states_of(each)) for each in known if each["agent"] == one.agent]
+            one.switched_off = _switched_off(one.attached)
             one.damaged = [key for key in damaged if key.split()[:1] == [one.agent]]
             one.unreadable = [(path, why) for path, why in search.unreadable if f".{one.agent}" in path.split(os.sep)]
             self._compare(one, [each for each in search.found if each.agent == one.agent])

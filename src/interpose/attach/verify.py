@@ -19,6 +19,7 @@ from ..dialects.agents.contract import HookExit
 from ..person.trying import not_registering
 from .agents import find_agent
 from .attachment import states_of
+from .elsewhere import switched_off_elsewhere
 from .entry import CANARY, Entry
 from .files import read_bytes, text_of
 from .record import Attached
@@ -51,6 +52,7 @@ def verify(one: Attached, environ: Mapping[str, str] | None = None) -> Verified:
     for state in states_of(one):
         if not state.holds:
             made.problems += [f"{state.path}: {what}" for what in state.what]
+    made.problems += switched_off_elsewhere(agent, one["scope"], one["project"])  # type: ignore[arg-type]
     shape = agent.shape_of(one["scope"])  # type: ignore[arg-type]
     lines: dict[str, tuple[str, str]] = {}
     for file in written:

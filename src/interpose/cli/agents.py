@@ -10,10 +10,10 @@ import typer
 
 from ..dialects.agents import AGENTS, agent_dialect
 from ..dialects.agents.contract import Contract, Effect, EffectRow
-from ..lint.agents import AgentReport
+from ..lint.agents import AgentReport, HeldHook
 from . import options
 from .agents_status import status
-from .render import paint
+from .render import paint, plural
 from .render.table import Column, Table, terminal_width
 
 __all__ = ["app", "print_held"]
@@ -99,8 +99,13 @@ def print_held(report: AgentReport) -> None:
     print()
     print(f"{paint(report.title, 'bold')}  {contract.versions or 'no version was tried'}, since {contract.since}, "
           f"{_EVIDENCE[contract.evidence]}")  # fmt: skip
+    groups: dict[HeldHook, list[str]] = {}
     for held in report.hooks:
-        print(f"  {paint(held.hook, 'bold')}  {held.event}")
+        groups.setdefault(held._replace(hook=""), []).append(held.hook)
+    for held, names in groups.items():
+        print(f"  {paint(names[0] if len(names) == 1 else plural(len(names), 'hook'), 'bold')}  {held.event}")
+        if len(names) > 1:
+            _say(", ".join(names), indent="    ")
         if not held.fires:
             _say(f"{_MARKS['impossible']} never runs: {report.title} has no such event", indent="    ")
             continue

@@ -93,7 +93,8 @@ def _event_lines(one: AgentStatus) -> Iterator[str]:
     fired = [f"{name} {time_since(at, now)}" for name, at in one.last.items() if at is not None]
     never = [name for name, at in one.last.items() if at is None]
     if one.attached and not one.has_store:
-        yield "    no audit log is found, so it is unknown what hooks were asked: add `audit: {path: audit.db}`"
+        text = "no audit log is found, so it is unknown what hooks were asked: add `audit: {path: audit.db}`"
+        yield from (f"    {line}" for line in wrap_text(text, width))
     elif one.attached and not fired:
         yield "    no event was recorded yet"
     elif fired:

@@ -151,6 +151,7 @@ def make_command(
         passed=_names(pass_env),
         inherit=inherit_env or claude,
         without=spoken.withheld,
+        all_given=not guard,
         cwd=where,
         real_cwd=os.path.realpath(where) if where is not None else None,
         project=project,

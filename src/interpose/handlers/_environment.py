@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from ..replies import HookFailed
+from ..runtime.set_aside import variables_set_aside
 from . import trace_context
 from ._process import encoded
 
@@ -33,18 +34,23 @@ def environment(
     passed: Iterable[str],
     fixed: Mapping[str, str],
     event_variables: Mapping[str, str],
+    all_given: bool = False,
 ) -> dict[bytes, bytes]:
     """Return a command's environment: what it inherits, what its hook adds, and the variables of the event.
+
+    ``all_given``: it may inherit what this process was given and has set aside, too.
 
     With tracing it also names the span of the hook. Raise HookFailed for a value of the event that cannot be encoded: a
     command that looks at the variable must not take it for missing. Names of variables never come from an event.
     """
-    made = _inherited(without) if inherit else _allowed().copy()
+    made = _without(os.environb, without) if inherit else _allowed().copy()
+    aside = variables_set_aside() if all_given else {}
+    if aside:
+        made |= _without(aside, without) if inherit else _only_allowed(aside)
     if not inherit:
-        for word in passed:
-            name = encoded(word)
-            if name in os.environb:
-                made[name] = os.environb[name]
+        for name in map(encoded, passed):
+            if name in aside or name in os.environb:
+                made[name] = aside[name] if name in aside else os.environb[name]
     made.setdefault(b"PATH", _DEFAULT_PATH)
     for word, text in fixed.items():
         made[encoded(word)] = encoded(text)
@@ -67,9 +73,9 @@ def trace_variables() -> dict[str, str]:
     return give() if give is not None else {}
 
 
-def _inherited(without: tuple[str, ...]) -> dict[bytes, bytes]:
+def _without(given: Mapping[bytes, bytes], without: tuple[str, ...]) -> dict[bytes, bytes]:
     dropped = tuple(prefix.encode() for prefix in without)
-    return {name: value for name, value in os.environb.items() if not (dropped and name.startswith(dropped))}
+    return {name: value for name, value in given.items() if not (dropped and name.startswith(dropped))}
 
 
 _last: list[tuple[dict[bytes, bytes], dict[bytes, bytes]]] = [({}, {})]
@@ -82,13 +88,18 @@ def _allowed() -> dict[bytes, bytes]:
     before, made = _last[0]
     if now == before:
         return made
+    made = _only_allowed(now)
+    _last[0] = (dict(now), made)
+    return made
+
+
+def _only_allowed(given: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     made = {}
-    for name, value in now.items():
+    for name, value in given.items():
         if name in _ALLOWED or name.startswith(_ALLOWED_PREFIXES):
             made[name] = value
         elif name in _PROXIES:
             made[name] = _without_user(value)
-    _last[0] = (dict(now), made)
     return made
 
 

@@ -50,6 +50,8 @@ class Command(Record):
     inherit: bool = False
     without: tuple[str, ...] = ()
     """Prefixes of the variables that are not inherited."""
+    all_given: bool = False
+    """Whether it may get variables that only the settings of an agent have set; a guard does not."""
     cwd: str | None = None
     real_cwd: str | None = None
     """The real path of ``cwd`` when the hook was declared; it must not change."""
@@ -154,6 +156,7 @@ def _environment_of(command: Command, event: Event) -> dict[bytes, bytes]:
         passed=command.passed,
         fixed=command.env,
         event_variables=variables,
+        all_given=command.all_given,
     )
 
 

@@ -86,7 +86,7 @@ class Condition:
     def grade(self, fields: Mapping[str, Any]) -> Grade | None:
         """Return how sure it is that the rule matches a call; None if it does not."""
         try:
-            return surest(map(self._grade, _both_names(fields)))
+            return surest(map(self._grade, _all_names(fields)))
         except Exception:  # an input whose own methods raise
             return "opaque"
 
@@ -348,6 +348,14 @@ def _both_names(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield fields
     if own := fields.get("host_tool_name"):
         yield {**fields, "tool_name": own, "tool_input": fields.get("host_tool_input", fields.get("tool_input"))}
+
+
+def _all_names(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a call under each name that it may have: that of an MCP tool can be read in several ways."""
+    yield from _both_names(fields)
+    readings = fields.get("tool_readings")
+    for name in readings if isinstance(readings, list) else ():
+        yield {**fields, "tool_name": name}
 
 
 def _cwd(fields: Mapping[str, Any]) -> str:

@@ -1,13 +1,15 @@
 """Whether a variable of the environment comes from a person, and not from settings that an agent has read.
 
-Coding agents set variables for their hooks from files of a project: a cloned one could switch Interpose off. What the
-agent itself was started with is not changed by that.
+Coding agents set variables for their hooks from files of a project: a cloned one could switch Interpose off, or send
+the requests of a guard to a proxy. What the agent itself was started with is not changed by that.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
+from ..runtime.set_aside import forget_variables, set_variable_aside
 from .agents import hosts_above
 from .programs import AGENTS, INTERPRETERS
 
@@ -17,6 +19,12 @@ _OFF = "INTERPOSE_OFF"
 _POWERS = (_OFF, "INTERPOSE_TRUST")
 """Variables that weaken what is enforced."""
 
+_KEPT_PREFIXES = ("CLAUDE", "CLINE", "CODEX_", "COPILOT_", "CURSOR_", "FACTORY_", "GEMINI_", "OPENCODE", "QWEN_",
+                  "VSCODE_", "XDG_")  # fmt: skip
+_KEPT = frozenset(["AI_AGENT", "HOME", "INTERPOSE_DEPTH", "OLDPWD", "PWD", "SHLVL", "TRACEPARENT", "TRACESTATE", "_"])
+"""Variables that an agent sets for each hook, such as CLAUDE_PROJECT_DIR, that a shell sets, or that the line of
+``attach`` sets. No guard runs another program because of them."""
+
 
 def powers() -> tuple[str, ...]:
     """Return the values of the variables that weaken what is enforced, those that were dropped left out."""
@@ -24,6 +32,37 @@ def powers() -> tuple[str, ...]:
 
 
 def drop_variables_of_settings() -> list[str]:
+    """Remove variables that no person has set; return the names of those that weaken what is enforced.
+
+    If an agent has called this hook itself, every other variable gets the value back that the agent was started with,
+    and what the settings say is set aside.
+    """
+    forget_variables()
+    hosts = hosts_above()
+    if hosts is None:
+        return []  # started by hand, or over a connection whose server has the variable itself
+    dropped = _drop_powers(hosts)
+    if hosts and AGENTS & _names(hosts[0]):
+        _set_aside(_environment(hosts[0]))
+    return dropped
+
+
+def _set_aside(started_with: Mapping[str, str]) -> None:
+    """Give variables the values back that the agent was started with; nothing changes if those cannot be seen."""
+    if "PATH" not in started_with:
+        return  # a program can write another text over its environment
+    for name, value in list(os.environ.items()):
+        before = started_with.get(name)
+        if before == value or name in _KEPT or name.startswith(_KEPT_PREFIXES):
+            continue
+        set_variable_aside(os.fsencode(name), os.fsencode(value))
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _drop_powers(hosts: list[int]) -> list[str]:
     """Remove variables that weaken what is enforced and that no person has set; return their names.
 
     A person has set one that the agent was started with, and one of a process that a person has started by hand. Of
@@ -33,9 +72,6 @@ def drop_variables_of_settings() -> list[str]:
     given = [name for name in _POWERS if os.environ.get(name)]
     if not given:
         return []
-    hosts = hosts_above()
-    if hosts is None:
-        return []  # started by hand, or over a connection whose server has the variable itself
     agent = _first_agent(hosts) if hosts else 0
     started_with = _environment(agent) if hosts else {}
     dropped = [name for name in given if started_with.get(name) != os.environ[name]]

@@ -88,7 +88,14 @@ class PolicyHook(Record):
         return f"<{self}>"
 
     def __call__(self, event: Any) -> Any:
-        """Answer an event."""
+        """Answer an event: of a tool whose name can be read in several ways, with the strictest of the answers."""
+        names = event.get("tool_readings")
+        if not isinstance(names, list):
+            return self._answered(event)
+        replies = [self._answered(event | {"tool_name": name}) for name in names]
+        return max(replies, key=lambda one: (STRICTNESS[getattr(one, "decision", None) or "none"], one is not None))
+
+    def _answered(self, event: Any) -> Any:
         if any(rule.covers(event) for rule in self.allowed):
             return None
         if self.function is not None:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..runtime.set_aside import variables_set_aside
 from .environment import SHORTEST, secrets_of, spellings
 from .finder import Finder, Secret, compile_pattern
 from .names import STRONG, name_strength
@@ -80,7 +81,7 @@ class Redactor:
         self._values: frozenset[str] = frozenset()
         self._finder: Finder | None = None
         self._plain: set[str] = set()
-        self._seen: dict[Any, Any] | None = None
+        self._seen: object = None
         self.refresh()
 
     def rekey(self, key: bytes) -> None:
@@ -90,11 +91,14 @@ class Redactor:
     def refresh(self) -> None:
         """Read the environment again, which may have new secrets."""
         environ = os.environ if self._environ is None else self._environ
-        now = dict(getattr(environ, "_data", environ))  # the raw mapping, which need not be decoded
+        aside = variables_set_aside() if self._environ is None else {}
+        now = (dict(getattr(environ, "_data", environ)), dict(aside))  # the raw mapping, which need not be decoded
         if now == self._seen:
             return
         self._seen = now
         found = secrets_of(environ)
+        if aside:
+            found |= secrets_of({os.fsdecode(name): os.fsdecode(value) for name, value in aside.items()})
         if self._finder is None or not found <= self._values:
             self._values = self._values | found
             self._finder = Finder(spellings(self._values), self._rules, self._ignore)

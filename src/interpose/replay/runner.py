@@ -14,8 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InterposeError
+from ..executors.blocking import blocking_executor
 from ..hooks import Hooks
 from ..model import Outcome, row_of
+from ..runtime.coroutines import drive
+from ..session.readings import route_of_call
 from .answers import RecordedAnswers, answer_from_record, not_asked
 from .environment import variable_set, with_variable
 from .recording import UNKNOWN, Recorded, Recording
@@ -189,7 +192,8 @@ def _fire_again(hooks: Hooks, recorded: Recorded) -> Replayed:
     if _missing_directory(recorded):
         del given["cwd"]
     try:
-        outcome = hooks.fire_sync(recorded.event, **given)
+        route = route_of_call(hooks.engine, recorded.event, given)
+        outcome = drive(hooks.engine.fire(route, given, blocking_executor))
     except InterposeError as error:
         return Replayed(recorded=recorded, error=str(error))
     compare = _different_effects if recorded.derived else _differences

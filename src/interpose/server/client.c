@@ -23,6 +23,7 @@ extern char **environ;
 static char **arguments, *input, *request;
 static size_t input_size, input_room, request_size, request_room;
 static int refused = 2; /* the exit status of a refusal; 1 at an event where 2 keeps an agent going */
+static int is_hook;
 
 static int write_all(int descriptor, const char *data, size_t size) {
   while (size) {
@@ -58,7 +59,8 @@ static int cold(int count) {
   }
   char **words = calloc((size_t)count + 6, sizeof *words);
   if (!words) return refuse("no memory");
-  char *first[] = {INTERPOSE_PYTHON, "-P", "-m", "interpose.cli", "fire"};
+  /* As a hook without PYTHON... variables: settings of a project may have set them. */
+  char *first[] = {INTERPOSE_PYTHON, is_hook ? "-EP" : "-P", "-m", "interpose.cli", "fire"};
   memcpy(words, first, sizeof first);
   memcpy(words + 5, arguments, (size_t)count * sizeof *words);
   execv(INTERPOSE_PYTHON, words);
@@ -174,7 +176,7 @@ static int make_request(int count) {
 }
 
 /* Return the exit status; -1 if the engine has not accepted the request, which then was not fired. */
-static int ask(int server, int is_hook) {
+static int ask(int server) {
   char *got = NULL, part[65536];
   size_t size = 0, room = 0, at = 0;
   int accepted = 0, broken = 0;
@@ -237,7 +239,7 @@ static int keeps_going(const char *word) {
 }
 
 int main(int count, char **given) {
-  int is_hook = 0, server, asks = 0;
+  int server, asks = 0;
   const char *source = "", *deadline = "";
   struct stat found;
   arguments = given + 1, count--;
@@ -266,6 +268,6 @@ int main(int count, char **given) {
   }
   if (make_request(count) || request_size > LONGEST + 8) return cold(count);
   if ((server = connected()) < 0) return cold(count);
-  int status = ask(server, is_hook);
+  int status = ask(server);
   return status < 0 ? cold(count) : status;
 }

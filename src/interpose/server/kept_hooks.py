@@ -19,6 +19,7 @@ from ..config.find import find_sources
 from ..config.read import Source
 from ..hooks import Hooks
 from ..person.environment import powers
+from ..runtime.set_aside import variables_set_aside
 from ..state.directories import state_path, user_directory
 from .modules import Modules
 from .projects import found_in, named_files, process_name
@@ -115,7 +116,7 @@ class KeptHooks:
 
         What was found before is still right if every place that was looked at is as it was.
         """
-        key = (cwd, dialect, self.environment)
+        key = (cwd, dialect, self._allowed())
         kept = self._found.get(key)
         if kept is not None and kept[0].are_as_before():
             return kept[1], kept[2]
@@ -129,8 +130,9 @@ class KeptHooks:
         return found, project
 
     def _allowed(self) -> str:
-        """Return the environment with which hooks are loaded: variables that a person has not set were dropped."""
-        return "\0".join((self.environment, *powers()))
+        """Return the environment with which hooks are loaded: without the variables that a person has not set."""
+        instead = (f"{name!r}={os.environb.get(name)!r}" for name in variables_set_aside())
+        return "\0".join((self.environment, *powers(), *instead))
 
     def _belong(self, files: str) -> None:
         """Raise Elsewhere if another process has to load these files for this environment."""

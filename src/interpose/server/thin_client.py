@@ -21,8 +21,8 @@ def main(given: list[str]) -> int:
     """Fire one event; return the exit status."""
     if "-h" in given or "--help" in given or any(map(posix.isatty, (0, 1, 2))):
         return cold(given)
-    is_hook = any(word == "--reply" or word.startswith("--reply=") for word in given)
-    if is_hook:
+    as_hook = is_hook(given)
+    if as_hook:
         set_alarm(given)
     folder = place()
     if not folder:
@@ -32,7 +32,7 @@ def main(given: list[str]) -> int:
         posix.fstat(1)
         about = f"{posix.getpid()} {posix.getppid()} {_umask()}".encode()
         where = posix.getcwdb()
-        if reads_input(given, is_hook):
+        if reads_input(given, as_hook):
             while len(data) <= LONGEST and (part := posix.read(0, 1 << 20)):
                 data += part
     except OSError:
@@ -51,14 +51,19 @@ def main(given: list[str]) -> int:
     kind, text = said
     if kind != b"=":
         _write(2, b"interpose fire: " + text + b"\n")
-        return refused(given) if is_hook else 1
+        return refused(given) if as_hook else 1
     status, split = text[0], 5 + int.from_bytes(text[1:5], "big")
     problem = _write(1, text[5:split])
     _write(2, text[split:])
-    if problem is not None and (is_hook or problem.errno != 32):  # 32: its reader needed no more
+    if problem is not None and (as_hook or problem.errno != 32):  # 32: its reader needed no more
         _write(2, f"interpose: standard output cannot be written: {problem.strerror}\n".encode())
-        return refused(given) if is_hook else status or 1
+        return refused(given) if as_hook else status or 1
     return status
+
+
+def is_hook(given: list[str]) -> bool:
+    """Return whether an agent has called this as a hook."""
+    return any(word == "--reply" or word.startswith("--reply=") for word in given)
 
 
 def refused(given: list[str]) -> int:
@@ -161,7 +166,9 @@ def cold(given: list[str], data: bytes | bytearray = b"") -> int:
     try:
         if data:
             hand_over(data)
-        posix.execv(sys.executable, [sys.executable, "-P", "-m", "interpose.cli", "fire", *given])
+        # As a hook without PYTHON… variables: settings of a project may have set them.
+        options = "-EP" if is_hook(given) else "-P"
+        posix.execv(sys.executable, [sys.executable, options, "-m", "interpose.cli", "fire", *given])
     except (OSError, ValueError) as error:
         _write(2, f"interpose fire: {sys.executable} cannot be started: {error} (so this denies)\n".encode())
     return refused(given)
@@ -184,9 +191,9 @@ def hand_over(data: bytes | bytearray) -> None:
     posix.dup2(copy, 0)
 
 
-def reads_input(given: list[str], is_hook: bool) -> bool:
+def reads_input(given: list[str], as_hook: bool) -> bool:
     """Return whether the event is on standard input."""
-    source = "-" if is_hook else ""
+    source = "-" if as_hook else ""
     for word, after in zip(given, [*given[1:], ""], strict=True):
         if word == "--input" or word.startswith("--input="):
             source = after if word == "--input" else word[8:]

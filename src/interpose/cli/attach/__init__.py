@@ -234,7 +234,7 @@ def _attach(
     if made.adopted:
         _trust(made.adopted)
     verified = run_canaries(attachments()[made.key])
-    problems = [*made.doubts, *verified.problems]
+    problems = list(dict.fromkeys([*made.doubts, *verified.problems]))
     if not quiet:
         state = paint("attached", "green") if not problems else paint("attached, but it does not hold yet", "yellow")
         print(f"{state}  {agent.title}  {clean(short_path(path))}")
@@ -275,7 +275,7 @@ def _print_plan(made: Plan) -> None:
         for line in file.diff():
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")
             print(paint(cut(escape(line), width) if width else escape(line), colour))
-    if made.entries and width:
+    if made.entries and width and not made.is_done:
         print(f"Each of the {plural(len(made.entries), 'hook')} runs a line such as:")
         print(f"  {escape(made.entries[0].command)}")
     if made.others:

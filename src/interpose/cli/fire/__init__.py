@@ -21,6 +21,7 @@ from ...ids import new_id
 from ...model import Outcome
 from ...person.caller import set_client
 from ...runtime.coroutines import drive
+from ...runtime.set_aside import forget_variables
 from .. import is_hook, say_failure
 from ..loading import HooksSource, load_hooks, report_files, trace_from_environment
 from ..render import flat, print_error, print_problem
@@ -90,6 +91,7 @@ async def fire(
                 return await answering
         finally:
             set_client(None)  # what this process fires next may be for another
+            forget_variables()
     try:
         row, fields = read_event(options)
         for problem in unknown_fields(options, row):

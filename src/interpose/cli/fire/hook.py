@@ -195,7 +195,7 @@ async def _fire(
     """
 
     async def fire(fields: dict[str, Any]) -> Outcome:
-        route = hooks.engine.route(event, fields)
+        route = _route(hooks, event, fields)
         if deadline is not None:
             left = deadline - max(_MARGIN[0] * deadline, min(_MARGIN[1], deadline / 2)) - (monotonic() - began)
             if route.total > left:
@@ -211,6 +211,14 @@ async def _fire(
 
         outcome = await answered(hooks.questions, outcome, reply, began, deadline, again)
     return outcome
+
+
+def _route(hooks: Hooks, event: str, fields: dict[str, Any]) -> Route:
+    if "tool_readings" not in fields:
+        return hooks.engine.route(event, fields)
+    from ...session.readings import route_of_call
+
+    return route_of_call(hooks.engine, event, fields)
 
 
 def _report_lost(hooks: Hooks, outcomes: list[Outcome]) -> None:

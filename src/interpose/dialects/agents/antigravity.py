@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import predictions as then
 from .base import Wish
-from .predictions import object_in, ordinary, sent_back, stopped_tool
+from .predictions import object_in
 from .shaped import ShapedDialect
 from .tools import tool_table
 
@@ -63,11 +64,11 @@ class Antigravity(ShapedDialect):
         if name == "PreToolUse":
             decision = said.get("decision") if said is not None else None
             if decision == "deny":
-                return stopped_tool("reason")
-            return ordinary() if decision == "allow" else stopped_tool(asks=True)
+                return then.stopped_tool("reason")
+            return then.ordinary() if decision == "allow" else then.stopped_tool(asks=True)
         if name == "Stop" and said is not None and said.get("decision") == "continue":
-            return sent_back("reason")
-        return ordinary()
+            return then.sent_back("reason")
+        return then.ordinary()
 
 
 DIALECT = Antigravity()

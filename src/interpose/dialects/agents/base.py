@@ -23,7 +23,7 @@ from .tools import Tool, files_of_patch, mcp_readings, patch_in, to_ours, to_the
 if TYPE_CHECKING:
     from .contract import Contract, HookExit, Prediction
 
-__all__ = ["KEEPS_GOING", "Dialect", "Wish", "hook_specific"]
+__all__ = ["KEEPS_GOING", "Dialect", "Wish", "hook_specific", "text_of"]
 
 KEEPS_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})
 """Events at which a block sends the agent back to work, so that a failure must not be one."""
@@ -66,6 +66,8 @@ class Dialect:
     """What can be said at each of the agent's events: parts of a ``Wish``, by name, and ``grant``."""
     MCP_SEPARATOR = ""
     """What stands between the server and the tool in the name of a tool of an MCP server, if the agent joins them."""
+    RESULT_KEY = ""
+    """The key of a tool's result that holds what the model reads, if the agent gives more beside it."""
     SILENCE = ""
     """What is printed if nothing is to be said."""
     DENY_STATUS = 0
@@ -105,11 +107,14 @@ class Dialect:
         """Return the fields of an event under our names; what has no other name keeps its own."""
         fields: dict[str, Any] = {}
         for key, value in payload.items():
-            if value is not None and key != "hook_event_name":
+            if value is not None and key not in ("hook_event_name", "tool_readings"):
                 fields.setdefault(self.FIELDS.get(key, key), value)
         for key, ours in self.FIELDS.items():
             if payload.get(key) is not None:
                 fields[ours] = payload[key]
+        result = fields.get("tool_response")
+        if self.RESULT_KEY and isinstance(result, dict) and self.RESULT_KEY in result:
+            fields["tool_response"] = result[self.RESULT_KEY]
         fields["client"] = self.NAME
         if not fields.get("cwd"):
             fields.pop("cwd", None)  # an empty one is none
@@ -152,14 +157,16 @@ class Dialect:
         if not isinstance(given, dict):
             raise BadEvent(f"{row.name}: the input of {name} is not an object")
         ours, mapped = self.call_of(name, given, fields)
-        about = {"client_tool_name": name} if ours != name else {}
+        about: dict[str, Any] = {"client_tool_name": name} if ours != name else {}
         if (patch := patch_in(ours, mapped)) is not None:
             return [{"tool_name": tool, "tool_input": call, "client_tool_name": name}
                     for tool, call in files_of_patch(patch)]  # fmt: skip
         names = self.readings_of(name, ours)
-        about = about or ({"client_tool_name": name} if names else {})
-        names = names if "deny" in row.can else names[:1]  # what only observes is called once
-        return [{"tool_name": one, "tool_input": mapped, **about} for one in names or [ours]]
+        if names:
+            ours, about = names[0], {"client_tool_name": name}
+        if len(names) > 1:
+            about["tool_readings"] = names
+        return [{"tool_name": ours, "tool_input": mapped, **about}]
 
     # Writing.
 
@@ -302,6 +309,11 @@ class Dialect:
 def hook_specific(name: str, **own: Any) -> dict[str, Any]:
     """Return the object that Claude Code's shape has for the answer to one event."""
     return {"hookSpecificOutput": {"hookEventName": name, **own}}
+
+
+def text_of(result: Any) -> str:
+    """Return a result as text: as it is, or as JSON."""
+    return result if isinstance(result, str) else json.dumps(result, default=repr)
 
 
 def _short(text: str) -> str:

@@ -16,20 +16,10 @@ from ...replies import Ended, Failure, Reply
 from ...strict_json import encode
 from ..claude.answers import OUTPUTS
 from ..claude.reply import write_reply
+from . import predictions as then
 from .base import Dialect, hook_specific
 from .exchange import AgentEvent, Answer
-from .predictions import (
-    ended_run,
-    object_in,
-    ordinary,
-    refused_prompt,
-    replaced_result,
-    rewritten,
-    sent_back,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from .predictions import object_in, specific, text_in
 
 if TYPE_CHECKING:
     from .contract import HookExit, Prediction
@@ -89,11 +79,11 @@ class Claude(Dialect):
 
         row = TABLE.find(name)[0]
         if ended.status is None:
-            return refused_prompt() if row.claude.timeout_denies else ordinary()
+            return then.refused_prompt() if row.claude.timeout_denies else then.ordinary()
         stdout = ended.stdout.encode("utf-8", "surrogatepass")
         reply = read(row, Ended(stdout=stdout, stderr=ended.stderr, status=ended.status))
         if isinstance(reply, Failure):
-            return ordinary()
+            return then.ordinary()
         said = object_in(ended.stdout.strip()) or {}
         own = specific(said)
         text = "stderr" if ended.status == 2 and reply.reason in ("", ended.stderr.strip()) else "reason"
@@ -104,25 +94,25 @@ class Claude(Dialect):
         if reply.decision in ("deny", "ask") and "deny" in row.can:
             return _stopped(row, reply, text, context)
         if reply.halt and row.name not in ("SessionStart", "Stop", "SubagentStop"):
-            return refused_prompt() if row.name == "UserPromptSubmit" else ended_run(tool_ran=True)
+            return then.refused_prompt() if row.name == "UserPromptSubmit" else then.ended_run(tool_ran=True)
         if "keep going" in row.can and (reply.keep_going or reply.context):
-            return sent_back(text, *(["context"] if text_in(own, "additionalContext") else context))
+            return then.sent_back(text, *(["context"] if text_in(own, "additionalContext") else context))
         if "tool_input" in reply.changes:
-            return rewritten(*context)
+            return then.rewritten(*context)
         if isinstance(reply.changes.get("tool_response"), dict):  # a text has not the shape of a result
-            return replaced_result("result", *context)
-        return ordinary(*context)
+            return then.replaced_result("result", *context)
+        return then.ordinary(*context)
 
 
 def _stopped(row: EventSpec, reply: Reply, text: str, context: list[str]) -> Prediction:
     """Return what a deny or an ask does at an event."""
     if row.name in ("UserPromptSubmit", "UserPromptExpansion"):
-        return refused_prompt()
+        return then.refused_prompt()
     if row.name == "PostToolBatch":
-        return ended_run(tool_ran=True)
+        return then.ended_run(tool_ran=True)
     if reply.halt or reply.extra.get("defer"):
-        return ended_run(tool_ran=False)
-    return stopped_tool(text, *context, asks=reply.decision == "ask")
+        return then.ended_run(tool_ran=False)
+    return then.stopped_tool(text, *context, asks=reply.decision == "ask")
 
 
 def _plain(outcome: Outcome) -> Answer:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import predictions as then
 from .base import Dialect, Wish
 from .exchange import AgentEvent
-from .predictions import ended_run, object_in, ordinary, rewritten, text_in
+from .predictions import object_in, text_in
 from .tools import mcp_name, to_ours, tool_table
 
 if TYPE_CHECKING:
@@ -125,19 +126,19 @@ class Cline(Dialect):
 
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         if name not in ("PreToolUse", "PostToolUse") or ended.status is None:
-            return ordinary()
+            return then.ordinary()
         lines = [
             line.strip()[len(_CONTROL) :] for line in ended.stdout.splitlines() if line.strip().startswith(_CONTROL)
         ]
         said = object_in(lines[-1] if lines else ended.stdout.strip()) or {}
         if said.get("cancel") is True:
-            return ended_run(tool_ran=name == "PostToolUse")
+            return then.ended_run(tool_ran=name == "PostToolUse")
         context = ["context"] if text_in(said, "context") or text_in(said, "contextModification") else []
         if not context and text_in(said, "errorMessage"):
             context = ["reason"]
         if name == "PreToolUse" and said.get("overrideInput") is not None:
-            return rewritten(*context)
-        return ordinary(*context)
+            return then.rewritten(*context)
+        return then.ordinary(*context)
 
 
 def _part(payload: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -8,18 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .base import Dialect, Wish, hook_specific
-from .predictions import (
-    object_in,
-    ordinary,
-    refused_prompt,
-    replaced_result,
-    rewritten,
-    sent_back,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from . import predictions as then
+from .base import Dialect, Wish, hook_specific, text_of
+from .predictions import object_in, specific, text_in
 from .tools import to_ours, tool_table
 
 if TYPE_CHECKING:
@@ -115,17 +106,21 @@ class Codex(Dialect):
 
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         if name == "PermissionRequest":
-            return stopped_tool()  # a headless run refuses what needs a yes, and the hook is not asked
+            return then.stopped_tool()  # a headless run refuses what needs a yes, and the hook is not asked
         if name not in _KEYS:
-            return ordinary()
+            return then.ordinary()
         if ended.status == 2 and name not in ("SessionStart", "SubagentStart", "PreCompact", "PostCompact"):
-            return self._blocked(name, "stderr") if ended.stderr.strip() else ordinary()
+            return self._blocked(name, "stderr") if ended.stderr.strip() else then.ordinary()
         if ended.status != 0 or not ended.stdout.strip():
-            return ordinary()
+            return then.ordinary()
         said = object_in(ended.stdout.strip())
         if said is None or not _is_known(name, said):
             is_plain = said is None and not ended.stdout.lstrip().startswith(("{", "["))
-            return ordinary("stdout") if is_plain and name in ("SessionStart", "UserPromptSubmit") else ordinary()
+            return (
+                then.ordinary("stdout")
+                if is_plain and name in ("SessionStart", "UserPromptSubmit")
+                else then.ordinary()
+            )
         return self._answered(name, said)
 
     def _answered(self, name: str, said: dict[str, Any]) -> Prediction:
@@ -134,35 +129,35 @@ class Codex(Dialect):
             return _before_tool(said, own, context)
         if said.get("continue") is False:
             if name == "PostToolUse":
-                return replaced_result("reason" if text_in(said, "reason") else "stop_reason", *context)
-            return refused_prompt() if name in ("UserPromptSubmit", "SessionStart") else ordinary()
+                return then.replaced_result("reason" if text_in(said, "reason") else "stop_reason", *context)
+            return then.refused_prompt() if name in ("UserPromptSubmit", "SessionStart") else then.ordinary()
         if name == "PostToolUse" and (said.get("suppressOutput") or "updatedMCPToolOutput" in own):
-            return ordinary()
+            return then.ordinary()
         if said.get("decision") == "block":
-            return self._blocked(name, "reason", *context) if text_in(said, "reason") else ordinary()
+            return self._blocked(name, "reason", *context) if text_in(said, "reason") else then.ordinary()
         if name == "PostToolUse" and "reason" in said:
-            return ordinary()
-        return ordinary(*context)
+            return then.ordinary()
+        return then.ordinary(*context)
 
     def _blocked(self, name: str, text: str, *context: str) -> Prediction:
         if name == "PostToolUse":
-            return replaced_result(text, *context)
+            return then.replaced_result(text, *context)
         if name == "UserPromptSubmit":
-            return refused_prompt()
-        return sent_back(text) if name in ("Stop", "SubagentStop") else stopped_tool(text)
+            return then.refused_prompt()
+        return then.sent_back(text) if name in ("Stop", "SubagentStop") else then.stopped_tool(text)
 
 
 def _before_tool(said: dict[str, Any], own: dict[str, Any], context: list[str]) -> Prediction:
     if said.get("continue") is False or said.get("stopReason") is not None or said.get("suppressOutput"):
-        return ordinary()
+        return then.ordinary()
     decision = own.get("permissionDecision")
     if not {"permissionDecision", "permissionDecisionReason", "updatedInput"} & own.keys():
         if said.get("decision") == "block" and text_in(said, "reason"):
-            return stopped_tool("reason", *context)
-        return ordinary(*context) if "decision" not in said and "reason" not in said else ordinary()
+            return then.stopped_tool("reason", *context)
+        return then.ordinary(*context) if "decision" not in said and "reason" not in said else then.ordinary()
     if decision == "deny" and text_in(own, "permissionDecisionReason") and "updatedInput" not in own:
-        return stopped_tool("reason", *context)
-    return rewritten(*context) if decision == "allow" and own.get("updatedInput") is not None else ordinary()
+        return then.stopped_tool("reason", *context)
+    return then.rewritten(*context) if decision == "allow" and own.get("updatedInput") is not None else then.ordinary()
 
 
 def _is_known(name: str, said: dict[str, Any]) -> bool:
@@ -196,9 +191,7 @@ def _line(words: list[Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    import json
-
-    text = value if isinstance(value, str) else json.dumps(value, default=repr)
+    text = text_of(value)
     return text if text.strip() else "[removed]"
 
 

@@ -6,22 +6,12 @@ camel case and no event name in the payload.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .base import Dialect, Wish
-from .predictions import (
-    object_in,
-    ordinary,
-    refused_prompt,
-    replaced_result,
-    rewritten,
-    sent_back,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from . import predictions as then
+from .base import Dialect, Wish, text_of
+from .predictions import object_in, specific, text_in
 from .tools import Tool, to_ours, tool_table
 
 if TYPE_CHECKING:
@@ -115,44 +105,51 @@ class Copilot(Dialect):
         elif text := wish.deny or wish.keep_going:
             body |= {"decision": "block", "reason": text}
         elif wish.result is not None:
-            text = wish.result if isinstance(wish.result, str) else json.dumps(wish.result, default=repr)
-            body["modifiedResult"] = {"resultType": "success", "textResultForLlm": text}
+            body["modifiedResult"] = {"resultType": "success", "textResultForLlm": text_of(wish.result)}
         return body or None
 
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         name = _CAMEL.get(name, name)
         if name == "PreToolUse" and ended.status is not None and ended.status != 0:
-            return stopped_tool()
+            return then.stopped_tool()
         if name == "PermissionRequest" and ended.status == 2:
-            return stopped_tool()
+            return then.stopped_tool()
         if ended.status != 0:
-            return ordinary()
+            return then.ordinary()
         said = object_in(_without_progress(ended.stdout)) or {}
         context = ["context"] if text_in(said, "additionalContext") else []
         if name == "PreToolUse":
             return _before_tool({**said, **specific(said)})
         if name == "PostToolUse":
             if isinstance(result := said.get("modifiedResult"), dict) and "textResultForLlm" in result:
-                return replaced_result("result", *context)
+                return then.replaced_result("result", *context)
             if said.get("decision") == "block":
-                return replaced_result("reason", *context)
-            return ordinary(*context)
+                return then.replaced_result("reason", *context)
+            return then.ordinary(*context)
         if name == "PermissionRequest":
-            return stopped_tool("reason") if said.get("behavior") == "deny" else ordinary()
+            return then.stopped_tool("reason") if said.get("behavior") == "deny" else then.ordinary()
         if name == "UserPromptSubmit" and said.get("decision") == "block":
-            return refused_prompt()
+            return then.refused_prompt()
         if name in ("Stop", "SubagentStop"):
-            return sent_back("reason") if said.get("decision") == "block" and text_in(said, "reason") else ordinary()
-        return ordinary(*context) if name in ("UserPromptSubmit", "SessionStart", "SubagentStart") else ordinary()
+            return (
+                then.sent_back("reason")
+                if said.get("decision") == "block" and text_in(said, "reason")
+                else then.ordinary()
+            )
+        return (
+            then.ordinary(*context)
+            if name in ("UserPromptSubmit", "SessionStart", "SubagentStart")
+            else then.ordinary()
+        )
 
 
 def _before_tool(said: dict[str, Any]) -> Prediction:
     decision = said.get("permissionDecision")
     context = ["context"] if text_in(said, "additionalContext") else []
     if decision in ("deny", "ask"):
-        return stopped_tool("reason", asks=decision == "ask")
+        return then.stopped_tool("reason", asks=decision == "ask")
     new = said.get("modifiedArgs", said.get("updatedInput"))
-    return rewritten(*context) if isinstance(new, dict) else ordinary(*context)
+    return then.rewritten(*context) if isinstance(new, dict) else then.ordinary(*context)
 
 
 def _without_progress(text: str) -> str:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BadEvent
+from . import predictions as then
 from .base import Dialect, Wish
 from .exchange import AgentEvent
-from .predictions import object_in, ordinary, refused_prompt, rewritten, sent_back, stopped_tool, text_in
+from .predictions import object_in, text_in
 from .tools import mcp_name, tool_table
 
 if TYPE_CHECKING:
@@ -116,25 +117,25 @@ class Cursor(Dialect):
         name = self.name_of(name, {})
         if ended.status == 2:
             if name in _PERMISSION:
-                return stopped_tool("stdout" if ended.stdout.strip() else "stderr")
-            return refused_prompt() if name == "beforeSubmitPrompt" else ordinary()
+                return then.stopped_tool("stdout" if ended.stdout.strip() else "stderr")
+            return then.refused_prompt() if name == "beforeSubmitPrompt" else then.ordinary()
         if ended.status != 0 or not ended.stdout.strip():
-            return ordinary()
+            return then.ordinary()
         said = _last_object(ended.stdout)
         if said is None:
-            return stopped_tool() if name in _PERMISSION else ordinary()
+            return then.stopped_tool() if name in _PERMISSION else then.ordinary()
         context = ["context"] if text_in(said, "additional_context") else []
         if name in _PERMISSION:
             if said.get("permission") == "deny":
-                return stopped_tool("reason")
+                return then.stopped_tool("reason")
             if said.get("permission") == "ask" and name != "preToolUse":
-                return stopped_tool(asks=True)
-            return rewritten(*context) if isinstance(said.get("updated_input"), dict) else ordinary(*context)
+                return then.stopped_tool(asks=True)
+            return then.rewritten(*context) if isinstance(said.get("updated_input"), dict) else then.ordinary(*context)
         if name in ("beforeSubmitPrompt", "sessionStart") and said.get("continue") is False:
-            return refused_prompt()
+            return then.refused_prompt()
         if name in ("stop", "subagentStop"):
-            return sent_back("reason") if text_in(said, "followup_message") else ordinary()
-        return ordinary(*context)
+            return then.sent_back("reason") if text_in(said, "followup_message") else then.ordinary()
+        return then.ordinary(*context)
 
 
 def _last_object(text: str) -> dict[str, Any] | None:

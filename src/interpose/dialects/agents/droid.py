@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import predictions as then
 from .base import Dialect, Wish, hook_specific
-from .predictions import ended_run, object_in, ordinary, rewritten, sent_back, specific, stopped_tool, text_in
+from .predictions import object_in, specific, text_in
 from .tools import tool_table
 
 if TYPE_CHECKING:
@@ -78,27 +79,27 @@ class Droid(Dialect):
         own, warned = specific(said), ["stderr"] if status == 1 and ended.stderr.strip() else []
         if name == "PreToolUse":
             if said.get("continue") is False or status == 3:
-                return ended_run(tool_ran=False)
+                return then.ended_run(tool_ran=False)
             if own.get("permissionDecision") == "deny":
-                return stopped_tool("reason")
+                return then.stopped_tool("reason")
             if status == 2:
-                return stopped_tool("stderr")
+                return then.stopped_tool("stderr")
             has_input = own.get("updatedInput") and own.get("permissionDecision") in (None, "allow")
-            return rewritten(*warned) if has_input else ordinary(*warned)
+            return then.rewritten(*warned) if has_input else then.ordinary(*warned)
         if name == "PostToolUse":
             if said.get("continue") is False or status == 3:
-                return ended_run(tool_ran=True)
+                return then.ended_run(tool_ran=True)
             context = ["context"] if own.get("additionalContext") else []
-            return ordinary(*context, *(["stderr"] if status == 2 else []))
+            return then.ordinary(*context, *(["stderr"] if status == 2 else []))
         if name == "Stop":
             if said.get("decision") == "block":
-                return sent_back("reason") if text_in(said, "reason") else ordinary()
-            return sent_back("stderr") if status == 2 else ordinary()
+                return then.sent_back("reason") if text_in(said, "reason") else then.ordinary()
+            return then.sent_back("stderr") if status == 2 else then.ordinary()
         if name == "SessionStart" and status == 0:
             if own.get("additionalContext"):
-                return ordinary("context")
-            return ordinary("stdout") if ended.stdout.strip() and not _KEYS & said.keys() else ordinary()
-        return ordinary()
+                return then.ordinary("context")
+            return then.ordinary("stdout") if ended.stdout.strip() and not _KEYS & said.keys() else then.ordinary()
+        return then.ordinary()
 
 
 DIALECT = Droid()

@@ -8,20 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .base import Dialect, Wish, hook_specific
+from . import predictions as then
+from .base import Dialect, Wish, hook_specific, text_of
 from .exchange import AgentEvent
-from .predictions import (
-    ended_run,
-    object_in,
-    ordinary,
-    refused_prompt,
-    replaced_result,
-    rewritten,
-    sent_back,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from .predictions import object_in, specific, text_in
 from .tools import mcp_name, tool_table
 
 if TYPE_CHECKING:
@@ -54,6 +44,7 @@ class Gemini(Dialect):
         invoke_agent Task
     """)
     FIELDS = {"prompt_response": "last_assistant_message"}
+    RESULT_KEY = "llmContent"
     CAN = {
         "BeforeTool": "deny ask input stop message", "AfterTool": "result context stop message",
         "BeforeAgent": "deny context stop message", "AfterAgent": "keep_going stop message",
@@ -68,13 +59,6 @@ class Gemini(Dialect):
             return mcp_name(server.get("server_name"), server.get("tool_name")), dict(given)
         return super().call_of(name, given, fields)
 
-    def fields_of(self, own: str, row: Any, payload: Mapping[str, Any]) -> dict[str, Any]:
-        fields = super().fields_of(own, row, payload)
-        response = fields.get("tool_response")
-        if isinstance(response, dict) and "llmContent" in response:
-            fields["tool_response"] = response["llmContent"]
-        return fields
-
     def input_for(self, event: AgentEvent, new: Mapping[str, Any]) -> dict[str, Any] | None:
         if isinstance(event.given.get("mcp_context"), dict):
             return dict(new)
@@ -88,7 +72,7 @@ class Gemini(Dialect):
         elif text := wish.deny or wish.keep_going:
             body |= {"decision": "deny", "reason": text}
         elif wish.result is not None:  # it returns before it reads the context
-            texts = [wish.result if isinstance(wish.result, str) else _text(wish.result), wish.context]
+            texts = [text_of(wish.result), wish.context]
             body |= {"decision": "deny", "reason": "\n".join(filter(str.strip, texts)) or "[removed]"}
             return body
         elif wish.ask:
@@ -103,29 +87,29 @@ class Gemini(Dialect):
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         said, word = _read(ended)
         if said is None:
-            return ordinary()
+            return then.ordinary()
         decision, own = said.get("decision"), specific(said)
         blocks = decision in ("block", "deny")
         text = word or ("stop_reason" if text_in(said, "stopReason") else "reason")
         context = ["context"] if isinstance(own.get("additionalContext"), str) else []
         if name == "BeforeTool":
             if said.get("continue") is False:
-                return ended_run(tool_ran=False)
+                return then.ended_run(tool_ran=False)
             if blocks:
-                return stopped_tool(text)
+                return then.stopped_tool(text)
             if decision == "ask":
                 # A run without a person waits for an answer that does not come, and ends.
-                return stopped_tool(asks=True)._replace(model_calls=1)
-            return rewritten() if isinstance(own.get("tool_input"), dict) else ordinary()
+                return then.stopped_tool(asks=True)._replace(model_calls=1)
+            return then.rewritten() if isinstance(own.get("tool_input"), dict) else then.ordinary()
         if name == "AfterTool":
             if said.get("continue") is False:
-                return ended_run(tool_ran=True)
-            return replaced_result(text) if blocks else ordinary(*context)
+                return then.ended_run(tool_ran=True)
+            return then.replaced_result(text) if blocks else then.ordinary(*context)
         if name == "BeforeAgent":
-            return refused_prompt() if blocks or said.get("continue") is False else ordinary(*context)
+            return then.refused_prompt() if blocks or said.get("continue") is False else then.ordinary(*context)
         if name == "AfterAgent":
-            return sent_back(text) if blocks and said.get("continue") is not False else ordinary()
-        return ordinary(*context) if name == "SessionStart" else ordinary()
+            return then.sent_back(text) if blocks and said.get("continue") is not False else then.ordinary()
+        return then.ordinary(*context) if name == "SessionStart" else then.ordinary()
 
 
 def _read(ended: HookExit) -> tuple[dict[str, Any] | None, str]:
@@ -164,12 +148,6 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _text(value: Any) -> str:
-    import json
-
-    return json.dumps(value, default=repr)
 
 
 DIALECT = Gemini()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import predictions as then
 from .base import Wish
-from .predictions import object_in, ordinary, stopped_tool, text_in
+from .predictions import object_in, text_in
 from .shaped import ShapedDialect
 from .tools import tool_table
 
@@ -56,8 +57,8 @@ class Hermes(ShapedDialect):
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         said = object_in(ended.stdout) or {} if ended.status == 0 else {}
         if name == "pre_tool_call" and (said.get("decision") == "block" or said.get("action") == "block"):
-            return stopped_tool("reason")
-        return ordinary("context") if name == "pre_llm_call" and text_in(said, "context") else ordinary()
+            return then.stopped_tool("reason")
+        return then.ordinary("context") if name == "pre_llm_call" and text_in(said, "context") else then.ordinary()
 
 
 DIALECT = Hermes()

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import predictions as then
 from .base import Dialect, Wish, hook_specific
-from .predictions import (
-    object_in,
-    ordinary,
-    refused_prompt,
-    replaced_result,
-    rewritten,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from .predictions import object_in, specific, text_in
 
 if TYPE_CHECKING:
     from .contract import HookExit, Prediction
@@ -50,15 +42,15 @@ class PluginDialect(Dialect):
         event = self.EVENTS.get(name, "")
         said = object_in(ended.stdout) if ended.stdout.strip() else {}
         if ended.status != 0 or said is None:
-            return {"PreToolUse": stopped_tool("stderr"), "PostToolUse": replaced_result("stderr"),
-                    "UserPromptSubmit": refused_prompt()}.get(event, ordinary())  # fmt: skip
+            return {"PreToolUse": then.stopped_tool("stderr"), "PostToolUse": then.replaced_result("stderr"),
+                    "UserPromptSubmit": then.refused_prompt()}.get(event, then.ordinary())  # fmt: skip
         own, context = specific(said), ["context"] if text_in(specific(said), "additionalContext") else []
         if event == "PreToolUse":
             if own.get("permissionDecision") in ("deny", "ask"):
-                return stopped_tool("reason", asks=own["permissionDecision"] == "ask" and "ask" in self.CAN[name])
-            return rewritten(*context) if "updatedInput" in own else ordinary(*context)
+                return then.stopped_tool("reason", asks=own["permissionDecision"] == "ask" and "ask" in self.CAN[name])
+            return then.rewritten(*context) if "updatedInput" in own else then.ordinary(*context)
         if event == "PostToolUse":
-            return replaced_result("result", *context) if "updatedToolOutput" in own else ordinary(*context)
+            return then.replaced_result("result", *context) if "updatedToolOutput" in own else then.ordinary(*context)
         if event == "UserPromptSubmit" and said.get("decision") == "block":
-            return refused_prompt()
-        return ordinary(*context)
+            return then.refused_prompt()
+        return then.ordinary(*context)

@@ -6,21 +6,11 @@ After a tool, ``continue: false`` gives the model the stop reason as the error o
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .base import Dialect, Wish, hook_specific
-from .predictions import (
-    object_in,
-    ordinary,
-    refused_prompt,
-    replaced_result,
-    sent_back,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from . import predictions as then
+from .base import Dialect, Wish, hook_specific, text_of
+from .predictions import object_in, specific, text_in
 from .tools import tool_table
 
 if TYPE_CHECKING:
@@ -56,6 +46,7 @@ class Qwen(Dialect):
         task Task
         agent Task
     """)
+    RESULT_KEY = "llmContent"
     CAN = {
         "PreToolUse": "deny ask message", "PostToolUse": "result context message",
         "PostToolUseFailure": "context message", "PostToolBatch": "deny context message",
@@ -64,13 +55,6 @@ class Qwen(Dialect):
         "SubagentStart": "context message", "Stop": "keep_going message", "SubagentStop": "keep_going message",
         "Notification": "message", "PreCompact": "message",
     }  # fmt: skip
-
-    def fields_of(self, own: str, row: Any, payload: Mapping[str, Any]) -> dict[str, Any]:
-        fields = super().fields_of(own, row, payload)
-        response = fields.get("tool_response")
-        if isinstance(response, dict) and "llmContent" in response:
-            fields["tool_response"] = response["llmContent"]
-        return fields
 
     def say(self, name: str, wish: Wish) -> dict[str, Any] | None:
         body: dict[str, Any] = {"systemMessage": wish.message} if wish.message else {}
@@ -84,8 +68,7 @@ class Qwen(Dialect):
         elif text := wish.deny or wish.keep_going:
             body |= {"decision": "block", "reason": text}
         elif wish.result is not None or wish.stop:
-            result = wish.stop if wish.result is None else wish.result
-            text = result if isinstance(result, str) else json.dumps(result, default=repr)
+            text = text_of(wish.stop if wish.result is None else wish.result)
             body |= {"continue": False, "stopReason": text if text.strip() else "[removed]"}
         body |= hook_specific(name, **own) if own else {}
         return body or None
@@ -93,7 +76,7 @@ class Qwen(Dialect):
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         said, word = _read(name, ended)
         if said is None:
-            return ordinary()
+            return then.ordinary()
         own, context = specific(said), ["context"] if isinstance(specific(said).get("additionalContext"), str) else []
         if word == "stdout" and context:
             context = ["stdout"]
@@ -102,16 +85,20 @@ class Qwen(Dialect):
         if name == "PreToolUse":
             return _before_tool(said, own, word)
         if name == "PostToolUse":
-            return replaced_result(text, *context) if said.get("continue") is False else ordinary(*context)
+            return then.replaced_result(text, *context) if said.get("continue") is False else then.ordinary(*context)
         if name == "UserPromptSubmit":
-            return refused_prompt() if blocks or said.get("continue") is False else ordinary(*context)
+            return then.refused_prompt() if blocks or said.get("continue") is False else then.ordinary(*context)
         if name in ("Stop", "SubagentStop"):
-            return sent_back(text) if blocks or said.get("continue") is False else ordinary()
+            return then.sent_back(text) if blocks or said.get("continue") is False else then.ordinary()
         if name == "PermissionRequest":
             decision = own.get("decision")
             denied = isinstance(decision, dict) and decision.get("behavior") == "deny"
-            return stopped_tool("reason") if denied else ordinary()
-        return ordinary(*context) if name in ("SessionStart", "SubagentStart", "PostToolUseFailure") else ordinary()
+            return then.stopped_tool("reason") if denied else then.ordinary()
+        return (
+            then.ordinary(*context)
+            if name in ("SessionStart", "SubagentStart", "PostToolUseFailure")
+            else then.ordinary()
+        )
 
 
 def _before_tool(said: dict[str, Any], own: dict[str, Any], word: str) -> Prediction:
@@ -120,10 +107,10 @@ def _before_tool(said: dict[str, Any], own: dict[str, Any], word: str) -> Predic
         words = {"allow": "allow", "approve": "allow", "deny": "deny", "block": "deny", "ask": "ask"}
         decision = words.get(str(said.get("decision")))
     if decision in ("deny", "ask"):
-        return stopped_tool(word or "reason", asks=decision == "ask")
+        return then.stopped_tool(word or "reason", asks=decision == "ask")
     if said.get("continue") is False:
-        return stopped_tool("stop_reason")
-    return ordinary()
+        return then.stopped_tool("stop_reason")
+    return then.ordinary()
 
 
 def _read(name: str, ended: HookExit) -> tuple[dict[str, Any] | None, str]:

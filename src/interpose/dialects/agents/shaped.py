@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import predictions as then
 from .base import Dialect, Wish, hook_specific
-from .predictions import (
-    ended_run,
-    object_in,
-    ordinary,
-    refused_prompt,
-    rewritten,
-    sent_back,
-    specific,
-    stopped_tool,
-    text_in,
-)
+from .predictions import object_in, specific, text_in
 
 if TYPE_CHECKING:
     from .contract import HookExit, Prediction
@@ -79,34 +70,36 @@ class ShapedDialect(Dialect):
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         event, can = self.event_of(name), self._can(name)
         if ended.status == 2 and "deny" in can and (event == "PreToolUse" or self.EXIT_2_EVERYWHERE):
-            return refused_prompt() if event == "UserPromptSubmit" else stopped_tool("stderr")
+            return then.refused_prompt() if event == "UserPromptSubmit" else then.stopped_tool("stderr")
         if ended.status == 2 and "keep_going" in can and self.EXIT_2_EVERYWHERE:
-            return sent_back("stderr")
+            return then.sent_back("stderr")
         if ended.status != 0:
-            return ordinary()
+            return then.ordinary()
         said = object_in(ended.stdout.strip())
         if said is None:
             is_context = ended.stdout.strip() and name in self.PLAIN_CONTEXT.split()
-            return ordinary("stdout") if is_context else ordinary()
+            return then.ordinary("stdout") if is_context else then.ordinary()
         own = specific(said) if self.SPECIFIC else {}
         if said.get("continue") is False and "stop" in can:
-            return refused_prompt() if event == "UserPromptSubmit" else ended_run(tool_ran=event != "PreToolUse")
+            return (
+                then.refused_prompt() if event == "UserPromptSubmit" else then.ended_run(tool_ran=event != "PreToolUse")
+            )
         context = ["context"] if text_in(own, "additionalContext") and "context" in can else []
         if event == "PreToolUse" and self.SPECIFIC:
             decision = own.get("permissionDecision")
             if decision == "deny" or (decision == "ask" and "ask" in can):
-                return stopped_tool("reason", asks=decision == "ask")
+                return then.stopped_tool("reason", asks=decision == "ask")
             has_input = isinstance(own.get("updatedInput"), dict) and "input" in can
-            return rewritten(*context) if has_input else ordinary(*context)
+            return then.rewritten(*context) if has_input else then.ordinary(*context)
         if event == "PermissionRequest" and self.SPECIFIC:
             decision = own.get("decision")
             denies = isinstance(decision, dict) and decision.get("behavior") == "deny"
-            return stopped_tool("reason") if denies else ordinary()
+            return then.stopped_tool("reason") if denies else then.ordinary()
         if "deny" in can and said.get("decision") in ("block", self.DENY_WORD):
-            return refused_prompt() if event == "UserPromptSubmit" else stopped_tool("reason")
+            return then.refused_prompt() if event == "UserPromptSubmit" else then.stopped_tool("reason")
         if "ask" in can and said.get("decision") == "ask":
-            return stopped_tool("reason", asks=True)
+            return then.stopped_tool("reason", asks=True)
         where = own if self.STOP_SPECIFIC else said
         if "keep_going" in can and where.get("decision") == "block" and text_in(where, "reason"):
-            return sent_back("reason")
-        return ordinary(*context)
+            return then.sent_back("reason")
+        return then.ordinary(*context)

@@ -26,7 +26,7 @@ __all__ = [
 PATCH_TOOL = "apply_patch"
 _WRITES = frozenset({"Write", "Edit", "MultiEdit"})
 
-MOST_READINGS = 8
+MOST_READINGS = 32
 MOST_FILES = 200
 """A patch of more files is refused: each file is an event."""
 
@@ -84,7 +84,7 @@ def mcp_readings(name: str, separator: str) -> list[str]:
     """
     parts = name.split(separator)
     ends = [end for end in range(1, len(parts)) if all(parts)][:MOST_READINGS]
-    return [f"mcp__{separator.join(parts[:end])}__{separator.join(parts[end:])}" for end in ends]
+    return list(dict.fromkeys(f"mcp__{separator.join(parts[:end])}__{separator.join(parts[end:])}" for end in ends))
 
 
 def patch_in(name: str, given: Mapping[str, Any]) -> str | None:
