@@ -52,7 +52,11 @@ class Started:
 
     @property
     def address(self) -> str:
-        return self._find(r"(http://127\.0\.0\.1:\d+)")
+        return self._find(r"(http://[a-z0-9]+\.localhost:\d+)")
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
 
     @property
     def code(self) -> str:

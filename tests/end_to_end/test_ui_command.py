@@ -45,8 +45,10 @@ def short(project: Path) -> Iterator[dict[str, str]]:
 
 
 def answers(address: str) -> bool:
+    # Browsers know where every name below localhost leads; the system may not.
+    port = address.rpartition(":")[2]
     try:
-        with urllib.request.urlopen(address, timeout=10) as reply:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=10) as reply:
             return bool(reply.status == 200)
     except (urllib.error.URLError, ConnectionError):
         return False

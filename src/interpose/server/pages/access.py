@@ -1,9 +1,10 @@
 """Who may see the pages, and who may change something with them.
 
 A person types a code into the page that is shown only in the terminal where the pages were started. The code counts
-once, and opens a session of this browser, which a cookie holds. Browsers send a cookie to every port of a machine, and
-agents run servers on other ports; so the pages are below a path that is drawn anew at each start, and the cookie is for
-that path alone. A change needs the session, the exact ``Host`` and ``Origin``, and a token that only our pages have.
+once, and opens a session of this browser, which a cookie holds. Browsers send a cookie to every port of a name, and
+keep what a server on a port has left there: cached scripts, service workers. Agents run servers. So the pages have a
+name of their own below ``localhost`` and are below a path, both drawn anew at each start, and the cookie is for that
+path alone. A change needs the session, the exact ``Host`` and ``Origin``, and a token that only our pages have.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Access:
         self.read_only = read_only
         self.prefix = "".join(secrets.choice(_LETTERS) for _ in range(16))
         """The first part of every path."""
+        self.name = f"{''.join(secrets.choice(_LETTERS) for _ in range(8))}.localhost"
+        """The host name in the address: no server was ever seen there, so nothing in the browser is of another one."""
         self.cookie = f"interpose_{self.prefix[:6]}"
         self._show = show
         self._code, self._code_until, self._wrong = "", 0.0, 0

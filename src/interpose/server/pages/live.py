@@ -23,6 +23,8 @@ __all__ = ["Live"]
 _PERIOD = 0.3
 _LINES = 40
 """How many lines a page gets at a time."""
+_PAUSE = 1.0
+"""Seconds until the next lines, if there were more than a page gets: so many are counted, not read."""
 _KEEP_ALIVE = 15.0
 
 
@@ -94,7 +96,7 @@ class Live:
     def _watch(self, seen: int) -> None:
         """Look at the record until no page is open."""
         reader: StoreReader | None = None
-        change, asked, looked = None, "?", 0.0
+        change, asked, looked, rests = None, "?", 0.0, 0.0
         while not self._stopped.wait(_PERIOD):
             with self._lock:
                 if not self._listeners:
@@ -108,14 +110,20 @@ class Live:
                 if now == change and monotonic() - looked < 5:
                     continue
                 change, looked = now, monotonic()
-                seen, told = self._entries(reader, seen)
-                asked, more = self._questions(reader, asked)
+                asked, told = self._questions(reader, asked)
+                if monotonic() >= rests:
+                    before = seen
+                    seen, more = self._entries(reader, seen)
+                    rests = monotonic() + _PAUSE if seen - before > _LINES else 0.0
+                    told += more
+                else:
+                    change = None  # look again, although nothing may be written any more
             except (NotAStore, StoreUnreadable):
                 if reader is not None:
                     reader.close()
                     reader = None
                 continue
-            for text in (*told, *more):
+            for text in told:
                 self._send(text)
         if reader is not None:
             reader.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
@@ -35,12 +36,23 @@ def serve_pages(
             h11_max_incomplete_event_size=65_536,
         )  # fmt: skip
         server = _Server(config, pages)
-        ready(f"http://{_LOOPBACK}:{found}", pages)
+        ready(f"http://{_host(access.name)}:{found}", pages)
         try:
             server.run(sockets=[listening])
         finally:
             pages.live.stop()
             pages.comparisons.stop()
+
+
+def _host(name: str) -> str:
+    """Return the name for the address. Browsers find each name below ``localhost``; Safari asks the system for it."""
+    if sys.platform != "darwin":
+        return name
+    try:
+        found = {address[0] for *_, address in socket.getaddrinfo(name, None)}
+    except OSError:
+        found = set()
+    return name if found and found <= {_LOOPBACK, "::1"} else _LOOPBACK
 
 
 class _Server(uvicorn.Server):

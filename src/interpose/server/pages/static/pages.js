@@ -2,6 +2,7 @@
 const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 const base = document.querySelector('meta[name="base"]')?.content ?? "";
 const MOST_ROWS = 200;
+const FEW_ROWS = 8; // more than these are not each marked as new: nobody could follow, and it takes the browser's time
 
 function fromHtml(html) {
   const made = document.createElement("template");
@@ -62,7 +63,7 @@ function showQuestions({questions}) {
   tick();
 }
 
-function showEntries({html, left, sessions, sums}) {
+function showEntries({html, count, left, sessions, sums}) {
   const held = document.getElementById("sums");
   if (held) held.replaceChildren(fromHtml(sums));
   const rows = document.getElementById("live-rows");
@@ -71,7 +72,7 @@ function showEntries({html, left, sessions, sums}) {
     const newest = Number(rows.rows[0]?.dataset.record ?? 0);
     for (const row of made.querySelectorAll("tr")) {
       if (Number(row.dataset.record) <= newest) row.remove(); // it is listed
-      else row.classList.add("new");
+      else if (count <= FEW_ROWS) row.classList.add("new");
     }
     rows.prepend(made);
     while (rows.rows.length > MOST_ROWS) rows.lastElementChild.remove();
