@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.asking import PATIENCE, Asking, configure, until, waiting
+from tests.browser import axe
 from tests.browser.pages import PEOPLE, Started, browser, chromium, pages, sign_in
 
 from interpose import AuditStore, Hooks, Question, Questions
@@ -286,8 +287,13 @@ def test_people_who_see_badly_or_use_no_pointer_can_use_every_page(
 ) -> None:
     watched = Watched(chrome, **options)
     page = watched.page
+    script = axe.source()
+
+    def problems() -> list[str]:
+        return [*page.evaluate(ACCESSIBLE), *(axe.problems(page, script) if script else [])]
+
     page.goto(started.address)
-    assert page.evaluate(ACCESSIBLE) == []
+    assert problems() == []
     base = sign_in(page, started)
     places = list(hostile_places(project))
     with AuditStore(project / "audit.db") as store:
@@ -296,7 +302,7 @@ def test_people_who_see_badly_or_use_no_pointer_can_use_every_page(
 
         for place in (*places, f"/questions/{question.id}", "/nowhere"):
             page.goto(f"{base}{place}")
-            assert page.evaluate(ACCESSIBLE) == [], place
+            assert problems() == [], place
         page.goto(f"{base}/questions/{question.id}")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Skip to the content"

@@ -54,8 +54,8 @@ def environment() -> Environment:
         lstrip_blocks=True, finalize=lambda value: text.visible(value) if type(value) is str else value,
     )  # fmt: skip
     made.filters |= {"ago": text.ago, "brief": text.brief, "clock": text.clock, "duration": text.duration,
-                     "marked": text.marked, "pretty": text.as_json, "full": partial(text.clock, full=True),
-                     "part": text.part, "query": text.query, "session_path": text.session_path, "shell": shlex.quote}  # fmt: skip
+                     "marked": text.marked, "pretty": text.as_json, "full": partial(text.clock, full=True), "day": text.day,
+                     "part": text.part, "path": text.path_of, "when": text.when, "query": text.query, "session_path": text.session_path, "shell": shlex.quote}  # fmt: skip
     made.globals |= {"version": __version__, "now": time}
     return made
 
@@ -151,12 +151,12 @@ class Pages:
     def now(self, request: Request) -> Response:
         """Show what runs."""
         with self._open() as reader:
+            running = views.running_sessions(reader)
             recent = reader.recent_sessions(time() - _DAY, limit=12)
-            running = [one for one in recent if views.is_active(one)]
             data = {
                 "totals": views.totals_of(self.live.totals(reader)),
-                "running": [views.session_of(one) for one in running],
-                "recent": [views.session_of(one) for one in recent if one not in running][:6],
+                "running": running,
+                "recent": [views.session_of(one) for one in recent if not views.is_active(one)][:6],
                 "questions": [views.question_view(one) for one in waiting_questions(reader)],
                 "rows": [views.row_of(one) for one in reader.entries(limit=_ROWS)],
             }  # fmt: skip

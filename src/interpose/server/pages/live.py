@@ -16,7 +16,7 @@ from typing import Any
 
 from ...audit.protocol import NotAStore, Selection, StoreReader, StoreUnreadable, Totals
 from ...audit.questions import StoredQuestion
-from .views import question_view, row_of, since_midnight, totals_of
+from .views import question_view, row_of, running_sessions, since_midnight, totals_of
 
 __all__ = ["Live"]
 
@@ -136,10 +136,11 @@ class Live:
         rows = [row_of(entry) for entry in found.entries]
         left = last - seen - len(rows) if found.searched is not None else 0
         totals = totals_of(self.totals(reader))
+        running = self._render("running", {"running": running_sessions(reader)})
         data = {
             "html": self._render("rows", {"rows": rows}), "count": last - seen, "left": left, "totals": totals,
             "sessions": list(dict.fromkeys(row["session"] for row in rows)),
-            "sums": self._render("sums", {"totals": totals}),
+            "sums": self._render("sums", {"totals": totals}), "running": running,
         }  # fmt: skip
         return last, [_event("entries", data)]
 

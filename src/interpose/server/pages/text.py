@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "duration", "marked", "part", "query",
-           "session_path", "telling", "visible"]  # fmt: skip
+__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "day", "duration", "marked", "part", "path_of", "query",
+           "session_path", "telling", "visible", "when"]  # fmt: skip
 
 LONGEST_TEXT = 60_000
 """How many characters of one text a page shows; the document behind it has all of them."""
@@ -97,6 +97,11 @@ def call_of(fields: Mapping[str, Any]) -> str:
     return ""
 
 
+def path_of(text: str) -> str:
+    """Return text as the path of an address."""
+    return quote(text.encode("utf-8", "replace"), safe="/")
+
+
 def part(text: str) -> str:
     """Return text as a part of an address; a lone surrogate, which no address has, becomes a question mark."""
     return quote(text.encode("utf-8", "replace"), safe="")
@@ -136,6 +141,27 @@ def clock(moment: float | None, *, full: bool = False) -> str:
     except (ValueError, OverflowError, OSError):
         return "?"
     return local.isoformat(sep=" ", timespec="milliseconds") if full else local.strftime("%H:%M:%S")
+
+
+def day(moment: float) -> str:
+    """Return a moment with its day, in local time."""
+    return clock(moment, full=True)[:19].replace(" ", ", ", 1)
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def when(moment: float, now: float | None = None) -> str:
+    """Return a moment for a list: the time if it is today, else the day and the time."""
+    try:
+        local = datetime.fromtimestamp(moment, UTC).astimezone()
+        today = datetime.fromtimestamp(time.time() if now is None else now, UTC).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return "?"
+    if local.date() == today.date():
+        return local.strftime("%H:%M:%S")
+    year = f" {local.year}" if local.year != today.year else ""
+    return f"{local.day} {_MONTHS[local.month - 1]}{year} {local:%H:%M}"
 
 
 def duration(seconds: float) -> str:
