@@ -410,7 +410,7 @@ def _number(request: Request, name: str) -> int | None:
 def _record(request: Request) -> int:
     number: int = request.path_params["id"]
     if number >= 1 << 63:
-        raise Missing(f"there is no event {number:.3g}")
+        raise Missing("there is no event with a number of so many digits")
     return number
 
 
