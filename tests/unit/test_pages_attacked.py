@@ -13,6 +13,7 @@ from tests.unit.test_pages import HOSTILE, Served, check_harmless, inside, path,
 
 from interpose import AuditStore, Hooks, Questions
 from interpose.audit import open_store
+from interpose.server.pages.access import Access
 from interpose.server.pages.text import marked, session_path
 
 __all__ = ["inside", "path", "served"]
@@ -240,3 +241,19 @@ def test_the_filters_of_a_search_are_quoted_for_a_shell(inside: Served) -> None:
 
     assert "--tool &#39;`id`&#39;" in body
     assert "--grep &#39;$(touch x); &#39;&#34;&#39;&#34;&#39;y&#39;&#34;&#39;&#34;&#39;&#39;" in body
+
+
+def test_a_program_that_guesses_does_not_fill_the_terminal_and_the_person_gets_in(path: Path) -> None:
+    said: list[str] = []
+    codes: list[str] = []
+    access = Access(codes.append, warn=said.append)
+    access.new_code()
+
+    for _ in range(500):
+        assert access.sign_in("aaaa-aaaa") is None
+    assert access.sign_in(codes[-1]) is None, "it is worthless"
+
+    assert len(codes) == 4
+    assert len(said) == 1
+    access.new_code()  # the person has pressed Enter
+    assert access.sign_in(codes[-1]) is not None

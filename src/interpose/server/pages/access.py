@@ -26,6 +26,8 @@ _CODE = 8
 _WRONG = 5
 """How many wrong codes may be typed before another code is shown."""
 _CODE_SECONDS = 600.0
+_UNASKED = 3
+"""How many codes are shown because of wrong ones within that time: a program that guesses does not fill the terminal."""
 _SESSION_SECONDS = 12 * 3600.0
 _MOST = 20
 
@@ -40,16 +42,19 @@ class Browser(Record):
 
 
 class Access:
-    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal."""
+    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal, ``warn`` a line."""
 
-    def __init__(self, show: Callable[[str], object], *, read_only: bool = False) -> None:
+    def __init__(
+        self, show: Callable[[str], object], *, warn: Callable[[str], object] = lambda _: None, read_only: bool = False
+    ) -> None:
         self.read_only = read_only
         self.prefix = "".join(secrets.choice(_LETTERS) for _ in range(16))
         """The first part of every path."""
         self.name = f"{''.join(secrets.choice(_LETTERS) for _ in range(8))}.localhost"
         """The host name in the address: no server was ever seen there, so nothing in the browser is of another one."""
         self.cookie = f"interpose_{self.prefix[:6]}"
-        self._show = show
+        self._show, self._warn = show, warn
+        self._unasked: list[float] = []
         self._code, self._code_until, self._wrong = "", 0.0, 0
         self._browsers: dict[str, Browser] = {}
         self._count = 0
@@ -79,9 +84,17 @@ class Access:
                 self._browsers[_digest(browser.secret)] = browser
                 return browser
             self._wrong += 1
-            again = not usable or self._wrong >= _WRONG
-        if again:
+            if usable and self._wrong < _WRONG:
+                return None
+            was, self._code = self._code, ""
+            self._unasked = [at for at in self._unasked if monotonic() - at < _CODE_SECONDS]
+            may_show = len(self._unasked) < _UNASKED
+            if may_show:
+                self._unasked.append(monotonic())
+        if may_show:
             self.new_code()
+        elif was:
+            self._warn("wrong codes keep coming, perhaps from a program: no code counts now; Enter shows another")
         return None
 
     def sign_out(self, browser: Browser) -> None:

@@ -23,10 +23,12 @@ _LOOPBACK = "127.0.0.1"
 
 def serve_pages(
     store: QuestionStore, workbench: Workbench, access: Access, *, port: int | None, who: Mapping[str, str],
-    ready: Callable[[str, Pages], None],
+    ready: Callable[[str, Pages], None], warn: Callable[[str], object] = lambda _: None,
 ) -> None:  # fmt: skip
     """Serve the pages until SIGINT or SIGTERM; ``ready`` is called with their address."""
     with closing(_listen(port)) as listening:
+        if port is None and listening.getsockname()[1] != USUAL_PORT:
+            warn(f"another program listens on port {USUAL_PORT}: type the code only at the address below")
         found = listening.getsockname()[1]
         pages = Pages(store, access, workbench, who, found)
         pages.prepare()
