@@ -17,7 +17,8 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser("ui", "What a page costs, with a store of a million runs.").parse_args(arguments)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     try:
-        requirements = [*own_requirements(), *project["optional-dependencies"]["ui"]]
+        extras = project["optional-dependencies"]
+        requirements = [*own_requirements(), *extras["ui"], *extras["browser"]]
         python = environment("ui", interpreter(chosen.python), requirements)
     except Unavailable as problem:
         return unmeasured(str(problem))

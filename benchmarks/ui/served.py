@@ -3,6 +3,7 @@
 import atexit
 import http.client
 import json
+import os
 import re
 import subprocess
 import sys
@@ -131,6 +132,11 @@ class Served:
         """Bytes that the process holds."""
         found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii"))
         return int(found[1]) * 1024 if found else 0
+
+    def cpu_seconds(self) -> float:
+        """Seconds of processor time that the process has used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         self.process.terminate()

@@ -52,7 +52,11 @@ class Started:
 
     @property
     def address(self) -> str:
-        return self._find(r"(http://127\.0\.0\.1:\d+)")
+        return self._find(r"(http://[a-z0-9]+\.localhost:\d+)")
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
 
     @property
     def code(self) -> str:
@@ -60,12 +64,12 @@ class Started:
 
 
 @contextmanager
-def pages(project: Path, *more: str, person: bool = True) -> Iterator[Started]:
+def pages(project: Path, *more: str, person: bool = True, usual_port: bool = False) -> Iterator[Started]:
     """Start the pages of a project."""
     program = [sys.executable, str(PEOPLE)] if person else [str(Path(sys.executable).parent / "interpose")]
     environment = {"PATH": os.environ["PATH"], "HOME": str(project), "LANG": "C.UTF-8"}
     process = subprocess.Popen(
-        [*program, "ui", "--no-browser", "--port", "0", *more], cwd=project, env=environment, text=True,
+        [*program, "ui", "--no-browser", *([] if usual_port else ["--port", "0"]), *more], cwd=project, env=environment, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     made = Started(process)

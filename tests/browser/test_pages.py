@@ -12,71 +12,15 @@ from urllib.parse import quote
 
 import pytest
 from tests.asking import PATIENCE, Asking, configure, until, waiting
-from tests.browser.pages import PEOPLE, Started, browser, chromium, pages, sign_in
+from tests.browser import axe
+from tests.browser.pages import PEOPLE, Started, pages, sign_in
+from tests.browser.watched import HOSTILE, Watched
 
 from interpose import AuditStore, Hooks, Question, Questions
 from interpose.audit import open_store
-
-if not chromium():
-    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
+from interpose.audit.protocol import StoredPermission
 
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text("utf-8")
-HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{7*7}}\u202egnp.exe\x1b[31mred\x00\u200b"
-TURNS = """turns:
-  - say: I publish.
-    calls: [{Bash: {command: "echo published >> out.txt"}}]
-  - say: Done.
-"""
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Any]:
-    with browser() as made:
-        yield made
-
-
-class Watched:
-    """A page whose console is watched: nothing may go wrong in it."""
-
-    def __init__(self, chrome: Any, **options: Any) -> None:
-        self.context = chrome.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        self.page = self.context.new_page()
-        self.wrong: list[str] = []
-        self.page.on(
-            "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
-        )
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("dialog", self._dismiss)
-
-    def _dismiss(self, dialog: Any) -> None:
-        self.wrong.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    configure(tmp_path)
-    (tmp_path / "turns.yaml").write_text(TURNS)
-    hooks = Hooks()
-    with AuditStore(tmp_path / "audit.db") as store:
-        hooks.record(store)
-        hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, session_id="earlier")
-    return tmp_path
-
-
-@pytest.fixture
-def started(project: Path) -> Iterator[Started]:
-    with pages(project, "--config", "hooks.yaml") as made:
-        yield made
-
-
-@pytest.fixture
-def watched(chrome: Any, started: Started) -> Iterator[Watched]:
-    made = Watched(chrome)
-    yield made
-    made.context.close()
-    assert made.wrong == []
-
 
 def agent(project: Path) -> "subprocess.Popen[str]":
     """An agent at work that nobody sits in front of."""
@@ -149,6 +93,12 @@ def test_with_nobody_anywhere_the_agent_is_refused_at_the_deadline_and_the_recor
     assert "no person has answered within 1 s" in said
     watched.page.goto(f"{base}/questions")
     assert "expired" in watched.page.inner_text("table")
+    with open_store(project / "audit.db") as reader:
+        (question,) = reader.questions(answered=True)
+        (permission,) = [one for one in reader.entries() if isinstance(one, StoredPermission)]
+    assert question.state == "expired"
+    assert (permission.decision, permission.text("question")) == ("deny", question.id)
+    assert "no person has answered within 1 s" in permission.text("reason")
 
 
 def test_keys_move_select_and_answer(project: Path, started: Started, watched: Watched) -> None:
@@ -286,8 +236,13 @@ def test_people_who_see_badly_or_use_no_pointer_can_use_every_page(
 ) -> None:
     watched = Watched(chrome, **options)
     page = watched.page
+    script = axe.source()
+
+    def problems() -> list[str]:
+        return [*page.evaluate(ACCESSIBLE), *(axe.problems(page, script) if script else [])]
+
     page.goto(started.address)
-    assert page.evaluate(ACCESSIBLE) == []
+    assert problems() == []
     base = sign_in(page, started)
     places = list(hostile_places(project))
     with AuditStore(project / "audit.db") as store:
@@ -296,7 +251,7 @@ def test_people_who_see_badly_or_use_no_pointer_can_use_every_page(
 
         for place in (*places, f"/questions/{question.id}", "/nowhere"):
             page.goto(f"{base}{place}")
-            assert page.evaluate(ACCESSIBLE) == [], place
+            assert problems() == [], place
         page.goto(f"{base}/questions/{question.id}")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Skip to the content"

@@ -45,8 +45,10 @@ def short(project: Path) -> Iterator[dict[str, str]]:
 
 
 def answers(address: str) -> bool:
+    # Browsers know where every name below localhost leads; the system may not.
+    port = address.rpartition(":")[2]
     try:
-        with urllib.request.urlopen(address, timeout=10) as reply:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=10) as reply:
             return bool(reply.status == 200)
     except (urllib.error.URLError, ConnectionError):
         return False
@@ -144,3 +146,18 @@ def test_the_pages_end_if_the_server_is_killed(project: Path, short: dict[str, s
     finally:
         process.kill()
         started.close()
+
+
+def test_a_program_that_listens_on_the_usual_port_is_told_of(project: Path) -> None:
+    import socket
+
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            other.bind(("127.0.0.1", 8787))
+            other.listen()
+        except OSError:
+            pass  # another program listens there
+        with pages(project, usual_port=True) as started:
+            assert started.port != 8787
+            assert "another program listens on port 8787" in "".join(started.lines)

@@ -93,6 +93,37 @@ def test_sessions_come_with_the_latest_first_and_in_pages(path: Path) -> None:
     assert first[0].last_event == "PreToolUse"
 
 
+@pytest.mark.parametrize("scanned", [20_000, 2], ids=["the latest records are enough", "all sessions are looked at"])
+def test_the_latest_sessions_are_found_however_many_records_each_has(
+    path: Path, monkeypatch: pytest.MonkeyPatch, scanned: int
+) -> None:
+    monkeypatch.setattr("interpose.audit.sqlite.overview._SCANNED", scanned)
+    for name in ("one", "two", "one", "three", "two", "", "two"):
+        fire(path, 2, session=name, command="boom")
+
+    with open_store(path) as reader:
+        found = reader.recent_sessions(limit=2)
+        rest = reader.recent_sessions(limit=2, before=found[-1].last_record)
+        whole = reader.recent_sessions()
+
+    assert [one.id for one in found] == ["two", "three"]
+    assert [one.id for one in rest] == ["one"]
+    assert whole == [*found, *rest]
+    assert [(one.firings, one.failures) for one in whole] == [(6, 6), (2, 2), (4, 4)]
+
+
+def test_a_session_names_its_agents_and_not_what_they_write(path: Path) -> None:
+    fire(path, agent_id="main", command='{"agent_id":"forged"}')
+    fire(path, agent_id="main")
+    fire(path, agent_id='b\u00fc"ro')
+    fire(path, tool_input_of={"agent_id": "nested"})
+
+    with open_store(path) as reader:
+        (found,) = reader.recent_sessions()
+
+    assert found.agents == ('b\u00fc"ro', "main")
+
+
 def test_a_search_says_how_far_it_came_and_goes_on_from_there(path: Path) -> None:
     fire(path, 7)
 
@@ -171,7 +202,7 @@ def test_a_store_of_an_earlier_version_gets_its_indexes_and_is_intact_before_and
         ours = [name for name in names if name not in ("permissions_of_calls", "open_questions")]
         for name in ours:
             base.execute(f"DROP INDEX {name}")
-    assert len(ours) == 4
+    assert len(ours) == 5
     assert verify_store(str(path)).flaws == ()
 
     AuditStore(path).prepare_reading()

@@ -146,12 +146,14 @@ class StoredFiring(Record):
     @property
     def given(self) -> dict[str, Any]:
         """The fields of the event as the host gave them, before hooks changed them."""
-        return {**self.input, **self.body.get("given", {})}
+        found = self.body.get("given")
+        return {**self.input, **(found if isinstance(found, dict) else {})}
 
     @property
     def runs(self) -> list[dict[str, Any]]:
         """The result of every hook in the order they ran, in the shape of ``Result.to_dict``."""
-        return [_run(run) for run in self.body.get("runs", ())]
+        found = self.body.get("runs")
+        return [_run(run) for run in found if isinstance(run, dict)] if isinstance(found, list) else []
 
     @property
     def configuration(self) -> str:
@@ -189,14 +191,15 @@ _NOT_OUTCOME = {"event", "subject", "decision", "reason", "input", "given", "run
 
 
 def _run(run: dict[str, Any]) -> dict[str, Any]:
+    took = run.get("us", 0)  # in a record that was changed it may be anything
     return {
-        "hook": run.get("hook", ""),
+        "hook": str(run.get("hook", "")),
         "type": run.get("type", "python"),
         "status": run.get("status", "ok"),
         "decision": run.get("decision", "none"),
         "reason": run.get("reason", ""),
         "error": run.get("error"),
-        "duration_ms": run.get("us", 0) / 1000,
+        "duration_ms": took / 1000 if isinstance(took, int | float) else 0.0,
         "round": run.get("round", 1),
         "enforced": run.get("enforced", True),
         **({"evidence": run["evidence"]} if "evidence" in run else {}),

@@ -32,7 +32,7 @@ from ..protocol import (
 )
 from ..questions import StoredQuestion
 from . import files
-from .overview import first_since, nanoseconds, recent_sessions, session_overview, totals
+from .overview import first_since, nanoseconds, recent_sessions, session_overviews, totals
 from .question_rows import find_questions
 from .schema import APPLICATION, FORMAT, OLDEST_READABLE
 
@@ -277,10 +277,8 @@ class SqliteReader:
     def session(self, id: str) -> SessionOverview | None:
         """Return the session with this id, or None."""
         with self._readable():
-            found = self._rows(
-                "SELECT session, max(id) FROM records WHERE session = (SELECT id FROM words WHERE word = ?)", (id,)
-            )[0]
-            return session_overview(self.base, *found) if id and found[0] is not None else None
+            rows = self._rows("SELECT id FROM words WHERE word = ? AND word <> ''", (id,))
+            return next(iter(session_overviews(self.base, [session for (session,) in rows])), None)
 
     def changes(self, *, limit: int = 50) -> list[StoredChange]:
         """Return what persons have changed about hooks, the newest first."""

@@ -60,7 +60,8 @@ INDEXES = """
 CREATE INDEX IF NOT EXISTS records_of_sessions ON records (session, id, kind, decision, took);
 CREATE INDEX IF NOT EXISTS strict_records ON records (decision, id) WHERE decision > 1;
 CREATE INDEX IF NOT EXISTS failed_runs ON runs (record) WHERE what & 3 IN (1, 2);
+CREATE INDEX IF NOT EXISTS failed_runs_of_sessions ON runs (session, record) WHERE what & 3 IN (1, 2);
 CREATE INDEX IF NOT EXISTS telling_runs ON runs (hook, what, record) WHERE what <> 0;
 """
 """What lists and pages look up in a large store. Every query is answered without them too, only later: a store that an
-earlier version made gets them when pages are opened. Of two of them a query has to repeat the condition."""
+earlier version made gets them when pages are opened. Of four of them a query has to repeat the condition."""

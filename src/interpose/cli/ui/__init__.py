@@ -58,7 +58,7 @@ def run(
     files = [os.path.abspath(path) for path in config or ()]
     with open_writer(store, files, dialect, cwd) as writer:
         workbench = ProjectWorkbench(files, dialect, writer)
-        access = Access(_show_code, read_only=read_only)
+        access = Access(_show_code, warn=_warn, read_only=read_only)
         if not read_only:
             writer.prepare_reading()
 
@@ -69,7 +69,7 @@ def run(
             if not no_browser:
                 _open_browser(address)
 
-        serve_pages(writer, workbench, access, port=port, who=this_person(), ready=ready)
+        serve_pages(writer, workbench, access, port=port, who=this_person(), ready=ready, warn=_warn)
     return 0
 
 
@@ -87,6 +87,11 @@ def _show_code(code: str) -> None:
     print(
         f"code: {paint(code, 'bold', 'cyan')}   it counts once; Enter shows another, Ctrl-C ends the pages", flush=True
     )
+
+
+def _warn(text: str) -> None:
+    """Print a warning where the code was printed."""
+    print(paint(f"interpose ui: {text}", "yellow"), flush=True)
 
 
 def _read_enter(access: Access) -> None:

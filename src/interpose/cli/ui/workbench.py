@@ -98,6 +98,10 @@ class ProjectWorkbench:
         path = os.path.abspath(os.path.join(self._directory, os.path.expanduser(against)))
         if not against or not os.path.isfile(path):
             raise UsageError(f"{against or 'the file'}: there is no such file", hint="name a configuration")
-        which = [session] if session else ["--since", since]
-        return [sys.executable, "-P", "-m", "interpose.cli", "replay", *which, "--against", path, "--store",
-                self._store.path, "--cwd", self._directory, "--json"]  # fmt: skip
+        if session and os.path.lexists(os.path.join(self._directory, session)):
+            raise UsageError(f"{session} is the name of a session and of a file", hint="`interpose replay` takes both")
+        since_then = [] if session else [f"--since={since}"]
+        # The session comes last: an agent may have called it like an option.
+        return [sys.executable, "-P", "-m", "interpose.cli", "replay", *since_then, f"--against={path}",
+                f"--store={self._store.path}", f"--cwd={self._directory}", "--json", "--",
+                *([session] if session else [])]  # fmt: skip

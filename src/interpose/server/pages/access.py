@@ -1,9 +1,10 @@
 """Who may see the pages, and who may change something with them.
 
 A person types a code into the page that is shown only in the terminal where the pages were started. The code counts
-once, and opens a session of this browser, which a cookie holds. Browsers send a cookie to every port of a machine, and
-agents run servers on other ports; so the pages are below a path that is drawn anew at each start, and the cookie is for
-that path alone. A change needs the session, the exact ``Host`` and ``Origin``, and a token that only our pages have.
+once, and opens a session of this browser, which a cookie holds. Browsers send a cookie to every port of a name, and
+keep what a server on a port has left there: cached scripts, service workers. Agents run servers. So the pages have a
+name of their own below ``localhost`` and are below a path, both drawn anew at each start, and the cookie is for that
+path alone. A change needs the session, the exact ``Host`` and ``Origin``, and a token that only our pages have.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _CODE = 8
 _WRONG = 5
 """How many wrong codes may be typed before another code is shown."""
 _CODE_SECONDS = 600.0
+_UNASKED = 3
+"""How many codes are shown because of wrong ones within that time: a program that guesses does not fill the terminal."""
 _SESSION_SECONDS = 12 * 3600.0
 _MOST = 20
 
@@ -39,14 +42,19 @@ class Browser(Record):
 
 
 class Access:
-    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal."""
+    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal, ``warn`` a line."""
 
-    def __init__(self, show: Callable[[str], object], *, read_only: bool = False) -> None:
+    def __init__(
+        self, show: Callable[[str], object], *, warn: Callable[[str], object] = lambda _: None, read_only: bool = False
+    ) -> None:
         self.read_only = read_only
         self.prefix = "".join(secrets.choice(_LETTERS) for _ in range(16))
         """The first part of every path."""
+        self.name = f"{''.join(secrets.choice(_LETTERS) for _ in range(8))}.localhost"
+        """The host name in the address: no server was ever seen there, so nothing in the browser is of another one."""
         self.cookie = f"interpose_{self.prefix[:6]}"
-        self._show = show
+        self._show, self._warn = show, warn
+        self._unasked: list[float] = []
         self._code, self._code_until, self._wrong = "", 0.0, 0
         self._browsers: dict[str, Browser] = {}
         self._count = 0
@@ -76,9 +84,17 @@ class Access:
                 self._browsers[_digest(browser.secret)] = browser
                 return browser
             self._wrong += 1
-            again = not usable or self._wrong >= _WRONG
-        if again:
+            if usable and self._wrong < _WRONG:
+                return None
+            was, self._code = self._code, ""
+            self._unasked = [at for at in self._unasked if monotonic() - at < _CODE_SECONDS]
+            may_show = len(self._unasked) < _UNASKED
+            if may_show:
+                self._unasked.append(monotonic())
+        if may_show:
             self.new_code()
+        elif was:
+            self._warn("wrong codes keep coming, perhaps from a program: no code counts now; Enter shows another")
         return None
 
     def sign_out(self, browser: Browser) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic, time
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from jinja2 import ChainableUndefined, Environment, PackageLoader
 from starlette.applications import Starlette
@@ -54,8 +54,8 @@ def environment() -> Environment:
         lstrip_blocks=True, finalize=lambda value: text.visible(value) if type(value) is str else value,
     )  # fmt: skip
     made.filters |= {"ago": text.ago, "brief": text.brief, "clock": text.clock, "duration": text.duration,
-                     "marked": text.marked, "pretty": text.as_json, "full": partial(text.clock, full=True),
-                     "part": partial(quote, safe=""), "query": urlencode, "shell": shlex.quote}  # fmt: skip
+                     "marked": text.marked, "pretty": text.as_json, "full": partial(text.clock, full=True), "day": text.day,
+                     "part": text.part, "path": text.path_of, "when": text.when, "query": text.query, "session_path": text.session_path, "shell": shlex.quote}  # fmt: skip
     made.globals |= {"version": __version__, "now": time}
     return made
 
@@ -71,7 +71,7 @@ class Pages:
         self.live = Live(self._open, self._fragment)
         self.comparisons = Comparisons()
         self._stats: dict[str, tuple[float, Any]] = {}
-        hosts = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")]
+        hosts = [f"{host}:{port}" for host in (access.name, "127.0.0.1", "localhost")]
         self.app = Guard(Starlette(routes=self._routes(), exception_handlers=_problems(self)), access, hosts)
 
     def _routes(self) -> list[Route | Mount]:
@@ -87,7 +87,7 @@ class Pages:
             "/sign-in": self.sign_in, "/sign-out": self.sign_out,
         }  # fmt: skip
         return [
-            Mount("/static", StaticFiles(directory=static)),
+            Mount("/static", _Static(directory=static)),
             Route("/", self.front),
             Route("/live", self.stream),
             *(Route(f"{path}.json", page, methods=["GET"]) for path, page in pages.items()),
@@ -135,8 +135,7 @@ class Pages:
         browser = self._access.sign_in(form.get("code", ""))
         if browser is None:
             return self.page(request, "sign_in.html", {"wrong": True, "to": form.get("to", "")}, status=403)
-        to = form.get("to", "")
-        reply = self._back(quote(to, safe="/") if to.startswith("/") and not to.startswith("//") else "/now")
+        reply = self._back(_place(form.get("to", "")))
         reply.set_cookie(
             self._access.cookie, browser.secret, path=f"/{self._access.prefix}", httponly=True, samesite="strict"
         )
@@ -152,12 +151,12 @@ class Pages:
     def now(self, request: Request) -> Response:
         """Show what runs."""
         with self._open() as reader:
+            running = views.running_sessions(reader)
             recent = reader.recent_sessions(time() - _DAY, limit=12)
-            running = [one for one in recent if views.is_active(one)]
             data = {
                 "totals": views.totals_of(self.live.totals(reader)),
-                "running": [views.session_of(one) for one in running],
-                "recent": [views.session_of(one) for one in recent if one not in running][:6],
+                "running": running,
+                "recent": [views.session_of(one) for one in recent if not views.is_active(one)][:6],
                 "questions": [views.question_view(one) for one in waiting_questions(reader)],
                 "rows": [views.row_of(one) for one in reader.entries(limit=_ROWS)],
             }  # fmt: skip
@@ -234,7 +233,9 @@ class Pages:
         return {**self._who, "terminal": shown, "page": page}
 
     def sessions(self, request: Request) -> Response:
-        """List sessions."""
+        """List sessions, or show the one that is asked for."""
+        if wanted := request.query_params.get("id", ""):
+            return self._session(request, wanted)
         before = _number(request, "before")
         with self._open() as reader:
             found = reader.recent_sessions(limit=_SESSIONS + 1, before=before)
@@ -244,7 +245,10 @@ class Pages:
 
     def session(self, request: Request) -> Response:
         """Show one session as a waterfall, its latest part first."""
-        wanted, before = _id(request), _number(request, "before")
+        return self._session(request, _id(request))
+
+    def _session(self, request: Request, wanted: str) -> Response:
+        before = _number(request, "before")
         with self._open() as reader:
             overview = reader.session(wanted)
             if overview is None:
@@ -256,19 +260,21 @@ class Pages:
 
     def event(self, request: Request) -> Response:
         """Show everything about one event."""
+        number = _record(request)
         with self._open() as reader:
-            entry = reader.entry(request.path_params["id"])
+            entry = reader.entry(number)
             if entry is None:
-                raise Missing(f"there is no event {request.path_params['id']}")
+                raise Missing(f"there is no event {number}")
             data = views.event_view(reader, entry, self._workbench)
         return self.page(request, "event.html", data)
 
     def case(self, request: Request) -> Response:
         """Show an event as a case for ``interpose test``."""
+        number = _record(request)
         with self._open() as reader:
-            entry = reader.entry(request.path_params["id"])
+            entry = reader.entry(number)
         if not isinstance(entry, StoredFiring):
-            raise Missing(f"there is no event {request.path_params['id']}")
+            raise Missing(f"there is no event {number}")
         try:
             case, problem = self._workbench.case(entry), ""
         except InterposeError as error:
@@ -369,6 +375,17 @@ class Pages:
         return StreamingResponse(self.live.stream(_number(request, "after")), media_type="text/event-stream")
 
 
+class _Static(StaticFiles):
+    """Files that a browser keeps. They are below the path that is drawn at each start: another one has others."""
+
+    def file_response(self, full_path: Any, stat_result: Any, scope: Any, status_code: int = 200) -> Response:
+        """Return a file; without a session, as on the first page, it is not kept."""
+        reply = super().file_response(full_path, stat_result, scope, status_code)
+        if scope.get("browser") is not None:
+            reply.headers["cache-control"] = "private, max-age=86400, immutable"
+        return reply
+
+
 _FILTERS = ("q", "tool", "agent", "decision", "hook", "session", "event", "since")
 
 
@@ -376,9 +393,25 @@ def _id(request: Request) -> str:
     return str(request.path_params["id"])
 
 
+def _place(to: str) -> str:
+    """Return the page to open after signing in, below our path; what is no page of ours is the first one."""
+    path, _, query = to.partition("?")
+    if not path.startswith("/") or path.startswith("//"):
+        return "/now"
+    asked = urlencode(parse_qsl(query, keep_blank_values=True))
+    return quote(path, safe="/") + (f"?{asked}" if asked else "")
+
+
 def _number(request: Request, name: str) -> int | None:
     given = request.query_params.get(name, "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
+
+
+def _record(request: Request) -> int:
+    number: int = request.path_params["id"]
+    if number >= 1 << 63:
+        raise Missing("there is no event with a number of so many digits")
+    return number
 
 
 def _edited(text: str) -> Any:

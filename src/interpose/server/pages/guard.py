@@ -61,12 +61,19 @@ class Guard:
         if not is_open and not (path == start or path.startswith(f"{start}/")):
             await _refuse(reply, 404, "there is no such page; the address has another beginning at each start")
             return
+        origin, mode = headers.get(b"sec-fetch-site", b""), headers.get(b"sec-fetch-mode", b"")
+        if origin in (b"cross-site", b"same-site") and mode != b"navigate":
+            await _refuse(reply, 403, "another page has asked for this")
+            return
         scope["browser"] = browser = self._access.browser(headers.get(b"cookie", b"").decode("latin-1"))
         if not is_open:
+            if browser is None and origin == b"cross-site" and scope["method"] == "GET":
+                await _send_again(reply)
+                return
             if browser is None:
-                await _redirect(
-                    reply, f"/?to={quote(path.removeprefix(start), safe='')}" if scope["method"] == "GET" else "/"
-                )
+                asked = scope["query_string"].decode("latin-1")
+                to = f"{path.removeprefix(start)}{'?' if asked else ''}{asked}"
+                await _redirect(reply, f"/?to={quote(to, safe='')}" if scope["method"] == "GET" else "/")
                 return
             scope["path"] = path = path.removeprefix(start) or "/now"
             scope["raw_path"] = path.encode()
@@ -145,6 +152,18 @@ async def _refuse(reply: Send, status: int, text: str) -> None:
         "type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain; charset=utf-8")],
     })  # fmt: skip
     await reply({"type": "http.response.body", "body": f"{text}\n".encode()})
+
+
+_AGAIN = b"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0">
+<title>Interpose</title><p><a href="">Open the page</a></html>"""
+
+
+async def _send_again(reply: Send) -> None:
+    """Have the browser ask again, as our own page: following a link of another site, it does not send the cookie."""
+    await reply({
+        "type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html; charset=utf-8")],
+    })  # fmt: skip
+    await reply({"type": "http.response.body", "body": _AGAIN})
 
 
 async def _redirect(reply: Send, to: str) -> None:

@@ -16,13 +16,15 @@ from typing import Any
 
 from ...audit.protocol import NotAStore, Selection, StoreReader, StoreUnreadable, Totals
 from ...audit.questions import StoredQuestion
-from .views import question_view, row_of, since_midnight, totals_of
+from .views import question_view, row_of, running_sessions, since_midnight, totals_of
 
 __all__ = ["Live"]
 
 _PERIOD = 0.3
 _LINES = 40
 """How many lines a page gets at a time."""
+_PAUSE = 1.0
+"""Seconds until the next lines, if there were more than a page gets: so many are counted, not read."""
 _KEEP_ALIVE = 15.0
 
 
@@ -94,7 +96,7 @@ class Live:
     def _watch(self, seen: int) -> None:
         """Look at the record until no page is open."""
         reader: StoreReader | None = None
-        change, asked, looked = None, "?", 0.0
+        change, asked, looked, rests = None, "?", 0.0, 0.0
         while not self._stopped.wait(_PERIOD):
             with self._lock:
                 if not self._listeners:
@@ -108,14 +110,20 @@ class Live:
                 if now == change and monotonic() - looked < 5:
                     continue
                 change, looked = now, monotonic()
-                seen, told = self._entries(reader, seen)
-                asked, more = self._questions(reader, asked)
+                asked, told = self._questions(reader, asked)
+                if monotonic() >= rests:
+                    before = seen
+                    seen, more = self._entries(reader, seen)
+                    rests = monotonic() + _PAUSE if seen - before > _LINES else 0.0
+                    told += more
+                else:
+                    change = None  # look again, although nothing may be written any more
             except (NotAStore, StoreUnreadable):
                 if reader is not None:
                     reader.close()
                     reader = None
                 continue
-            for text in (*told, *more):
+            for text in told:
                 self._send(text)
         if reader is not None:
             reader.close()
@@ -128,10 +136,11 @@ class Live:
         rows = [row_of(entry) for entry in found.entries]
         left = last - seen - len(rows) if found.searched is not None else 0
         totals = totals_of(self.totals(reader))
+        running = self._render("running", {"running": running_sessions(reader)})
         data = {
             "html": self._render("rows", {"rows": rows}), "count": last - seen, "left": left, "totals": totals,
             "sessions": list(dict.fromkeys(row["session"] for row in rows)),
-            "sums": self._render("sums", {"totals": totals}),
+            "sums": self._render("sums", {"totals": totals}), "running": running,
         }  # fmt: skip
         return last, [_event("entries", data)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
@@ -22,10 +23,12 @@ _LOOPBACK = "127.0.0.1"
 
 def serve_pages(
     store: QuestionStore, workbench: Workbench, access: Access, *, port: int | None, who: Mapping[str, str],
-    ready: Callable[[str, Pages], None],
+    ready: Callable[[str, Pages], None], warn: Callable[[str], object] = lambda _: None,
 ) -> None:  # fmt: skip
     """Serve the pages until SIGINT or SIGTERM; ``ready`` is called with their address."""
     with closing(_listen(port)) as listening:
+        if port is None and listening.getsockname()[1] != USUAL_PORT:
+            warn(f"another program listens on port {USUAL_PORT}: type the code only at the address below")
         found = listening.getsockname()[1]
         pages = Pages(store, access, workbench, who, found)
         pages.prepare()
@@ -35,12 +38,23 @@ def serve_pages(
             h11_max_incomplete_event_size=65_536,
         )  # fmt: skip
         server = _Server(config, pages)
-        ready(f"http://{_LOOPBACK}:{found}", pages)
+        ready(f"http://{_host(access.name)}:{found}", pages)
         try:
             server.run(sockets=[listening])
         finally:
             pages.live.stop()
             pages.comparisons.stop()
+
+
+def _host(name: str) -> str:
+    """Return the name for the address. Browsers find each name below ``localhost``; Safari asks the system for it."""
+    if sys.platform != "darwin":
+        return name
+    try:
+        found = {address[0] for *_, address in socket.getaddrinfo(name, None)}
+    except OSError:
+        found = set()
+    return name if found and found <= {_LOOPBACK, "::1"} else _LOOPBACK
 
 
 class _Server(uvicorn.Server):

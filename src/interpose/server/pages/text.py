@@ -8,10 +8,12 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "duration", "marked", "telling", "visible"]
+__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "day", "duration", "marked", "part", "path_of", "query",
+           "session_path", "telling", "visible", "when"]  # fmt: skip
 
 LONGEST_TEXT = 60_000
 """How many characters of one text a page shows; the document behind it has all of them."""
@@ -21,7 +23,10 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-_BLANKS = re.compile("[ \t]{40,}")
+# Blanks and empty lines that push the rest out of sight, and marks that cover the lines above and below.
+_BLANKS = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]{40,}")
+_LINES = re.compile("(?:[ \t\r]*\n){8,}")
+_STACKED = re.compile("[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0e31-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}")
 _TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt")
 """The fields of a tool's input of which the first one stands for the call."""
 
@@ -43,7 +48,10 @@ def marked(text: object, most: int = LONGEST_TEXT) -> Markup:
     for found in _MARKED.finditer(shown):
         pieces.append(escape(shown[at : found.start()]))
         one = found[0]
-        said = f"[{len(one)} blanks]" if one[0] in " \t" else _escape(found)
+        if found.lastgroup == "lines":
+            said = f"[{one.count(chr(10)):,} empty lines]"
+        else:
+            said = f"[{len(one):,} blanks]" if found.lastgroup == "blanks" else _escape(found)
         pieces.append(Markup('<span class="hidden-character">{}</span>').format(said))
         at = found.end()
     pieces.append(escape(shown[at:]))
@@ -52,7 +60,9 @@ def marked(text: object, most: int = LONGEST_TEXT) -> Markup:
     return Markup("").join(pieces)
 
 
-_MARKED = re.compile(f"{_HIDDEN.pattern}|{_BLANKS.pattern}")
+_MARKED = re.compile(
+    f"(?P<lines>{_LINES.pattern})|(?P<blanks>{_BLANKS.pattern})|{_HIDDEN.pattern}|{_STACKED.pattern}"
+)
 
 
 def as_json(value: Any) -> str:
@@ -87,6 +97,27 @@ def call_of(fields: Mapping[str, Any]) -> str:
     return ""
 
 
+def path_of(text: str) -> str:
+    """Return text as the path of an address."""
+    return quote(text.encode("utf-8", "replace"), safe="/")
+
+
+def part(text: str) -> str:
+    """Return text as a part of an address; a lone surrogate, which no address has, becomes a question mark."""
+    return quote(text.encode("utf-8", "replace"), safe="")
+
+
+def query(fields: Mapping[str, Any]) -> str:
+    """Return fields as the query of an address."""
+    return urlencode({name: str(value).encode("utf-8", "replace") for name, value in fields.items()})
+
+
+def session_path(id: str) -> str:
+    """Return where a session is shown; browsers take a path that ends in dots for another one."""
+    is_path = id not in (".", "..") and not id.endswith(".json")
+    return f"/sessions/{part(id)}" if is_path else f"/sessions?id={part(id)}"
+
+
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -110,6 +141,27 @@ def clock(moment: float | None, *, full: bool = False) -> str:
     except (ValueError, OverflowError, OSError):
         return "?"
     return local.isoformat(sep=" ", timespec="milliseconds") if full else local.strftime("%H:%M:%S")
+
+
+def day(moment: float) -> str:
+    """Return a moment with its day, in local time."""
+    return clock(moment, full=True)[:19].replace(" ", ", ", 1)
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def when(moment: float, now: float | None = None) -> str:
+    """Return a moment for a list: the time if it is today, else the day and the time."""
+    try:
+        local = datetime.fromtimestamp(moment, UTC).astimezone()
+        today = datetime.fromtimestamp(time.time() if now is None else now, UTC).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return "?"
+    if local.date() == today.date():
+        return local.strftime("%H:%M:%S")
+    year = f" {local.year}" if local.year != today.year else ""
+    return f"{local.day} {_MONTHS[local.month - 1]}{year} {local:%H:%M}"
 
 
 def duration(seconds: float) -> str:

@@ -23,13 +23,15 @@ from ...audit.questions import StoredQuestion
 from .text import as_json, brief, call_of
 
 __all__ = ["ACTIVE", "Workbench", "event_view", "fire_command", "hooks_view", "is_active", "question_view", "row_of",
-           "session_of", "session_view", "since_midnight", "totals_of"]  # fmt: skip
+           "running_sessions", "session_of", "session_view", "since_midnight", "totals_of"]  # fmt: skip
 
 ACTIVE = 600.0
 """Seconds after its last record for which a session counts as running."""
+_MOST_RUNNING = 50
 _GAP = 1.5
 """Seconds that a pause takes in a waterfall at most."""
 _USAGE = ("usage", "cost", "total_cost_usd", "cost_usd", "tokens", "input_tokens", "output_tokens", "num_turns")
+_MOST_FIGURES = 8
 _OF_ONE_RUN = ("timestamp", "hook_event_name")
 
 
@@ -77,6 +79,12 @@ def session_of(one: SessionOverview) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def running_sessions(reader: StoreReader) -> list[dict[str, Any]]:
+    """Return the sessions that run, the most recently active first."""
+    found = reader.recent_sessions(time.time() - ACTIVE, limit=_MOST_RUNNING)
+    return [session_of(one) for one in found if is_active(one)]
+
+
 def row_of(entry: StoredFiring | StoredPermission) -> dict[str, Any]:
     """Return an entry as a line of a list."""
     if isinstance(entry, StoredPermission):
@@ -101,7 +109,7 @@ def row_of(entry: StoredFiring | StoredPermission) -> dict[str, Any]:
         "observed": observed, "took": round(entry.duration, 6),
         "hooks": [brief(str(name), 40) for name in dict.fromkeys(run["hook"] for run in ran)][:4],
         "failed": any(run["status"] in ("failed", "timeout") for run in ran),
-        "call": call_of(entry.input), "reason": brief(reason, 200),
+        "call": call if (call := call_of(entry.input)) != entry.subject else "", "reason": brief(reason, 200),
     }  # fmt: skip
 
 
@@ -136,10 +144,11 @@ def session_view(overview: SessionOverview, found: Found, after: int | None) -> 
     calls: dict[str, dict[str, Any]] = {}
     for entry, (begin, end) in zip(entries, places, strict=True):
         prompt = entry.input.get("prompt") if isinstance(entry, StoredFiring) and not entry.call else None
-        if not turns or (isinstance(prompt, str) and prompt):
-            turns.append({"prompt": brief(prompt, 300) if isinstance(prompt, str) else "", "items": []})
+        is_prompt = isinstance(prompt, str) and bool(prompt)
+        if not turns or is_prompt:
+            turns.append({"prompt": brief(prompt, 300) if is_prompt else "", "items": []})
             calls = {}
-        shown = {**row_of(entry), "begin": begin, "end": end, "runs": _runs(entry), "saw": _saw(entry),
+        shown = {**row_of(entry), **({"call": ""} if is_prompt else {}), "begin": begin, "end": end, "runs": _runs(entry), "saw": _saw(entry),
                  "passed_over": _passed_over(entry),
                  "usage": _usage(entry)}  # fmt: skip
         call = entry.call
@@ -212,8 +221,19 @@ def _usage(entry: StoredFiring | StoredPermission) -> str:
     """Return tokens and cost, where the host has given them."""
     if isinstance(entry, StoredPermission):
         return ""
-    found = {name: entry.input[name] for name in _USAGE if entry.input.get(name) not in (None, "", {})}
-    return brief(", ".join(f"{name}: {value}" for name, value in found.items()), 200) if found else ""
+    given: dict[str, Any] = {name: entry.input[name] for name in _USAGE if name in entry.input}
+    usage = given.pop("usage", None)
+    figures = {**usage, **given} if isinstance(usage, Mapping) else given
+    said = [_figure(str(name), value) for name, value in figures.items() if type(value) in (int, float)]
+    return brief(", ".join(said[:_MOST_FIGURES]), 200)
+
+
+def _figure(name: str, value: float) -> str:
+    """Return a number with its name: ``48,211 input tokens``, ``$0.2143 total cost``."""
+    words = name.replace("_", " ")
+    if words.endswith(" usd"):
+        return f"${value:,.4f} {words.removesuffix(' usd')}"
+    return f"{value:,} {words}"
 
 
 def _listed(value: Any) -> list[Any]:

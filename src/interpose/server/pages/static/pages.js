@@ -2,6 +2,7 @@
 const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 const base = document.querySelector('meta[name="base"]')?.content ?? "";
 const MOST_ROWS = 200;
+const FEW_ROWS = 8; // more than these are not each marked as new: nobody could follow, and it takes the browser's time
 
 function fromHtml(html) {
   const made = document.createElement("template");
@@ -62,16 +63,18 @@ function showQuestions({questions}) {
   tick();
 }
 
-function showEntries({html, left, sessions, sums}) {
+function showEntries({html, count, left, sessions, sums, running}) {
   const held = document.getElementById("sums");
   if (held) held.replaceChildren(fromHtml(sums));
+  const runs = document.getElementById("running");
+  if (runs && !runs.querySelector(".selected, :focus")) runs.replaceChildren(fromHtml(running));
   const rows = document.getElementById("live-rows");
   if (rows) {
     const made = fromHtml(html);
     const newest = Number(rows.rows[0]?.dataset.record ?? 0);
     for (const row of made.querySelectorAll("tr")) {
       if (Number(row.dataset.record) <= newest) row.remove(); // it is listed
-      else row.classList.add("new");
+      else if (count <= FEW_ROWS) row.classList.add("new");
     }
     rows.prepend(made);
     while (rows.rows.length > MOST_ROWS) rows.lastElementChild.remove();
@@ -83,16 +86,42 @@ function showEntries({html, left, sessions, sums}) {
   if (more && sessions.includes(more.dataset.session)) more.hidden = false;
 }
 
+// A browser has six connections for all tabs. A tab that is not seen gives its stream back, but for one, which tells the
+// others of questions: their titles say how many wait.
 function listen() {
   const state = document.getElementById("live");
   if (!state || !("EventSource" in window)) return;
-  const newest = document.querySelector("#live-rows tr")?.dataset.record;
-  const source = new EventSource(`${base}/live${newest ? `?after=${newest}` : ""}`);
-  source.addEventListener("open", () => { state.dataset.state = "on"; state.textContent = "live"; });
-  source.addEventListener("error", () => { state.dataset.state = "lost"; state.textContent = "not connected"; });
-  source.addEventListener("entries", (event) => showEntries(JSON.parse(event.data)));
-  source.addEventListener("questions", (event) => showQuestions(JSON.parse(event.data)));
-  window.addEventListener("pagehide", () => source.close());
+  const others = new BroadcastChannel("interpose");
+  let source, leads = false;
+  function open() {
+    const newest = document.querySelector("#live-rows tr")?.dataset.record;
+    source = new EventSource(`${base}/live${newest ? `?after=${newest}` : ""}`);
+    source.addEventListener("open", () => { state.dataset.state = "on"; state.textContent = "live"; });
+    source.addEventListener("error", () => { state.dataset.state = "lost"; state.textContent = "not connected"; });
+    source.addEventListener("entries", (event) => showEntries(JSON.parse(event.data)));
+    source.addEventListener("questions", (event) => {
+      showQuestions(JSON.parse(event.data));
+      if (leads) others.postMessage(event.data);
+    });
+  }
+  function close() {
+    source?.close();
+    source = undefined;
+  }
+  function choose() {
+    if (leads || !document.hidden) source ?? open();
+    else close();
+  }
+  others.addEventListener("message", (event) => { if (!source) showQuestions(JSON.parse(event.data)); });
+  document.addEventListener("visibilitychange", choose);
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", choose);
+  navigator.locks?.request("interpose", () => {
+    leads = true;
+    choose();
+    return new Promise(() => {}); // until the tab is closed
+  });
+  choose();
 }
 
 // Keys: / search, j and k move, Enter opens, y and n answer the question that is selected.
