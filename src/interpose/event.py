@@ -27,6 +27,8 @@ class Event(dict[str, Any]):
     encodings: dict[str, bytes]  # the event on the wire, by dialect; made by the handler that needs it first
     completed_by: Any  # its firing, whose ``rest()`` finds out the fields that are filled in when read; then None
 
+    __init__ = object.__init__  # it is made empty and then filled, and dict's own looks for arguments each time
+
     match = property(lambda self: dict.get(self, "match", ""))
 
     def __getattr__(self, name: str) -> Any:
@@ -99,6 +101,7 @@ def event_type(row: EventSpec) -> type[Event]:
 
 def event_of(row: EventSpec, fields: Mapping[str, Any]) -> Event:
     """Return an event with exactly these fields."""
-    event = event_type(row)(fields)
+    event = event_type(row)()
+    event |= fields
     event.completed_by = None
     return event

@@ -173,12 +173,10 @@ class Hooks:
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook would be looked at for this event and subject."""
-        if agent_id is None:
-            try:
-                return self.engine.quick[event][2][subject] is not None
-            except KeyError:
-                pass
-        return self.engine.wants(event, subject, agent_id)
+        try:
+            return self.engine.quick[event][2][subject] is not None  # for every agent: no scope has hooks of its own
+        except KeyError:
+            return self.engine.wants(event, subject, agent_id)
 
     # Registering.
 

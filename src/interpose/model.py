@@ -229,7 +229,8 @@ class Template:
         """
         fields, flat = self._base | given, ""
         deep: tuple[str, ...] = ()
-        fields["hook_event_name"] = self._name  # whatever was given
+        if "hook_event_name" in given:
+            fields["hook_event_name"] = self._name  # whatever was given
         for name, make in self._changeable:
             if name not in given:
                 fields[name] = make()
@@ -237,9 +238,12 @@ class Template:
         for name in given:  # faster than items(), for so few
             value = given[name]
             kind = type(value)
+            if kind is str:  # as most are: faster than to look it up
+                continue
             if kind is dict and not flat:
                 for key in value:
-                    if type(value[key]) not in ATOMS:
+                    inner = type(value[key])
+                    if inner is not str and inner not in ATOMS:
                         deep = (*deep, name)
                         break
                 else:
@@ -286,6 +290,10 @@ class Source:
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
         """Return what the firing wrote down about its hooks as a host reads it."""
         return tuple(map(deepcopy, entries))
+
+    def fates(self, entries: Sequence[Any]) -> Sequence[Any]:
+        """Return what became of each hook, not copied."""
+        return entries
 
 
 _NO_FIRING: tuple[Source, Sequence[Any], Effect] = (Source(), (), NOTHING_SAID)
@@ -461,12 +469,12 @@ def _remake(
 def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], Effect, Any, int, bool]:
     """Return what an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing.
 
-    The row, the fields, an entry per run of a hook, the verdict; the fields before the first change; the depth of the
+    The row, the fields, what became of each hook, the verdict; the fields before the first change; the depth of the
     firing, and whether it ran in the background.
     """
     source, entries, verdict = outcome._said
     row, fields = outcome._template.row, outcome._whole
-    return row, fields, entries, verdict, source.given, source.depth, source.background
+    return row, fields, source.fates(entries), verdict, source.given, source.depth, source.background
 
 
 def hooks_spoke(outcome: Outcome) -> bool:

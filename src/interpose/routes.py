@@ -87,7 +87,8 @@ class Step:
     """A hook, or a group of hooks side by side, as a run goes through it."""
 
     __slots__ = ("blocking", "call", "ceiling", "detached", "ending", "enforced", "guard", "handler", "health", "hook",
-                 "host_names", "members", "places", "policy", "quick", "read", "short", "timeout")  # fmt: skip
+                 "host_names", "members", "place", "place_without_loop", "policy", "quick", "read", "short",
+                 "timeout")  # fmt: skip
 
     def __init__(self, hook: Hook, inputs: RouteInputs, members: tuple[Step, ...] = ()) -> None:
         binding, settings = hook.binding, inputs.settings
@@ -116,17 +117,16 @@ class Step:
         """Set the places where it runs, and the place in which it need only be called."""
         hook = self.hook
         place: Place = "task" if awaits else "thread"
-        # Where it runs without an event loop, and with one: indexed by whether there is a loop.
-        self.places: tuple[Place, Place] = ("inline" if self.blocking is not None else place, place)
+        self.place, self.place_without_loop = place, "inline" if self.blocking is not None else place
         if self.members:
-            self.places = "group", "group"
+            self.place = self.place_without_loop = "group"
         elif self.detached is not None:
-            self.places = "inline", "inline"
+            self.place = self.place_without_loop = "inline"
         elif hook.inline:
-            self.places = "task" if call_awaits else "inline", "inline"
+            self.place, self.place_without_loop = "inline", "task" if call_awaits else "inline"
         special = hook.judge is not None or hook.once or hook.background or self.handler is not None or self.host_names
         # There it is done with if it returns None in time.
-        self.quick = "none" if special or self.members else self.places[True]
+        self.quick = "none" if special or self.members else self.place
 
     def must_be_awaited(self) -> None:
         """Run it on an event loop from now on: a function that looked synchronous turned out to be async."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from time import monotonic
 from types import CoroutineType
 from typing import Any, Protocol
@@ -26,14 +27,17 @@ from .routes import Place, Route, Step
 from .runtime.copies import own_copy
 from .runtime.faults import is_awaitable, log, type_name
 
-__all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Listener", "Run", "RunListener"]
+__all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Fate", "Listener", "Run", "RunListener"]
 
 BREAKER_FAILURES = 10
 BREAKER_SECONDS = 30.0
 """A hook that fails so often in a row is not waited for again for so long."""
 
-Entry = tuple[Step | None, "HookRun | float"]
-"""What a run writes down about a step: all of it, or only how long it took if it said nothing. A recorder has none."""
+Fate = tuple[Any, HookRun | float]
+"""A step, and what became of it: all, or only how long it took if it said nothing. A lost record has no step."""
+
+Entry = HookRun | float | tuple[Fate, ...]
+"""What a run writes down about a step; of a group, what became of each hook."""
 
 _NO_MATCH: dict[str, str] = {}
 _NOT_CALLED: Any = object()
@@ -61,13 +65,14 @@ class RunListener(Protocol):
 class Run(Source):
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("_behind", "_careful", "_deep", "_flat", "_spoken", "_step_began", "began", "depth",
-                 "executor", "fields", "now", "over", "ran", "route", "silent", "steps")  # fmt: skip
+    __slots__ = ("_careful", "_deep", "_flat", "_spoken", "_step_began", "began", "depth", "executor", "fields", "now",
+                 "over", "ran", "route", "silent", "steps")  # fmt: skip
 
     # What few runs change: a default of the class costs the others nothing.
     call: DeclaredCall | None = None  # of a declared tool: ``fields`` has the declared names
     writer = staticmethod(reply_body)
     round = 1  # 2 while the guards look again at an input that changed after their turn
+    _first_round: Sequence[Fate] = ()  # what became of the hooks in it; set when the second begins
     _allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
     _listeners: tuple[RunListener, ...] = ()
     _match = _NO_MATCH  # the grade of the current hook's ``if``
@@ -76,14 +81,14 @@ class Run(Source):
     _rest: dict[str, str] | None = None
     _shared: tuple[dict[str, Any], Event] | None = None  # the event of handlers that only read; and of which fields
 
-    def __init__(self, route: Route, given: dict[str, Any], executor: Executor) -> None:
+    def begin(self, route: Route, given: dict[str, Any], executor: Executor) -> None:
+        """Prepare to run the steps of a route. Python calls ``__init__`` more slowly than a method."""
         self.route = route
         self.steps = route.steps
         self.executor = executor
         self.fields, self._flat, self._deep = route.template.begin(given)  # the input as it stands; what is copied
         self.depth = depth.get() + 1
-        self.ran: list[Entry] = []  # one for each step that is done, and ``_behind`` more
-        self._behind = 0
+        self.ran: list[Entry] = []  # one for each step that is done
         self.began = self.now = self._step_began = monotonic()  # the run, its last step's end, its current step
         self.over = self._spoken = False  # whether a hook has ended the firing; whether one said anything
         self.silent = False  # whether all steps have run and none said anything
@@ -98,18 +103,19 @@ class Run(Source):
 
     async def advance(self, chain: Chain, place: Place, awaits: bool) -> None:  # noqa: C901, PLR0912, PLR0915 - one
         """Run steps one after another, as long as they belong in this place; in some what they return is awaited."""
-        steps, make, sure = self.steps, self.route.template.event_type, self.began + self.route.sure
-        step = steps[-1]  # for the type checker: the loop below always sets it
+        steps, ran, make = self.steps, self.ran, self.route.template.event_type
+        sure = self.began + self.route.sure
+        step = steps[0]  # for the type checker: the loop below always sets it
         depth.set(self.depth)
         now = self.now = monotonic()  # a task or a thread may begin later than its run
         try:
             while not self.over:
                 # A plain hook need only be called, as long as no listener is told of it and none can be late.
                 plain = "" if self._careful or kept.crowded or now >= sure else place
-                fields, flat, deep, ran = self.fields, self._flat, self._deep, self.ran
+                fields, flat, deep = self.fields, self._flat, self._deep
                 mapping = fields[flat] if flat else None
                 try:
-                    for step in steps[done:] if (done := len(ran) - self._behind) else steps:
+                    for step in steps[len(ran) :] if ran else steps:
                         if step.quick != plain or step.health.failures:
                             value = _NOT_CALLED
                             break
@@ -132,7 +138,7 @@ class Run(Source):
                             break  # it has to be looked at; or the run has gone on without this chain
                         if not awaits and not chain.hook_answered(None):
                             return
-                        ran.append((step, now - began))
+                        ran.append(now - began)
                     else:
                         self.now = now
                         break
@@ -140,7 +146,7 @@ class Run(Source):
                     value = _failure_of(error, chain)
                 if value is _NOT_CALLED:
                     self.now = now
-                    if self._pending is None and step.places[awaits] != place:
+                    if self._pending is None and (step.place if awaits else step.place_without_loop) != place:
                         return
                     if not self._may_begin(step):
                         now = self.now
@@ -217,7 +223,8 @@ class Run(Source):
         return run(step.hook, event, self.deadline() - step.ending)
 
     def _event(self, step: Step) -> Event:
-        event = self.route.template.event_type(self.fields, **self._match)
+        event = self.route.template.event_type()
+        event |= self.fields | self._match
         event.completed_by = self
         for name in (self._flat, *self._deep):
             if name:
@@ -258,7 +265,7 @@ class Run(Source):
             if self._listeners or self.round == 2:
                 self._write(step, "ok")
             else:
-                self.ran.append((step, self.now - self._step_began))
+                self.ran.append(self.now - self._step_began)
                 self._forget_step()
             return
         hook, row, effect, ended = step.hook, self.route.row, None, value if type(value) is Ended else None
@@ -339,14 +346,13 @@ class Run(Source):
         if self._match:
             what["evidence"] = {**(what.get("evidence") or {}), **self._match}
         run = HookRun(step.hook, status, duration, round=self.round, enforced=step.enforced, **what)
-        self._note(step, run)
+        self.ran.append(run)
+        self._take_effect(run)
         self._forget_step()
         for listener in self._listeners:
             listener.hook_ends(step, run, ended)
 
-    def _note(self, step: Step | None, run: HookRun) -> None:
-        """Write down a run, and let what was said take effect."""
-        self.ran.append((step, run))
+    def _take_effect(self, run: HookRun) -> None:
         effect = run.effect
         if effect is None:
             return
@@ -365,28 +371,33 @@ class Run(Source):
 
     def next_place(self, has_loop: bool) -> Place | None:
         """Return where the next step runs, and begin its time; None if no step is left."""
-        done, steps = len(self.ran) - self._behind, self.steps
+        done, steps = len(self.ran), self.steps
         if done >= len(steps) or self.over:
-            for step in steps[done:]:  # their turn never came
-                for one in step.members or (step,):
-                    self.ran.append((one, HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)))
-            self._behind = len(self.ran) - len(steps)
+            self.ran += map(self._skipped, steps[done:])  # their turn never came
             if self.given is None or self.over or not self._begin_second_round():
                 if self.background:
                     self.route.inputs.finish_background(self)
                 return None
             done, steps = 0, self.steps
         self._step_began = self.now
-        return "task" if self._careful and self._pending is not None else steps[done].places[has_loop]
+        if self._careful and self._pending is not None:
+            return "task"
+        return steps[done].place if has_loop else steps[done].place_without_loop
+
+    def _skipped(self, step: Step) -> Entry:
+        def skipped(one: Step) -> HookRun:
+            return HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)
+
+        return tuple((member, skipped(member)) for member in step.members) if step.members else skipped(step)
 
     def step(self) -> Step:
-        return self.steps[len(self.ran) - self._behind]
+        return self.steps[len(self.ran)]
 
     def _is_done(self) -> bool:
-        return len(self.ran) - self._behind >= len(self.steps)
+        return len(self.ran) >= len(self.steps)
 
     def deadline(self) -> float:
-        total, done = self.began + self.route.total, len(self.ran) - self._behind
+        total, done = self.began + self.route.total, len(self.ran)
         if done >= len(self.steps):
             return total
         step = self.steps[done]
@@ -399,12 +410,13 @@ class Run(Source):
             return False
         subject = "" if self.fields.get("tool_readings") else str(self.fields.get(row.subject or "", ""))
         version, seen = 0, dict[Step, int]()
-        for step, run in self.ran:
+        first_round = self.fates(self.ran)
+        for step, run in first_round:
             version += (changes := isinstance(run, HookRun) and bool(run.changes))
             if step is not None and step.guard:
                 # After its own change, which it has seen; in a group whose changes count, it has seen no other.
                 seen[step] = version if changes or not step.hook.rewrites_in_group else 0
-        self.round, self._careful, self._behind = 2, True, len(self.ran)
+        self.round, self._careful, self._first_round, self.ran = 2, True, first_round, []
         self.steps = tuple(
             step
             for step, last in seen.items()
@@ -416,7 +428,8 @@ class Run(Source):
 
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
-        part = Run(self.route, self.fields, self.executor)
+        part = Run()
+        part.begin(self.route, self.fields, self.executor)
         part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
         part._careful = self._careful or bool(self._match)  # a plain hook is not told of a match
         part.began = self.now if background else self.began
@@ -434,18 +447,17 @@ class Run(Source):
         """Take over what these runs wrote down, in their order, and go on to the next step."""
         self.now = monotonic()
         changed_by: dict[str, HookRun] = {}
-        self._behind += sum(len(part.ran) for part in parts) - 1
-        for part in parts:
-            for step, run in part.ran:
-                if not isinstance(run, HookRun):
-                    self.ran.append((step, run))
-                    continue
-                for name in run.changes:
-                    before = changed_by.get(name)
-                    if before is not None and before.effect is not None:
-                        before.effect.ignored.append(f"modify {name}: overwritten by {run.hook.label}")
-                    changed_by[name] = run
-                self._note(step, run)
+        joined = tuple(fate for part in parts for fate in part.fates(part.ran))
+        self.ran.append(joined)
+        for _, run in joined:
+            if not isinstance(run, HookRun):
+                continue
+            for name in run.changes:
+                before = changed_by.get(name)
+                if before is not None and before.effect is not None:
+                    before.effect.ignored.append(f"modify {name}: overwritten by {run.hook.label}")
+                changed_by[name] = run
+            self._take_effect(run)
         self._forget_step()
 
     # The end.
@@ -458,7 +470,7 @@ class Run(Source):
 
     def spoken(self) -> list[HookRun]:
         """Return the runs in which a hook said something, failed, or did not run."""
-        return [run for _, run in self.ran if isinstance(run, HookRun)]
+        return [run for _, run in self.fates(self.ran) if isinstance(run, HookRun)]
 
     def outcome(self, extra: Mapping[str, Any], late: Sequence[HookRun] = ()) -> Outcome:
         """Merge what was said. ``late`` are runs of background hooks of earlier firings."""
@@ -473,14 +485,23 @@ class Run(Source):
         row = self.route.row
         recorder = Hook(row=row, handler=None, type="recorder", label="recorder")
         effect = on_failure(row, recorder, failure, "abort") if required else None
-        self.ran = [*self.ran]  # the recorder has the outcome with the list as it was
         run = HookRun(recorder, "failed", 0.0, effect, failure.error)
-        self._note(None, run)
+        self.ran = [*self.ran, run]  # the recorder has the outcome with the list as it was
+        self._take_effect(run)
         for listener in self._listeners:
             listener.hook_ends(None, run, None)
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
-        return tuple(run.result() if isinstance(run, HookRun) else step.result(run) for step, run in entries)
+        return tuple(
+            run.result() if isinstance(run, HookRun) else step.result(run) for step, run in self.fates(entries)
+        )
+
+    def fates(self, entries: Sequence[Any]) -> list[Fate]:
+        """Return what became of each hook, in the order they ran."""
+        found = [*self._first_round]
+        for step, entry in zip_longest(self.steps, entries):
+            found += entry if type(entry) is tuple else [(step, entry)]
+        return found
 
     def end(self, outcome: Outcome | None) -> None:
         """Tell listeners of the outcome; None if the host was interrupted."""

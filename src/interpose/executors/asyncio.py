@@ -109,10 +109,12 @@ class _Watch:
 class LoopExecutor:
     """Runs steps on the event loop that is running."""
 
-    has_loop = True
+    def __init__(self) -> None:
+        self.has_loop = True  # read on every firing: faster of an object than of its class
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
         chain = LoopChain()
+        chain.waiter = None  # read at the end of every chain: faster of an object than of its class
         if place == "task":
             try:
                 loop = get_running_loop()

@@ -95,7 +95,9 @@ class _TracedRun:
     def run_ends(self, outcome: Outcome | None) -> None:
         """End the span of the firing; if the host was interrupted, also those of hooks that it does not wait for."""
         if outcome is not None:
-            self._tracing.end_firing(self._span, outcome, len(self._run.ran), monotonic() - self._began)
+            self._tracing.end_firing(
+                self._span, outcome, len(self._run.fates(self._run.ran)), monotonic() - self._began
+            )
             return
         for part in self._parts:
             part.run_ends(None)
