@@ -32,6 +32,7 @@ from .trust import TrustStore, granted, granted_words
 if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
     from ..models.configured import ConfiguredModel
+    from .fleet import FleetSettings
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
 
@@ -82,6 +83,8 @@ class Loaded:
         """The options of the audit store, from the first file that has any."""
         self.questions: dict[str, Any] | None = None
         """The options of questions that wait in the record, from the first file that has any."""
+        self.fleet: FleetSettings | None = None
+        """The fleet that this machine is a node of, from the first file that says so."""
         self.parts: list[tuple[str, Configuration]] = []
         """The content of each armed file, by its path."""
 
@@ -250,6 +253,12 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
             hint="leave it out here",
         ))  # fmt: skip
     loaded.questions = loaded.questions or found.questions
+    if found.fleet is not None and loaded.fleet is not None:
+        loaded.warnings.append(Problem(
+            "fleet has no effect: a file before this one has fleet too", where=found.fleet.place,
+            hint="leave it out here",
+        ))  # fmt: skip
+    loaded.fleet = loaded.fleet or found.fleet
     loaded.warnings.extend(found.warnings)
     if found.tools:
         loaded.tools.append(found.tools)
