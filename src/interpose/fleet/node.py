@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from .names import TeamNames
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-__all__ = ["PARTS", "Node", "Part", "read_status", "run_node"]
+__all__ = ["PARTS", "Node", "Part", "node_lock", "read_status", "run_node"]
 
 Part = Callable[["Node"], Awaitable[None]]
 
@@ -67,8 +68,7 @@ class Node:
 
 async def run_node(settings: FleetSettings, *, parts: Mapping[str, Part] | None = None) -> None:
     """Be the node until cancelled; raise UsageError if another process of this user is."""
-    lock = _lock(settings)
-    try:
+    with node_lock(settings.node, hint="there is one per user; `interpose fleet status` shows it"):
         node = await _connected(settings)
         chosen = _parts() if parts is None else parts
         try:
@@ -77,8 +77,6 @@ async def run_node(settings: FleetSettings, *, parts: Mapping[str, Part] | None 
                     group.create_task(_keep_running(node, name, part), name=f"fleet-{name}")
         finally:
             await node.client.close()
-    finally:
-        os.close(lock)
 
 
 def _parts() -> dict[str, Part]:
@@ -153,8 +151,9 @@ def read_status() -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _lock(settings: FleetSettings) -> int:
-    """Return the descriptor of a lock that one process of this user holds."""
+@contextmanager
+def node_lock(node: str = "", *, hint: str) -> Iterator[None]:
+    """Hold the lock of this user's node process; raise UsageError if another process does."""
     folder = _folder()
     make_private(folder)
     descriptor = os.open(os.path.join(folder, "node.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -162,6 +161,9 @@ def _lock(settings: FleetSettings) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise UsageError(f"a node process runs already for this user (node {settings.node})", where=folder,
-                         hint="there is one per user; `interpose fleet status` shows it") from None  # fmt: skip
-    return descriptor
+        named = f" (node {node})" if node else ""
+        raise UsageError(f"a node process runs already for this user{named}", where=folder, hint=hint) from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)

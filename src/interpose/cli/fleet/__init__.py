@@ -5,17 +5,32 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Coroutine
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from ...config.fleet import FleetSettings
 from ...errors import UsageError
 
-__all__ = ["Config", "app", "fleet_of", "until_stopped"]
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+
+__all__ = ["Config", "app", "connected", "fleet_of", "until_stopped"]
+
+_T = TypeVar("_T")
 
 app = typer.Typer(no_args_is_help=True, add_help_option=True)
+
+
+@app.callback()
+def about() -> None:
+    """A team keeps signed rules, one record and its questions in NATS. Each machine runs `interpose fleet node`, and
+    decides by itself: with its last good rules when there is no connection. docs/fleet.md describes it.
+
+    Example: interpose fleet dev
+    """  # fmt: skip
+
 
 Config = Annotated[
     list[str] | None,
@@ -38,6 +53,20 @@ def fleet_of(config: list[str] | None) -> FleetSettings:
         hint = "write fleet: {servers: nats://host:4222, team: NAME} there; see docs/fleet.md"
         raise UsageError("no fleet is configured", where=", ".join(source.path for source in sources), hint=hint)
     return found
+
+
+def connected(settings: FleetSettings, name: str, work: Callable[[Client], Awaitable[_T]]) -> _T:
+    """Return what some work over a connection returns; the connection is closed after it."""
+    from ...handlers.nats_client import connect
+
+    async def main() -> _T:
+        client = await connect(settings.nats, name=f"interpose fleet {name}")
+        try:
+            return await work(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(main())
 
 
 def until_stopped(work: Coroutine[Any, Any, None]) -> int:
@@ -66,3 +95,6 @@ def run_this_node(config: Config = None) -> int:
     from ...fleet.node import run_node
 
     return until_stopped(run_node(fleet_of(config)))
+
+
+from . import rules, status  # noqa: E402, F401 - they add their commands to the app
