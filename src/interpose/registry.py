@@ -17,7 +17,7 @@ from .runtime.forks import after_fork
 
 __all__ = ["LAYERS", "Registry", "Scope", "Snapshot"]
 
-LAYERS = ("local", "project", "user", "code")
+LAYERS = ("local", "project", "user", "fleet", "code")
 """Where a hook can be written, low to high: a lower layer cannot touch a higher one's hooks."""
 _RANK = {layer: rank for rank, layer in enumerate(LAYERS)}
 

@@ -21,6 +21,7 @@ from .claude import with_unique_names, without_copies
 from .commands import Trusted
 from .files import read as read_file
 from .find import find_sources, recorded_path
+from .fleet_rules import fleet_snapshot
 from .kinds import JUDGES
 from .mapping import Configuration
 from .questions import needs_audit
@@ -32,6 +33,7 @@ from .trust import TrustStore, granted, granted_words
 if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
     from ..models.configured import ConfiguredModel
+    from .fleet import FleetSettings
 
 __all__ = ["Loaded", "Origin", "Source", "find_sources", "load_sources"]
 
@@ -82,6 +84,8 @@ class Loaded:
         """The options of the audit store, from the first file that has any."""
         self.questions: dict[str, Any] | None = None
         """The options of questions that wait in the record, from the first file that has any."""
+        self.fleet: FleetSettings | None = None
+        """The fleet that this machine is a node of, from the first file that says so."""
         self.parts: list[tuple[str, Configuration]] = []
         """The content of each armed file, by its path."""
 
@@ -152,6 +156,8 @@ class _SourceReader:
 
     def snapshot(self, source: Source) -> Snapshot | None:
         """Return the snapshot to run a found file from; None if the file is not trusted."""
+        if source.snapshot:
+            return fleet_snapshot(source)
         words, self._distrust = granted_words(), "it is not trusted as it is now"
         if words and os.path.lexists(source.path):
             from .review import review_and_store
@@ -204,7 +210,7 @@ class _SourceReader:
         references = {path: digest for path, digest in snapshot.originals().items() if path != file.real_path}
         origin = Origin(
             source, file.real_path, file.sha256, references, True, snapshot.directory, snapshot.digest,
-            tuple(snapshot.changes()), tuple(snapshot.live), found.resident,
+            () if source.snapshot else tuple(snapshot.changes()), tuple(snapshot.live), found.resident,
         )  # fmt: skip
         return origin, found
 
@@ -228,7 +234,9 @@ def _changed(origin: Origin) -> Problem:
 
 def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
     """Add the content of a file; what files of higher layers say wins."""
-    enforced = found.settings.pop("enforce", True)
+    enforced = found.settings.pop("enforce", True) and not source.observe
+    if source.observe:
+        found.permissions, found.harmless = {}, []  # a rule cannot be watched: it decides or it does not
     hooks = found.hooks
     if any(LAYERS.index(hook.layer) > LAYERS.index(source.layer) for hook in loaded.hooks):
         hooks = _with_own_timeouts(loaded, found, source)
@@ -250,6 +258,12 @@ def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
             hint="leave it out here",
         ))  # fmt: skip
     loaded.questions = loaded.questions or found.questions
+    if found.fleet is not None and loaded.fleet is not None:
+        loaded.warnings.append(Problem(
+            "fleet has no effect: a file before this one has fleet too", where=found.fleet.place,
+            hint="leave it out here",
+        ))  # fmt: skip
+    loaded.fleet = loaded.fleet or found.fleet
     loaded.warnings.extend(found.warnings)
     if found.tools:
         loaded.tools.append(found.tools)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
     from ..models.configured import ConfiguredModel
     from ..scripts import Commands
+    from .fleet import FleetSettings
 
 __all__ = [
     "GROUP_KEYS",
@@ -62,7 +63,9 @@ SNAKE = {
     "default_timeout": "defaultTimeout", "total_timeout": "totalTimeout",
 }  # fmt: skip
 TOP_LEVEL = ("hooks", "policies", "tools", "mcpServers", "models", "agents", "scripts", "permissions", "audit",
-             "questions", "resident", "dialect")  # fmt: skip
+             "questions", "resident", "fleet", "dialect")  # fmt: skip
+_NOT_OF_A_FLEET = ("project", "local", "fleet")
+"""Layers that cannot say which fleet a machine belongs to: others than its person write them."""
 _OF_OTHERS = ("model",)
 """Keys that other programs have beside ours: they look like ours, and are meant."""
 _WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt")
@@ -73,8 +76,8 @@ SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHo
 class Configuration:
     """The content of a configuration: hooks, scopes, settings and warnings."""
 
-    __slots__ = ("audit", "harmless", "hooks", "models", "permissions", "places", "questions", "resident", "scopes",
-                 "scripts", "settings", "tools", "warnings")  # fmt: skip
+    __slots__ = ("audit", "fleet", "harmless", "hooks", "models", "permissions", "places", "questions", "resident",
+                 "scopes", "scripts", "settings", "tools", "warnings")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
@@ -96,6 +99,8 @@ class Configuration:
         """Where firings are recorded, and how."""
         self.questions: dict[str, Any] | None = None
         """How long questions wait in the record, and where that is written."""
+        self.fleet: FleetSettings | None = None
+        """The fleet that this machine is a node of."""
         self.resident = False
         """Whether ``interpose fire`` starts the resident engine for the events that follow."""
 
@@ -150,6 +155,7 @@ class _ConfigurationReader:
         self.scripts(given.get("scripts"))
         self.found.audit = read_audit(given.get("audit"), self.directory, self.wrong)
         self.found.questions = read_questions(given.get("questions"), self.wrong, self.locate("questions"))
+        self.fleet(given.get("fleet"))
         self.resident(given.get("resident"))
         for key in given:
             if not isinstance(key, str) or key in TOP_LEVEL or key.startswith("x-"):
@@ -189,6 +195,16 @@ class _ConfigurationReader:
         # A policy has several hooks, and what is wrong with one is wrong with all.
         found = list(dict.fromkeys(self.problems[before:]))
         self.problems[before:] = sorted(found, key=lambda problem: _index_of(problem.where))
+
+    def fleet(self, given: Any) -> None:
+        if given is None:
+            return
+        from .fleet import read_fleet
+
+        if self.layer in _NOT_OF_A_FLEET:
+            self.warn("fleet", "fleet has no effect in the configuration of a project", "write it into your own")
+        else:
+            self.found.fleet = read_fleet(given, self.directory, self.wrong, self.locate("fleet"))
 
     def resident(self, given: Any) -> None:
         if given is not None and not isinstance(given, bool):

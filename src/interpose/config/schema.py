@@ -19,6 +19,7 @@ from ..policies import POLICIES, RECOMMENDED, Policy, find_policy
 from ..policies.reading import COMMON, HOOK_OPTIONS, WORDS
 from .audit import AUDIT_KEYS
 from .declare import ERROR_BEHAVIORS, UNITS
+from .fleet import FLEET_KEYS, TLS_KEYS
 from .mapping import GROUP_KEYS, HOOK_KEYS, SETTINGS, SNAKE, TOP_LEVEL
 from .models import BUDGET_KEYS, MODEL_KEYS
 from .questions import QUESTION_KEYS
@@ -34,6 +35,21 @@ _DURATION: dict[str, Any] = {
     "anyOf": [_SECONDS, {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?({'|'.join(UNITS)})\s*$"}]
 }
 _FREE = {"^x-": {"description": "Yours: ignored."}}
+
+_PUBLIC_KEYS = {"type": "object", "additionalProperties": {**_TEXT, "pattern": "^ed25519:[A-Za-z0-9+/]{43}=$"}}
+_FLEET: dict[str, dict[str, Any]] = {
+    "servers": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}], "description": "URLs of NATS, such as tls://host:4222."},
+    "team": {**_TEXT, "description": "The first part of all names in NATS."},
+    "node": {**_TEXT, "description": "The name of this machine; its host name by default."},
+    "ring": {**_TEXT, "default": "prod", "description": "The ring whose rules it takes."},
+    "credentials": {**_TEXT, "description": "A file with the credentials of this node, as nsc writes it."},
+    "nkey": {**_TEXT, "description": "A file with the seed of this node's nkey."},
+    "tls": {"type": "object", "properties": dict.fromkeys(sorted(TLS_KEYS), _TEXT), "additionalProperties": False,
+            "description": "Files: ca (authorities to believe), cert and key (of this node)."},
+    "signers": {**_PUBLIC_KEYS, "description": "Who may sign rules: names and public keys."},
+    "approvers": {**_PUBLIC_KEYS, "description": "Who may answer questions: names and public keys."},
+    "replicas": {"enum": [1, 3, 5], "default": 1, "description": "On how many servers NATS keeps what it stores."},
+}  # fmt: skip
 
 _HOOK: dict[str, dict[str, Any]] = {
     "name": {**_TEXT, "description": "What it is called: to switch it, and in every report."},
@@ -191,6 +207,8 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
                   "description": "Record every firing: where, and what happens if that cannot be done."},
         "questions": {"anyOf": [_closed(_all_of(QUESTION_KEYS, _QUESTIONS)), _FLAG],
                       "description": "Questions wait in the record until a person answers: interpose approve, refuse."},
+        "fleet": {**_closed(_all_of(FLEET_KEYS, _FLEET)), "required": ["servers", "team"],
+                  "description": "The fleet that this machine is a node of; in a person's own configuration only."},
         "resident": {**_FLAG, "default": False,
                      "description": "Let interpose fire start the resident engine for the events that follow."},
         "dialect": {"enum": list(DIALECTS), "default": "native",

@@ -1,0 +1,100 @@
+"""``interpose fleet``: many machines with the same rules, one record, and questions that are answered anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ...config.fleet import FleetSettings
+from ...errors import UsageError
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+
+__all__ = ["Config", "app", "connected", "fleet_of", "until_stopped"]
+
+_T = TypeVar("_T")
+
+app = typer.Typer(no_args_is_help=True, add_help_option=True)
+
+
+@app.callback()
+def about() -> None:
+    """A team keeps signed rules, one record and its questions in NATS. Each machine runs `interpose fleet node`, and
+    decides by itself: with its last good rules when there is no connection. docs/fleet.md describes it.
+
+    Example: interpose fleet dev
+    """  # fmt: skip
+
+
+Config = Annotated[
+    list[str] | None,
+    typer.Option("--config", "-c", metavar="FILE", help="The configuration with fleet:; your own by default."),
+]
+
+
+def fleet_of(config: list[str] | None) -> FleetSettings:
+    """Return the fleet of the named files, or of the person's own configuration; raise UsageError if there is none."""
+    from ...config.find import find_sources
+    from ...config.load import Source, load_sources
+    from ...events import TABLE
+
+    if config:
+        sources = [Source(path) for path in config]
+    else:
+        sources = [source for source in find_sources(".") if source.layer == "user"]
+    found = load_sources(TABLE, sources).fleet
+    if found is None:
+        hint = "write fleet: {servers: nats://host:4222, team: NAME} there; see docs/fleet.md"
+        raise UsageError("no fleet is configured", where=", ".join(source.path for source in sources), hint=hint)
+    return found
+
+
+def connected(settings: FleetSettings, name: str, work: Callable[[Client], Awaitable[_T]]) -> _T:
+    """Return what some work over a connection returns; the connection is closed after it."""
+    from ...handlers.nats_client import connect
+
+    async def main() -> _T:
+        client = await connect(settings.nats, name=f"interpose fleet {name}")
+        try:
+            return await work(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(main())
+
+
+def until_stopped(work: Coroutine[Any, Any, None]) -> int:
+    """Run a coroutine until it ends, or until Ctrl-C or SIGTERM; return the exit status."""
+
+    async def main() -> None:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, task.cancel)
+        try:
+            await task
+        except asyncio.CancelledError:
+            print("stopped", file=sys.stderr)
+
+    asyncio.run(main())
+    return 0
+
+
+@app.command("node")
+def run_this_node(config: Config = None) -> int:
+    """Be a node of the fleet: take over rules, forward the record, carry questions. Runs until Ctrl-C.
+
+    Example: interpose fleet node
+    """  # fmt: skip
+    from ...fleet.node import run_node
+
+    return until_stopped(run_node(fleet_of(config)))
+
+
+from . import rules, status  # noqa: E402, F401 - they add their commands to the app
