@@ -80,7 +80,10 @@ def nothing_left(background_loop: None) -> Iterator[None]:
     assert eventually(lambda: other_threads() <= threads or gc.collect() < 0), (
         f"threads that are left: {other_threads() - threads}"
     )
-    assert eventually(lambda: open_descriptors() <= descriptors), f"{open_descriptors() - descriptors} more descriptors"
+    # A thread that waits for hooks may still hold the last one when garbage is collected first.
+    assert eventually(lambda: open_descriptors() <= descriptors or gc.collect() < 0), (
+        f"{open_descriptors() - descriptors} more descriptors"
+    )
 
 
 @pytest.hookimpl(wrapper=True)

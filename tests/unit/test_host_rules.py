@@ -71,6 +71,22 @@ def test_another_address_is_not_meant(url: str) -> None:
     assert condition("WebFetch(domain:127.0.0.1)").grade(fields({"url": url})) is None
 
 
+@rows(
+    ("address", "url"),
+    [
+        ("127.0.1.0", "http://127.0.0.256/"),
+        ("127.1.0.0", "http://127.0.65536/"),
+        ("128.0.0.0", "http://127.16777216/"),
+        ("0.0.0.0", "http://4294967296/"),
+    ],
+)
+def test_a_number_that_is_too_large_for_its_place_does_not_run_over_into_the_next(address: str, url: str) -> None:
+    rule = condition(f"WebFetch(domain:{address})")
+
+    assert rule.grade(fields({"url": url})) == "opaque"
+    assert not rule.covers(fields({"url": url}))
+
+
 def test_an_address_of_the_sixth_version_has_many_spellings() -> None:
     for url in (
         "http://[::1]/",
