@@ -117,13 +117,13 @@ def _projects(served: Served) -> str:
 
 def _sizes(served: Served, events: int) -> list[int]:
     """Bytes of all processes at the start, after half of the events, over the socket, and after all, over HTTP."""
-    ways = served.over_the_socket(1), served.fired_over_http()
-    for way in ways:
-        way(FEW)
+    served.over_the_socket(1)(FEW)
+    served.fired_over_http()(FEW)
     sizes = [sum(served.processes().values())]
-    for way in ways:
-        way(events // 2)
-        sizes.append(sum(served.processes().values()))
+    served.over_the_socket(1)(events // 2)
+    sizes.append(sum(served.processes().values()))
+    served.fired_over_http()(events // 2)
+    sizes.append(sum(served.processes().values()))
     return sizes
 
 

@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -236,6 +238,40 @@ def test_an_event_under_way_ends_with_the_hooks_that_it_began_with(served: Home)
 
     assert meanwhile == Answer(0, b"", b"")
     assert reason(answer) == "waited"
+
+
+def test_every_event_of_many_clients_has_the_configuration_that_was_there_when_it_began(served: Home) -> None:
+    """Eight clients ask without a pause; an event that begins after a change never has the rules from before it."""
+    written, wrong, answers, stop = [0], list[object](), Counter[str](), threading.Event()
+    text = "hooks: {{PreToolUse: [{{name: v, command: 'echo {} >&2; exit 2'}}]}}\n"
+
+    def write(version: int) -> None:
+        served.write(text.format(version), "next.yaml")
+        os.replace(served.project / "next.yaml", served.project / "changing.yaml")
+        written[0] = version
+
+    def ask() -> None:
+        while not stop.is_set():
+            oldest = written[0]
+            answer = served.ask(["--reply", "native", "--config", "changing.yaml"], event("Bash"))
+            if not isinstance(answer, Answer) or answer.status != 2 or int(answer.errors) < oldest:
+                wrong.append((oldest, answer))
+            answers[threading.current_thread().name] += 1
+
+    write(1)
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for version in range(2, 22):
+        enough = sum(answers.values()) + 8
+        wait_until(lambda enough=enough: sum(answers.values()) >= enough or wrong, "events are answered")
+        write(version)
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+
+    assert wrong == []
+    assert len(answers) == 8
 
 
 def test_what_is_trusted_is_looked_at_before_every_event(served: Home) -> None:

@@ -1,6 +1,8 @@
 """The resident engine over HTTP: it answers its user, refuses everyone else, and never lets an event pass by a mistake."""
 
 import json
+import os
+import signal
 import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -8,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.asking import until
-from tests.faults.servers import PATIENCE, Home, a_home, serving
+from tests.faults.servers import PATIENCE, Home, a_home, serving, wait_until
 
 from interpose.events import TABLE
 
@@ -20,6 +22,7 @@ hooks:
     - {name: no-rm, matcher: Bash, handler: guards.no_rm, onError: abort}
     - {name: ends, matcher: Ends, handler: guards.ends}
     - {name: slow, matcher: Slow, handler: guards.slow, onError: abort}
+    - {name: says-who, matcher: Who, handler: guards.says_who, onError: abort}
 """
 GUARDS = """
 import os, time
@@ -33,6 +36,12 @@ def ends(event):
     os._exit(0)
 
 def slow(event):
+    time.sleep(60)
+
+def says_who(event):
+    with open(event.tool_input["command"] + ".new", "w") as opened:
+        opened.write(str(os.getpid()))
+    os.rename(event.tool_input["command"] + ".new", event.tool_input["command"])
     time.sleep(60)
 """
 
@@ -187,6 +196,36 @@ def test_an_event_is_refused_before_its_host_goes_on_without_it(http: Http) -> N
 
     assert reply[1]["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert (report[0], wrong[0]) == (503, 400)
+
+
+def test_an_engine_process_that_is_killed_during_an_event_is_a_deny_on_a_connection_that_is_kept(http: Http) -> None:
+    who = http.home.folder / "who"
+    connection = HTTPConnection("127.0.0.1", http.port, timeout=PATIENCE)
+    headers = {"Authorization": f"Bearer {http.token}", "Interpose-Reply": "native"}
+
+    connection.request("POST", "/v1/fire/PreToolUse", json.dumps(event(http, "Who", str(who))), headers)
+    wait_until(who.exists, "the hook runs")
+    os.kill(int(who.read_text()), signal.SIGKILL)
+    lost = json.loads(connection.getresponse().read())
+    connection.request("POST", "/v1/fire/PreToolUse", json.dumps(event(http)), headers)
+    after = json.loads(connection.getresponse().read())
+    connection.close()
+
+    assert lost["decision"] == "deny"
+    assert "the process that fired the event has ended" in lost["reason"]
+    assert after == {"decision": "deny", "reason": "no rm"}
+
+
+def test_a_client_that_goes_ends_its_event(http: Http) -> None:
+    who = http.home.folder / "gone"
+    connection = HTTPConnection("127.0.0.1", http.port, timeout=PATIENCE)
+
+    connection.request("POST", "/v1/fire/PreToolUse", json.dumps(event(http, "Who", str(who))),
+                       {"Authorization": f"Bearer {http.token}"})  # fmt: skip
+    wait_until(who.exists, "the hook runs")
+    connection.close()
+
+    wait_until(lambda: not os.path.exists(f"/proc/{who.read_text()}"), "the process of the event ends")
 
 
 def test_pipelined_requests_are_answered_in_their_order(http: Http) -> None:

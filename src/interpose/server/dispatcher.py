@@ -138,7 +138,7 @@ class Dispatcher:
             "Events that are fired now, or wait.", lambda: self.under_way)  # fmt: skip
         counters.gauges["interpose_engines"] = ("Engine processes.", lambda: self._size)
         counters.gauges["interpose_projects"] = (
-            "Projects that have an engine process.", lambda: sum(bool(one.engines) for one in self._projects.values())
+            "Projects that have an engine process, once per environment.", lambda: sum(bool(one.engines) for one in self._projects.values())
         )  # fmt: skip
 
     @property
