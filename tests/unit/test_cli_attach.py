@@ -8,6 +8,7 @@ from tests.people import MadeUp, process, somebody
 
 from interpose.attach.record import attachments
 from interpose.cli import main
+from interpose.config.trust import TrustStore
 
 OTHERS = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 0"}]}]}
 
@@ -96,6 +97,7 @@ def test_adopted_hooks_are_trusted_hold_and_come_back(project: Path, capsys: pyt
     assert main(["detach", "claude", "--yes"]) == 0
     assert file.read_text() == text
     assert not (project / ".interpose").exists()
+    assert TrustStore().recorded() == {}
 
 
 def test_programs_get_one_document(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

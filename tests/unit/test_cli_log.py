@@ -192,12 +192,14 @@ def test_no_firing_that_matches_is_said(store, capsys):
     assert capsys.readouterr() == ("", "no record matches\n")
 
 
-def test_an_event_goes_by_each_of_its_names_and_a_misspelt_one_is_noticed(store, capsys):
+def test_an_event_goes_by_each_of_its_names_and_a_misspelt_name_is_noticed(store, capsys):
     by_name = said(capsys, "log", "--store", store, "--event", "PreToolUse", "--json")
     assert said(capsys, "log", "--store", store, "--event", "pre:tool", "--json") == by_name
 
     assert main(["log", "--store", store, "--event", "PreTolUse"]) == 0
     assert capsys.readouterr().err == "no record matches (did you mean PreToolUse?)\n"
+    assert main(["log", "--store", store, "--agent", "codx"]) == 0
+    assert capsys.readouterr().err == "no record matches (did you mean codex?)\n"
 
 
 def test_a_line_has_the_command_of_the_call_escaped_and_cut(tmp_path, capsys):

@@ -146,6 +146,8 @@ def detach(
             reports.append({"agent": one["agent"], "scope": one["scope"], "problems": [str(error)]})
             status = 1
             continue
+        if any(file.path == one["adopted"] and file.what in ("removed", "gone") for file in done):
+            _forget(one["adopted"])
         reports.append({"agent": one["agent"], "scope": one["scope"],
                         "files": [{"path": file.path, "what": file.what} for file in done]})  # fmt: skip
         if not as_json:
@@ -267,6 +269,13 @@ def _trust(path: str) -> None:
     from ...events import TABLE
 
     TrustStore().trust(review(TABLE, Source(path, "project", "claude", found=True)))
+
+
+def _forget(path: str) -> None:
+    """Forget the trust in a file of adopted hooks that is gone: what was trusted would stay armed."""
+    from ...config.trust import TrustStore
+
+    TrustStore().forget(path)
 
 
 def _print_plan(made: Plan) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ...audit.protocol import Selection, StoredFiring, StoredPermission, StoreReader
+from ...dialects.agents import AGENTS
 from ...errors import UnknownEvent, UsageError, nearest
 from ...events import TABLE
 from .. import options
@@ -87,8 +88,8 @@ def run(
         _check_hooks(reader, selection.hooks)
         found = _list(reader, selection, limit or None, as_json=as_json)
     if not found:
-        unknown = [name for name in event or () if name not in TABLE.spellings()]
-        near = nearest(unknown[0], TABLE.spellings()) if unknown else ""
+        given = [(name, TABLE.spellings()) for name in event or ()] + [(name, AGENTS) for name in agent or ()]
+        near = next((nearest(name, known) for name, known in given if name not in known), "")
         print(f"no record matches{near and f' ({near})'}", file=sys.stderr)
     return 0
 
