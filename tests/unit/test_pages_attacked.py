@@ -47,9 +47,9 @@ def test_a_program_without_the_code_reads_and_changes_nothing(served: Served, pa
             "/questions.json",
             f"/questions/{question.id}",
         ):
-            for prefix in ("", served.base):
+            for beginning in ("", served.base):
                 for method in ("GET", "HEAD"):
-                    status, headers, body = served.ask(method, f"{prefix}{place}", Accept="application/json")
+                    status, headers, body = served.ask(method, f"{beginning}{place}", Accept="application/json")
                     assert status in (200, 303, 404)
                     assert "a-word-of-the-record" not in body
                     assert "set-cookie" not in headers
@@ -201,7 +201,8 @@ def test_fields_of_every_kind_are_shown(inside: Served, path: Path) -> None:
         deep = [deep]
     with AuditStore(path) as store:
         hooks.record(store)
-        for value in (None, 3, 1e300, True, [], {}, deep, {"": ""}, "\ud800", 10**300, {"a" * 3000: "b" * 3000}):
+        values: list[Any] = [None, 3, 1e300, True, [], {}, deep, {"": ""}, "\ud800", 10**300, {"a" * 3000: "b" * 3000}]
+        for value in values:
             hooks.fire_sync(
                 "PostToolUse", tool_name="Bash", tool_input={"command": value}, tool_response=value, session_id="s1"
             )
@@ -242,7 +243,7 @@ def test_a_stream_is_one_line_for_each_event_whatever_agents_write(inside: Serve
         session_id="\r\n\r\nevent: x",
     )
 
-    lines = []
+    lines: list[bytes] = []
     while not (lines and lines[-1].startswith(b"data: ") and b"event: x" in lines[-1]):
         lines.append(stream.readline())
     connection.close()
