@@ -13,7 +13,7 @@ _KEEP = """() => addEventListener("click", (event) =>
   sessionStorage.setItem("clicked", String(performance.timeOrigin + event.timeStamp)), {capture: true})"""
 _SHOWN = """() => {
   const page = performance.getEntriesByType("navigation")[0], clicked = Number(sessionStorage.getItem("clicked"));
-  return [performance.timeOrigin + page.responseStart - clicked, performance.timeOrigin + page.domContentLoadedEventEnd - clicked];
+  return [page.responseStart, page.domContentLoadedEventEnd].map((at) => performance.timeOrigin + at - clicked);
 }"""
 _KEY = """() => new Promise((done) => addEventListener("keydown", (event) =>
   requestAnimationFrame(() => setTimeout(() => done(performance.now() - event.timeStamp))), {once: true}))"""

@@ -79,7 +79,9 @@ def live(folder: Path, seconds: float) -> Row:
     nothing, _ = bare()
     checks = [Check(f"{seconds:.0f} s of it: {_OF_100} over HTTP, memory flat", partial(_busy, served, path, seconds))]
     if chromium():
-        checks.append(Check(f"{seconds:.0f} s of it: {_OF_100} in Chromium", partial(_busy_browser, served, path, seconds)))
+        checks.append(
+            Check(f"{seconds:.0f} s of it: {_OF_100} in Chromium", partial(_busy_browser, served, path, seconds))
+        )
     else:
         print("clicks in Chromium are NOT measured: there is none, or no playwright", file=sys.stderr)
     return Row(

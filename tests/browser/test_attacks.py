@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.asking import PATIENCE, until
 from tests.browser.pages import Started, pages, sign_in
 from tests.browser.watched import HOSTILE, Watched
@@ -55,7 +58,9 @@ def serving(port: int = 0, page: type[http.server.BaseHTTPRequestHandler] = Plan
             thread.join()
 
 
-def test_a_server_that_ran_on_the_port_before_has_left_nothing_that_reaches_the_pages(chrome: Any, project: Path) -> None:
+def test_a_server_that_ran_on_the_port_before_has_left_nothing_that_reaches_the_pages(
+    chrome: Any, project: Path
+) -> None:
     watched = Watched(chrome)
     page = watched.page
     with serving() as port:
@@ -97,8 +102,12 @@ def test_a_link_of_another_site_opens_the_page_and_that_site_reads_nothing(start
     linking = type("LinkingHere", (Linking,), {"place": f"{base}/search?q=ls"})
     with serving(page=linking) as port:
         other.goto(f"http://127.0.0.1:{port}/")
-        said = other.evaluate(f"fetch('{base}/now.json', {{credentials: 'include'}}).then((found) => found.text(), String)")
-        opaque = other.evaluate(f"fetch('{base}/now.json', {{credentials: 'include', mode: 'no-cors'}}).then((one) => one.type, String)")
+        said = other.evaluate(
+            f"fetch('{base}/now.json', {{credentials: 'include'}}).then((found) => found.text(), String)"
+        )
+        opaque = other.evaluate(
+            f"fetch('{base}/now.json', {{credentials: 'include', mode: 'no-cors'}}).then((one) => one.type, String)"
+        )
         assert other.frames[1].evaluate("document.body ? document.body.innerText : ''").count("ls") == 0
         other.click("a")
         other.wait_for_url("**/search?q=ls")
@@ -135,7 +144,9 @@ def fire(project: Path, command: str, **fields: Any) -> None:
     hooks = Hooks()
     with AuditStore(project / "audit.db") as store:
         hooks.record(store)
-        hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": command}, **{"session_id": "s1", **fields})
+        hooks.fire_sync(
+            "PreToolUse", tool_name="Bash", tool_input={"command": command}, **{"session_id": "s1", **fields}
+        )
 
 
 def test_sessions_that_run_appear_without_reload(project: Path, started: Started, watched: Watched) -> None:
@@ -148,7 +159,9 @@ def test_sessions_that_run_appear_without_reload(project: Path, started: Started
     page.wait_for_selector("#running >> text=another")
 
 
-def test_a_session_that_is_called_like_an_option_is_compared_as_a_session(project: Path, started: Started, watched: Watched) -> None:
+def test_a_session_that_is_called_like_an_option_is_compared_as_a_session(
+    project: Path, started: Started, watched: Watched
+) -> None:
     session = "--live"
     fire(project, "npm publish", session_id=session)
     (project / "new.yaml").write_text("hooks: {}\n")
@@ -168,18 +181,24 @@ def test_a_session_that_is_called_like_an_option_is_compared_as_a_session(projec
 def test_a_command_for_a_comparison_ends_the_options_before_the_session(project: Path) -> None:
     (project / "new.yaml").write_text("hooks: {}\n")
     with AuditStore(project / "audit.db") as store:
-        made = ProjectWorkbench([], None, store).replay_command(since="", session="--live", against=str(project / "new.yaml"))
+        made = ProjectWorkbench([], None, store).replay_command(
+            since="", session="--live", against=str(project / "new.yaml")
+        )
 
     assert made[-2:] == ["--", "--live"]
 
 
 def test_a_report_of_hostile_text_runs_and_loads_nothing(chrome: Any, project: Path) -> None:
     hooks = Hooks()
-    hostile = f"</style></title><svg onload=alert(3)><style>*{{background:url(http://evil.example/)}}</style>]]>{HOSTILE}"
+    hostile = (
+        f"</style></title><svg onload=alert(3)><style>*{{background:url(http://evil.example/)}}</style>]]>{HOSTILE}"
+    )
     with AuditStore(project / "audit.db") as store:
         hooks.record(store)
         hooks.register("PreToolUse", lambda event: {"decision": "deny", "reason": hostile}, name=hostile)
-        hooks.fire_sync("PreToolUse", tool_name=hostile, tool_input={"command": hostile}, session_id=f"s{hostile}", agent_id=hostile)
+        hooks.fire_sync(
+            "PreToolUse", tool_name=hostile, tool_input={"command": hostile}, session_id=f"s{hostile}", agent_id=hostile
+        )
     target = project / "day.html"
     subprocess.run([Path(sys.executable).parent / "interpose", "report", "--html", target, "--store", project / "audit.db"], check=True,
                    env={"PATH": os.environ["PATH"], "HOME": str(project)}, capture_output=True)  # fmt: skip
@@ -192,7 +211,9 @@ def test_a_report_of_hostile_text_runs_and_loads_nothing(chrome: Any, project: P
     assert asked == [target.as_uri()]
     assert watched.page.locator("script, img, iframe, object, [onload], [onerror], [style]").count() == 0
     assert watched.page.locator("style").count() == 1
-    assert watched.page.evaluate("getComputedStyle(document.querySelector('.badge')).borderRadius") == "4px", "its style counts"
+    assert watched.page.evaluate("getComputedStyle(document.querySelector('.badge')).borderRadius") == "4px", (
+        "its style counts"
+    )
     assert "</style>" in watched.page.inner_text("main")
     assert "\u202e" not in watched.page.content()
     watched.context.close()
@@ -200,16 +221,11 @@ def test_a_report_of_hostile_text_runs_and_loads_nothing(chrome: Any, project: P
 
 
 def test_wrong_codes_do_not_fill_the_terminal(started: Started) -> None:
-    import urllib.error
-    import urllib.request
-
     place = f"http://127.0.0.1:{started.port}"
     for _ in range(60):
         request = urllib.request.Request(f"{place}/sign-in", b"code=aaaa-aaaa", {"Origin": place})
-        try:
-            urllib.request.urlopen(request, timeout=30).close()
-        except urllib.error.HTTPError as error:
-            assert error.code in (403, 429)
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(request, timeout=30)
     until(lambda: any("wrong codes" in line for line in started.lines))
 
     assert len([line for line in started.lines if line.startswith("code: ")]) == 4

@@ -22,6 +22,7 @@ from interpose.audit.protocol import StoredPermission
 
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text("utf-8")
 
+
 def agent(project: Path) -> "subprocess.Popen[str]":
     """An agent at work that nobody sits in front of."""
     command = [

@@ -38,10 +38,18 @@ def test_a_program_without_the_code_reads_and_changes_nothing(served: Served, pa
                 status, _, body = served.post(place, prefix=prefix, **form)
                 assert status in (303, 403, 404)
                 assert question.id not in body
-        for place in ("/", "/now", "/live", "/static/", "/static/nowhere", "/questions.json", f"/questions/{question.id}"):
-            for prefix in ("", served.base):
+        for place in (
+            "/",
+            "/now",
+            "/live",
+            "/static/",
+            "/static/nowhere",
+            "/questions.json",
+            f"/questions/{question.id}",
+        ):
+            for beginning in ("", served.base):
                 for method in ("GET", "HEAD"):
-                    status, headers, body = served.ask(method, f"{prefix}{place}", Accept="application/json")
+                    status, headers, body = served.ask(method, f"{beginning}{place}", Accept="application/json")
                     assert status in (200, 303, 404)
                     assert "a-word-of-the-record" not in body
                     assert "set-cookie" not in headers
@@ -91,7 +99,9 @@ def test_a_link_of_another_site_is_followed_by_our_own_page(served: Served) -> N
     ("https://evil.example", "/now"), ("/now\r\nSet-Cookie: x=1", "/now%0D%0ASet-Cookie%3A%20x%3D1"), ("/\\evil.example", "/%5Cevil.example"),
     ("/now?\r\nx=1", "/now?%0D%0Ax=1"),
 ])  # fmt: skip
-def test_after_signing_in_the_page_that_was_asked_for_is_opened_and_no_other(served: Served, to: str, place: str) -> None:
+def test_after_signing_in_the_page_that_was_asked_for_is_opened_and_no_other(
+    served: Served, to: str, place: str
+) -> None:
     _, headers, _ = served.post("/sign-in", prefix=False, code=served.codes[-1], to=to)
 
     assert headers["location"] == f"{served.base}{place}"
@@ -126,20 +136,20 @@ IDS = [".", "..", "x.json", "a/b", "/", "a?b#c", "--help", "%2e%2e", "\ud800", "
 
 
 def test_a_session_has_a_page_whatever_its_id_is(inside: Served, path: Path) -> None:
-    for id in IDS:
-        record(path, session_id=id, tool_input={"command": "ls"})
+    for name in IDS:
+        record(path, session_id=name, tool_input={"command": "ls"})
 
     document = json.loads(inside.get("/sessions.json")[2])
     found = {one["id"] for one in document["sessions"]}
     assert len(found) == len(IDS) + 1
-    for id in found:
-        place = session_path(id)
+    for name in found:
+        place = session_path(name)
         status, _, body = inside.get(place)
-        assert status == 200, id
+        assert status == 200, name
         check_harmless(body)
-        assert quote(id.encode("utf-8", "replace"), safe="") in body
+        assert quote(name.encode("utf-8", "replace"), safe="") in body
         with_json = f"{place.replace('?', '.json?')}" if "?" in place else f"{place}.json"
-        assert json.loads(inside.get(with_json)[2])["session"]["id"] == id
+        assert json.loads(inside.get(with_json)[2])["session"]["id"] == name
     for place in ("/now", "/sessions", "/search", "/hooks", "/compare"):
         assert inside.get(place)[0] == 200
 
@@ -166,7 +176,9 @@ def test_records_that_were_changed_in_the_file_break_no_page(inside: Served, pat
     for at in range(len(BODIES)):
         with sqlite3.connect(path) as base:
             for number in records:
-                base.execute("UPDATE bodies SET body = ? WHERE record = ?", (BODIES[(number + at) % len(BODIES)], number))
+                base.execute(
+                    "UPDATE bodies SET body = ? WHERE record = ?", (BODIES[(number + at) % len(BODIES)], number)
+                )
         base.close()
         for place in ("/now", "/questions", f"/questions/{question.id}", "/sessions", "/sessions/s1", "/search", "/search?q=x&tool=Bash", "/hooks",
                       *(f"/events/{number}" for number in records[at::7])):  # fmt: skip
@@ -189,8 +201,11 @@ def test_fields_of_every_kind_are_shown(inside: Served, path: Path) -> None:
         deep = [deep]
     with AuditStore(path) as store:
         hooks.record(store)
-        for value in (None, 3, 1e300, True, [], {}, deep, {"": ""}, "\ud800", 10**300, {"a" * 3000: "b" * 3000}):
-            hooks.fire_sync("PostToolUse", tool_name="Bash", tool_input={"command": value}, tool_response=value, session_id="s1")
+        values: list[Any] = [None, 3, 1e300, True, [], {}, deep, {"": ""}, "\ud800", 10**300, {"a" * 3000: "b" * 3000}]
+        for value in values:
+            hooks.fire_sync(
+                "PostToolUse", tool_name="Bash", tool_input={"command": value}, tool_response=value, session_id="s1"
+            )
 
     with open_store(path) as reader:
         records = [entry.id for entry in reader.entries()]
@@ -222,14 +237,22 @@ def test_a_stream_is_one_line_for_each_event_whatever_agents_write(inside: Serve
         "GET", f"{inside.base}/live?after=1", headers={"Host": f"127.0.0.1:{inside.port}", "Cookie": inside.cookie}
     )
     stream = connection.getresponse()
-    record(path, tool_input={"command": f"x\n\nevent: questions\ndata: {{}}\n\n{HOSTILE}\u2028\r\n\r\n"}, session_id="\r\n\r\nevent: x")
+    record(
+        path,
+        tool_input={"command": f"x\n\nevent: questions\ndata: {{}}\n\n{HOSTILE}\u2028\r\n\r\n"},
+        session_id="\r\n\r\nevent: x",
+    )
 
-    lines = []
+    lines: list[bytes] = []
     while not (lines and lines[-1].startswith(b"data: ") and b"event: x" in lines[-1]):
         lines.append(stream.readline())
     connection.close()
 
-    assert [line for line in lines if not line.startswith((b"retry: ", b"event: entries", b"event: questions", b"data: {", b"\n"))] == []
+    assert [
+        line
+        for line in lines
+        if not line.startswith((b"retry: ", b"event: entries", b"event: questions", b"data: {", b"\n"))
+    ] == []
     assert b"<script>alert" not in b"".join(lines)
     assert json.loads(lines[-1][6:])["sessions"] == ["\r\n\r\nevent: x"]
 

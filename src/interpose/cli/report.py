@@ -17,6 +17,9 @@ from .ui import require_pages
 
 __all__ = ["run"]
 
+_QUESTIONS = 100_000
+"""How many of the latest questions are looked at."""
+
 Html = Annotated[str, typer.Option("--html", metavar="FILE", help="The file to write; it is replaced if it is there.")]
 Until = Annotated[
     str | None,
@@ -64,7 +67,7 @@ def run(
         if not count:
             what = f"session {session}" if session else f"the time since {clock_time(begin or 0.0)}"
             raise UsageError(f"nothing is recorded of {what}", where=reader.path, hint="`interpose log` shows what is")
-        asked = [one for one in reader.questions(answered=True) if _is_in(one, session, begin, end)]
+        asked = [one for one in reader.questions(answered=True, limit=_QUESTIONS) if _is_in(one, session, begin, end)]
     write_privately(path, report_html(report.data(asked)).encode("utf-8", "replace"))
     print(f"{path}: {plural(count, 'record')}")
     return 0

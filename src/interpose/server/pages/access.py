@@ -27,7 +27,7 @@ _WRONG = 5
 """How many wrong codes may be typed before another code is shown."""
 _CODE_SECONDS = 600.0
 _UNASKED = 3
-"""How many codes are shown because of wrong ones within that time: a program that guesses does not fill the terminal."""
+"""How many codes are shown because of wrong ones within that time: a program that guesses fills no terminal."""
 _SESSION_SECONDS = 12 * 3600.0
 _MOST = 20
 
@@ -42,7 +42,9 @@ class Browser(Record):
 
 
 class Access:
-    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal, ``warn`` a line."""
+    """The code, and the browsers that have typed one. ``show`` prints a new code in the person's terminal, ``warn`` a
+    line.
+    """
 
     def __init__(
         self, show: Callable[[str], object], *, warn: Callable[[str], object] = lambda _: None, read_only: bool = False

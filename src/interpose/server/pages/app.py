@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Callable, Mapping
-from functools import partial
 from time import monotonic, time
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
 
-from jinja2 import ChainableUndefined, Environment, PackageLoader
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
-from ... import __version__
 from ...audit.completion import StoreDown
 from ...audit.protocol import NotAStore, QuestionStore, StoredFiring, StoreReader, StoreUnreadable
 from ...audit.questions import read_id
 from ...audit.reader import open_store
 from ...errors import InterposeError, UsageError
 from ...questions import answer_question
-from . import text, views
+from . import views
 from .access import Access, Browser
+from .asked import KeptFiles, Missing, id_of, number_of, place_after, record_of
 from .compare import Comparisons
 from .guard import Guard
 from .live import Live, waiting_questions
+from .templating import environment
 
-__all__ = ["Pages", "environment"]
+__all__ = ["Pages"]
 
 _SEARCH_SECONDS = 0.15
 _SAMPLE = 1_000
@@ -41,23 +37,6 @@ _SPANS = {"1h": 3600.0, "24h": _DAY, "7d": 7 * _DAY, "30d": 30 * _DAY, "all": No
 _ROWS = 50
 _SESSIONS = 25
 _OF_SESSION = 80
-
-
-class Missing(Exception):
-    """There is no such page."""
-
-
-def environment() -> Environment:
-    """Return the environment of all templates: what they print is escaped, and hides nothing."""
-    made = Environment(
-        loader=PackageLoader("interpose.server.pages"), autoescape=True, undefined=ChainableUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=lambda value: text.visible(value) if type(value) is str else value,
-    )  # fmt: skip
-    made.filters |= {"ago": text.ago, "brief": text.brief, "clock": text.clock, "duration": text.duration,
-                     "marked": text.marked, "pretty": text.as_json, "full": partial(text.clock, full=True), "day": text.day,
-                     "part": text.part, "path": text.path_of, "when": text.when, "query": text.query, "session_path": text.session_path, "shell": shlex.quote}  # fmt: skip
-    made.globals |= {"version": __version__, "now": time}
-    return made
 
 
 class Pages:
@@ -87,7 +66,7 @@ class Pages:
             "/sign-in": self.sign_in, "/sign-out": self.sign_out,
         }  # fmt: skip
         return [
-            Mount("/static", _Static(directory=static)),
+            Mount("/static", KeptFiles(directory=static)),
             Route("/", self.front),
             Route("/live", self.stream),
             *(Route(f"{path}.json", page, methods=["GET"]) for path, page in pages.items()),
@@ -135,7 +114,7 @@ class Pages:
         browser = self._access.sign_in(form.get("code", ""))
         if browser is None:
             return self.page(request, "sign_in.html", {"wrong": True, "to": form.get("to", "")}, status=403)
-        reply = self._back(_place(form.get("to", "")))
+        reply = self._back(place_after(form.get("to", "")))
         reply.set_cookie(
             self._access.cookie, browser.secret, path=f"/{self._access.prefix}", httponly=True, samesite="strict"
         )
@@ -175,7 +154,7 @@ class Pages:
 
     def question(self, request: Request) -> Response:
         """Show one question, whole."""
-        return self._question(request, _id(request), "")
+        return self._question(request, id_of(request), "")
 
     def _question(self, request: Request, id: str, problem: str, status: int = 200) -> Response:
         with self._open() as reader:
@@ -195,7 +174,7 @@ class Pages:
     def answer(self, request: Request) -> Response:
         """Answer a question: of several answers the first counts, and the others are told."""
         form: dict[str, str] = request.scope["form"]
-        wanted = read_id(_id(request))
+        wanted = read_id(id_of(request))
         with self._open() as reader:
             asked = reader.question(wanted)
         if asked is None:
@@ -236,7 +215,7 @@ class Pages:
         """List sessions, or show the one that is asked for."""
         if wanted := request.query_params.get("id", ""):
             return self._session(request, wanted)
-        before = _number(request, "before")
+        before = number_of(request, "before")
         with self._open() as reader:
             found = reader.recent_sessions(limit=_SESSIONS + 1, before=before)
         data = {"sessions": [views.session_of(one) for one in found[:_SESSIONS]],
@@ -245,10 +224,10 @@ class Pages:
 
     def session(self, request: Request) -> Response:
         """Show one session as a waterfall, its latest part first."""
-        return self._session(request, _id(request))
+        return self._session(request, id_of(request))
 
     def _session(self, request: Request, wanted: str) -> Response:
-        before = _number(request, "before")
+        before = number_of(request, "before")
         with self._open() as reader:
             overview = reader.session(wanted)
             if overview is None:
@@ -260,7 +239,7 @@ class Pages:
 
     def event(self, request: Request) -> Response:
         """Show everything about one event."""
-        number = _record(request)
+        number = record_of(request)
         with self._open() as reader:
             entry = reader.entry(number)
             if entry is None:
@@ -270,7 +249,7 @@ class Pages:
 
     def case(self, request: Request) -> Response:
         """Show an event as a case for ``interpose test``."""
-        number = _record(request)
+        number = record_of(request)
         with self._open() as reader:
             entry = reader.entry(number)
         if not isinstance(entry, StoredFiring):
@@ -327,7 +306,7 @@ class Pages:
         problem = ""
         with self._open() as reader:
             try:
-                selection = views.selection_from(query, since, _number(request, "before"))
+                selection = views.selection_from(query, since, number_of(request, "before"))
                 found = reader.search(selection, limit=_ROWS, seconds=_SEARCH_SECONDS)
             except UsageError as error:
                 selection, problem = views.selection_from({}, None, 1), str(error)
@@ -365,53 +344,17 @@ class Pages:
 
     def comparison(self, request: Request) -> Response:
         """Show a comparison."""
-        found = self.comparisons.find(_id(request))
+        found = self.comparisons.find(id_of(request))
         if found is None:
             raise Missing("there is no such comparison; they are kept while the pages run")
         return self.page(request, "comparison.html", {"comparison": found})
 
     async def stream(self, request: Request) -> Response:
         """Tell an open page what is new."""
-        return StreamingResponse(self.live.stream(_number(request, "after")), media_type="text/event-stream")
-
-
-class _Static(StaticFiles):
-    """Files that a browser keeps. They are below the path that is drawn at each start: another one has others."""
-
-    def file_response(self, full_path: Any, stat_result: Any, scope: Any, status_code: int = 200) -> Response:
-        """Return a file; without a session, as on the first page, it is not kept."""
-        reply = super().file_response(full_path, stat_result, scope, status_code)
-        if scope.get("browser") is not None:
-            reply.headers["cache-control"] = "private, max-age=86400, immutable"
-        return reply
+        return StreamingResponse(self.live.stream(number_of(request, "after")), media_type="text/event-stream")
 
 
 _FILTERS = ("q", "tool", "agent", "decision", "hook", "session", "event", "since")
-
-
-def _id(request: Request) -> str:
-    return str(request.path_params["id"])
-
-
-def _place(to: str) -> str:
-    """Return the page to open after signing in, below our path; what is no page of ours is the first one."""
-    path, _, query = to.partition("?")
-    if not path.startswith("/") or path.startswith("//"):
-        return "/now"
-    asked = urlencode(parse_qsl(query, keep_blank_values=True))
-    return quote(path, safe="/") + (f"?{asked}" if asked else "")
-
-
-def _number(request: Request, name: str) -> int | None:
-    given = request.query_params.get(name, "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
-
-
-def _record(request: Request) -> int:
-    number: int = request.path_params["id"]
-    if number >= 1 << 63:
-        raise Missing("there is no event with a number of so many digits")
-    return number
 
 
 def _edited(text: str) -> Any:

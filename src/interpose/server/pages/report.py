@@ -15,7 +15,7 @@ from typing import Any
 
 from ...audit.protocol import StoredFiring, StoredPermission
 from ...audit.questions import StoredQuestion
-from .app import environment
+from .templating import environment
 from .views import question_view, row_of
 
 __all__ = ["Report", "report_html"]

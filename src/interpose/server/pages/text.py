@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "day", "duration", "marked", "part", "path_of", "query",
-           "session_path", "telling", "visible", "when"]  # fmt: skip
+__all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "day", "duration", "marked", "part",
+           "path_of", "query", "session_path", "telling", "visible", "when", "zone"]  # fmt: skip
 
 LONGEST_TEXT = 60_000
 """How many characters of one text a page shows; the document behind it has all of them."""
@@ -26,7 +26,9 @@ _HIDDEN = re.compile(
 # Blanks and empty lines that push the rest out of sight, and marks that cover the lines above and below.
 _BLANKS = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]{40,}")
 _LINES = re.compile("(?:[ \t\r]*\n){8,}")
-_STACKED = re.compile("[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0e31-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}")
+_STACKED = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0e31-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}"
+)
 _TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt")
 """The fields of a tool's input of which the first one stands for the call."""
 
@@ -60,9 +62,7 @@ def marked(text: object, most: int = LONGEST_TEXT) -> Markup:
     return Markup("").join(pieces)
 
 
-_MARKED = re.compile(
-    f"(?P<lines>{_LINES.pattern})|(?P<blanks>{_BLANKS.pattern})|{_HIDDEN.pattern}|{_STACKED.pattern}"
-)
+_MARKED = re.compile(f"(?P<lines>{_LINES.pattern})|(?P<blanks>{_BLANKS.pattern})|{_HIDDEN.pattern}|{_STACKED.pattern}")
 
 
 def as_json(value: Any) -> str:
@@ -146,6 +146,11 @@ def clock(moment: float | None, *, full: bool = False) -> str:
 def day(moment: float) -> str:
     """Return a moment with its day, in local time."""
     return clock(moment, full=True)[:19].replace(" ", ", ", 1)
+
+
+def zone(moment: float) -> str:
+    """Return the time zone of this machine at a moment: ``UTC+01:00``."""
+    return f"UTC{clock(moment, full=True)[23:]}"
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

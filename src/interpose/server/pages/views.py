@@ -94,7 +94,8 @@ def row_of(entry: StoredFiring | StoredPermission) -> dict[str, Any]:
         return {
             "id": entry.id, "kind": "permission", "time": entry.time, "session": entry.session, "event": "permission",
             "subject": brief(entry.tool, 60), "agent": brief(entry.text("agent_id"), 40), "decision": entry.decision,
-            "observed": False, "took": None, "hooks": [brief(f"{by} {name}".strip(), 60)], "failed": False, "call": "",
+            "observed": False, "took": None, "hooks": [brief(f"{by} {name}".strip(), 60)], "failed": False, "error": "",
+            "call": "",
             "reason": brief(why, 200),
         }  # fmt: skip
     shadow = entry.body.get("shadow")
@@ -102,13 +103,15 @@ def row_of(entry: StoredFiring | StoredPermission) -> dict[str, Any]:
     observed = entry.decision == "none" and isinstance(said, str) and said not in ("", "none")
     ran = [run for run in entry.runs if run["status"] != "skipped"]
     reason = entry.reason or (str(shadow.get("reason", "")) if isinstance(shadow, Mapping) else "")
+    failed = next((run for run in ran if run["status"] in ("failed", "timeout")), None)
+    error = "" if failed is None else f"{failed['hook']}: {_error(failed) or failed['status']}"
     return {
         "id": entry.id, "kind": "firing", "time": entry.time, "session": entry.session, "event": entry.event,
         "subject": brief(entry.subject, 60), "agent": brief(entry.agent, 40),
         "decision": "keep" if entry.body.get("keep_going") else str(said) if observed else entry.decision,
         "observed": observed, "took": round(entry.duration, 6),
         "hooks": [brief(str(name), 40) for name in dict.fromkeys(run["hook"] for run in ran)][:4],
-        "failed": any(run["status"] in ("failed", "timeout") for run in ran),
+        "failed": failed is not None, "error": brief(error, 200),
         "call": call if (call := call_of(entry.input)) != entry.subject else "", "reason": brief(reason, 200),
     }  # fmt: skip
 
@@ -148,9 +151,10 @@ def session_view(overview: SessionOverview, found: Found, after: int | None) -> 
         if not turns or is_prompt:
             turns.append({"prompt": brief(prompt, 300) if is_prompt else "", "items": []})
             calls = {}
-        shown = {**row_of(entry), **({"call": ""} if is_prompt else {}), "begin": begin, "end": end, "runs": _runs(entry), "saw": _saw(entry),
-                 "passed_over": _passed_over(entry),
-                 "usage": _usage(entry)}  # fmt: skip
+        shown = {**row_of(entry), "begin": begin, "end": end, "runs": _runs(entry), "saw": _saw(entry),
+                 "passed_over": _passed_over(entry), "usage": _usage(entry)}  # fmt: skip
+        if is_prompt:
+            shown["call"] = ""  # the turn shows it
         call = entry.call
         if call and call in calls:
             calls[call]["events"].append(shown)

@@ -168,7 +168,18 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// What scrolls by itself can be reached with the keyboard.
+function reachScrolling() {
+  for (const one of document.querySelectorAll("pre.tall, .scroll")) {
+    const scrolls = one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth;
+    if (scrolls) one.tabIndex = 0;
+    else one.removeAttribute("tabindex");
+  }
+}
+
 for (const copy of document.querySelectorAll("button[data-copy]")) copy.hidden = false;
+reachScrolling();
+addEventListener("resize", reachScrolling);
 fillForms(document);
 startCountdowns(document);
 tick();
