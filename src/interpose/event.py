@@ -101,7 +101,7 @@ def event_type(row: EventSpec) -> type[Event]:
 
 def event_of(row: EventSpec, fields: Mapping[str, Any]) -> Event:
     """Return an event with exactly these fields."""
-    event = event_type(row)()
+    event: Event = event_type(row)()
     event |= fields
     event.completed_by = None
     return event

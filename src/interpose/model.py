@@ -211,7 +211,7 @@ NOTHING_SAID = Effect()
 class Template:
     """A row as one engine fires it: fills in what the host did not give."""
 
-    __slots__ = ("_base", "_changeable", "_name", "_rest", "event_type", "row")
+    __slots__ = ("_base", "_changeable", "_name", "_rest", "_usual", "event_type", "row")
 
     def __init__(self, row: EventSpec, session_id: str) -> None:
         defaults = {**row.defaults(), "session_id": session_id, "hook_event_name": row.name}
@@ -220,6 +220,8 @@ class Template:
         self._name = row.name
         self._rest = [name for name in FILLED_WHEN_READ if defaults.pop(name, None) is not None]
         self._changeable = [(name, type(value)) for name, value in defaults.items() if type(value) in (dict, list)]
+        # The only changeable field, no name if there is none. If it is the flat one of an input, none is missing there.
+        self._usual = None if len(self._changeable) > 1 else "".join(name for name, _ in self._changeable)
         self._base = {**defaults}  # without gaps, which would make every copy slower
 
     def begin(self, given: dict[str, Any]) -> tuple[dict[str, Any], str, tuple[str, ...]]:
@@ -231,11 +233,7 @@ class Template:
         deep: tuple[str, ...] = ()
         if "hook_event_name" in given:
             fields["hook_event_name"] = self._name  # whatever was given
-        for name, make in self._changeable:
-            if name not in given:
-                fields[name] = make()
-                given = fields  # a hook must not get this one either
-        for name in given:  # faster than items(), for so few
+        for name in given:  # noqa: PLC0206 - faster than items(), for so few
             value = given[name]
             kind = type(value)
             if kind is str:  # as most are: faster than to look it up
@@ -250,6 +248,11 @@ class Template:
                     flat = name
             elif kind not in ATOMS:
                 deep = (*deep, name)
+        if flat != self._usual:
+            for name, make in self._changeable:
+                if name not in given:
+                    fields[name] = make()
+                    deep = (*deep, name)
         return fields, flat, deep
 
     def rest(self, fields: Mapping[str, Any]) -> dict[str, str]:

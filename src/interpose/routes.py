@@ -15,6 +15,7 @@ from .matching.declared_tools import DeclaredTool
 from .model import Hook, Result, Settings, Template
 from .records import Record, replace
 from .replies import Failure, Reply
+from .runtime.coroutines import is_coroutine_function
 
 __all__ = ["DEFAULT_TIMEOUT", "DEFAULT_TOTAL", "Place", "Read", "Route", "RouteInputs", "Step", "deadline",
            "error_policy", "in_order", "is_guard", "make_route", "total_time", "under_ceiling"]  # fmt: skip
@@ -87,8 +88,8 @@ class Step:
     """A hook, or a group of hooks side by side, as a run goes through it."""
 
     __slots__ = ("blocking", "call", "ceiling", "detached", "ending", "enforced", "guard", "handler", "health", "hook",
-                 "host_names", "members", "place", "place_without_loop", "policy", "quick", "read", "short",
-                 "timeout")  # fmt: skip
+                 "host_names", "is_coroutine", "members", "place", "place_without_loop", "policy", "quick", "read",
+                 "short", "timeout")  # fmt: skip
 
     def __init__(self, hook: Hook, inputs: RouteInputs, members: tuple[Step, ...] = ()) -> None:
         binding, settings = hook.binding, inputs.settings
@@ -98,6 +99,7 @@ class Step:
         self.host_names = inputs.tool is not None and inputs.tool.keeps_host_names(hook)  # of a declared tool
         self.handler = binding.handler or inputs.handlers.get(hook.type)
         self.call: Callable[..., Any] = binding.call or _cannot_be_called
+        self.is_coroutine = is_coroutine_function(self.call)
         self.policy = error_policy(hook, settings)
         self.guard = is_guard(hook, settings)
         self.read: Read = binding.read or (partial(inputs.read, guard=True) if self.guard else inputs.read)

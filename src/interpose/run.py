@@ -25,6 +25,7 @@ from .records import replace
 from .replies import Ended, Failure, Reply, describe, is_plain
 from .routes import Place, Route, Step
 from .runtime.copies import own_copy
+from .runtime.coroutines import TASKS_BEGIN_AT_ONCE
 from .runtime.faults import is_awaitable, log, type_name
 
 __all__ = ["BREAKER_FAILURES", "BREAKER_SECONDS", "Entry", "Fate", "Listener", "Run", "RunListener"]
@@ -37,7 +38,7 @@ Fate = tuple[Any, HookRun | float]
 """A step, and what became of it: all, or only how long it took if it said nothing. A lost record has no step."""
 
 Entry = HookRun | float | tuple[Fate, ...]
-"""What a run writes down about a step; of a group, what became of each hook."""
+"""What a run writes down about a step: of one that said nothing, when it ended; of a group, what became of each."""
 
 _NO_MATCH: dict[str, str] = {}
 _NOT_CALLED: Any = object()
@@ -65,14 +66,15 @@ class RunListener(Protocol):
 class Run(Source):
     """The state of one firing. One chain at a time changes it."""
 
-    __slots__ = ("_careful", "_deep", "_flat", "_spoken", "_step_began", "began", "depth", "executor", "fields", "now",
-                 "over", "ran", "route", "silent", "steps")  # fmt: skip
+    __slots__ = ("_careful", "_deep", "_first_began", "_flat", "_spoken", "_step_began", "began", "depth", "executor",
+                 "fields", "now", "over", "ran", "route", "silent", "steps")  # fmt: skip
 
     # What few runs change: a default of the class costs the others nothing.
     call: DeclaredCall | None = None  # of a declared tool: ``fields`` has the declared names
     writer = staticmethod(reply_body)
     round = 1  # 2 while the guards look again at an input that changed after their turn
     _first_round: Sequence[Fate] = ()  # what became of the hooks in it; set when the second begins
+    _later_began: dict[int, float] | None = None  # when silent steps began that did not when the one before ended
     _allowance = 0.0  # seconds for a second call, or for what is left of a call in another place
     _listeners: tuple[RunListener, ...] = ()
     _match = _NO_MATCH  # the grade of the current hook's ``if``
@@ -89,7 +91,7 @@ class Run(Source):
         self.fields, self._flat, self._deep = route.template.begin(given)  # the input as it stands; what is copied
         self.depth = depth.get() + 1
         self.ran: list[Entry] = []  # one for each step that is done
-        self.began = self.now = self._step_began = monotonic()  # the run, its last step's end, its current step
+        self.began = self.now = self._step_began = self._first_began = 0.0  # set at the first step
         self.over = self._spoken = False  # whether a hook has ended the firing; whether one said anything
         self.silent = False  # whether all steps have run and none said anything
         self._careful = False  # whether no hook is plain: a listener is told, or the current one has begun already
@@ -99,21 +101,25 @@ class Run(Source):
     def listen(self, listeners: Sequence[Listener]) -> None:
         self._listeners, self._careful = tuple(listener.run_begins(self) for listener in listeners), True
 
-    # The loop.
-
     async def advance(self, chain: Chain, place: Place, awaits: bool) -> None:  # noqa: C901, PLR0912, PLR0915 - one
         """Run steps one after another, as long as they belong in this place; in some what they return is awaited."""
-        steps, ran, make = self.steps, self.ran, self.route.template.event_type
-        sure = self.began + self.route.sure
+        route, steps, ran = self.route, self.steps, self.ran
+        make, sure = route.template.event_type, self.began + route.sure
         step = steps[0]  # for the type checker: the loop below always sets it
         depth.set(self.depth)
-        now = self.now = monotonic()  # a task or a thread may begin later than its run
+        # A thread may begin later than its run, and so may a task of Python 3.11.
+        now = self.now = self.now if awaits and TASKS_BEGIN_AT_ONCE else monotonic()
         try:
             while not self.over:
                 # A plain hook need only be called, as long as no listener is told of it and none can be late.
                 plain = "" if self._careful or kept.crowded or now >= sure else place
                 fields, flat, deep = self.fields, self._flat, self._deep
                 mapping = fields[flat] if flat else None
+                if not ran:
+                    self._first_began = now
+                else:
+                    self._later_began = self._later_began or {}
+                    self._later_began[len(ran)] = now
                 try:
                     for step in steps[len(ran) :] if ran else steps:
                         if step.quick != plain or step.health.failures:
@@ -130,15 +136,13 @@ class Run(Source):
                         if deep:
                             for name in deep:
                                 event[name] = own_copy(fields[name])
-                        value = step.call(event)
-                        if awaits and type(value) is CoroutineType:
-                            value = await value
-                        began, now = now, monotonic()
+                        value = await step.call(event) if awaits and step.is_coroutine else step.call(event)
+                        now = monotonic()
                         if value is not None or now >= sure or self.over:
                             break  # it has to be looked at; or the run has gone on without this chain
                         if not awaits and not chain.hook_answered(None):
                             return
-                        ran.append(now - began)
+                        ran.append(now)
                     else:
                         self.now = now
                         break
@@ -223,8 +227,8 @@ class Run(Source):
         return run(step.hook, event, self.deadline() - step.ending)
 
     def _event(self, step: Step) -> Event:
-        event = self.route.template.event_type()
-        event |= self.fields | self._match
+        event: Event = self.route.template.event_type()
+        event.update(self.fields, **self._match)
         event.completed_by = self
         for name in (self._flat, *self._deep):
             if name:
@@ -262,11 +266,7 @@ class Run(Source):
             return
         if value is None:
             step.health.failures = 0
-            if self._listeners or self.round == 2:
-                self._write(step, "ok")
-            else:
-                self.ran.append(self.now - self._step_began)
-                self._forget_step()
+            self._write(step, "ok")
             return
         hook, row, effect, ended = step.hook, self.route.row, None, value if type(value) is Ended else None
         known = type(value) is Failure or (type(value) is Reply and is_plain(value))
@@ -373,22 +373,19 @@ class Run(Source):
         """Return where the next step runs, and begin its time; None if no step is left."""
         done, steps = len(self.ran), self.steps
         if done >= len(steps) or self.over:
-            self.ran += map(self._skipped, steps[done:])  # their turn never came
+            for step in steps[done:]:  # their turn never came
+                skip, members = partial(HookRun, status="skipped", duration=0.0, round=self.round), step.members
+                self.ran.append(tuple((one, skip(one.hook, enforced=one.enforced)) for one in members or (step,)))
             if self.given is None or self.over or not self._begin_second_round():
                 if self.background:
                     self.route.inputs.finish_background(self)
                 return None
             done, steps = 0, self.steps
-        self._step_began = self.now
+        self.now = self._step_began = monotonic()
+        self.began = self.began or self.now
         if self._careful and self._pending is not None:
             return "task"
         return steps[done].place if has_loop else steps[done].place_without_loop
-
-    def _skipped(self, step: Step) -> Entry:
-        def skipped(one: Step) -> HookRun:
-            return HookRun(one.hook, "skipped", 0.0, round=self.round, enforced=one.enforced)
-
-        return tuple((member, skipped(member)) for member in step.members) if step.members else skipped(step)
 
     def step(self) -> Step:
         return self.steps[len(self.ran)]
@@ -449,9 +446,7 @@ class Run(Source):
         changed_by: dict[str, HookRun] = {}
         joined = tuple(fate for part in parts for fate in part.fates(part.ran))
         self.ran.append(joined)
-        for _, run in joined:
-            if not isinstance(run, HookRun):
-                continue
+        for run in [run for _, run in joined if isinstance(run, HookRun)]:
             for name in run.changes:
                 before = changed_by.get(name)
                 if before is not None and before.effect is not None:
@@ -492,15 +487,18 @@ class Run(Source):
             listener.hook_ends(None, run, None)
 
     def results(self, entries: Sequence[Any]) -> tuple[Result, ...]:
-        return tuple(
-            run.result() if isinstance(run, HookRun) else step.result(run) for step, run in self.fates(entries)
-        )
+        fates = self.fates(entries)
+        return tuple(run.result() if isinstance(run, HookRun) else step.result(run) for step, run in fates)
 
     def fates(self, entries: Sequence[Any]) -> list[Fate]:
         """Return what became of each hook, in the order they ran."""
-        found = [*self._first_round]
-        for step, entry in zip_longest(self.steps, entries):
-            found += entry if type(entry) is tuple else [(step, entry)]
+        found, began, later = [*self._first_round], self._first_began, self._later_began or {}
+        for place, (step, entry) in enumerate(zip_longest(self.steps, entries)):
+            if type(entry) is float:
+                found.append((step, entry - later.get(place, began)))
+                began = entry
+            else:
+                found += entry if type(entry) is tuple else [(step, entry)]
         return found
 
     def end(self, outcome: Outcome | None) -> None:

@@ -1,4 +1,4 @@
-"""The protocol between a run and the executor that runs its steps; and the count of what hung hooks keep."""
+"""The protocol between a run and the executor that runs its steps."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import Any, Protocol
 
 from ..replies import Failure
 from ..routes import Place, Step
-from ..runtime.forks import after_fork
+from ..runtime.kept import MOST_KEPT, Kept, kept
 from ..runtime.signals import raised_by_signal
 
 __all__ = ["GRACE", "MOST_KEPT", "Chain", "Executor", "Kept", "Work", "kept"]
 
 GRACE = 0.1
 """Seconds that a hook has to end after it was cancelled."""
-
-MOST_KEPT = 100
-"""How many tasks and threads hung hooks may keep; beyond that a hook fails at once."""
 
 
 class Work(Protocol):
@@ -77,35 +74,3 @@ class Executor(Protocol):
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None: ...
     async def wait(self, awaitable: Awaitable[None]) -> None: ...  # for something that is not a hook
     def detach(self, work: Work) -> None: ...  # run this beside the host, without waiting for it
-
-
-class Kept:
-    """The tasks and threads that hung hooks keep."""
-
-    def __init__(self) -> None:
-        self.reset()
-        after_fork(self.reset)
-
-    def reset(self) -> None:
-        """Start anew: after a fork the parent's threads and tasks are not in the child."""
-        self._held: dict[object, Any] = {}
-        self.crowded = False  # whether there may be too many; ``count`` looks whether they are still there
-
-    def add(self, holder: object, loop: Any = None) -> None:
-        """Count a task or the chain of a thread; one that has a loop counts until its loop is closed at most."""
-        self._held[holder] = loop
-        self.crowded = len(self._held) >= MOST_KEPT
-
-    def drop(self, holder: object) -> None:
-        self._held.pop(holder, None)
-        self.crowded = len(self._held) >= MOST_KEPT
-
-    @property
-    def count(self) -> int:
-        for holder, loop in tuple(self._held.items()):
-            if loop is not None and loop.is_closed():
-                self.drop(holder)
-        return len(self._held)
-
-
-kept = Kept()

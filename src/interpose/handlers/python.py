@@ -13,6 +13,7 @@ from ..event import Event
 from ..model import Seal
 from ..records import Record
 from ..replies import HookFailed
+from ..runtime.coroutines import is_coroutine_function
 from ..runtime.faults import said
 from . import hold_to_trust
 
@@ -64,14 +65,14 @@ def _plain_parameters(function: FunctionType) -> int | None:
     return 1 if required == 0 and code.co_argcount else required
 
 
-_VARARGS, _VARKEYWORDS, _COROUTINE = 0x04, 0x08, 0x80  # as inspect calls them
+_VARARGS, _VARKEYWORDS = 0x04, 0x08  # as inspect calls them
 
 
 def is_async(function: Any) -> bool:
     """Return whether a call returns a coroutine, as far as that is known before."""
     function = _innermost(function)
     if type(function) is FunctionType and not vars(function):
-        return bool(function.__code__.co_flags & _COROUTINE)
+        return is_coroutine_function(function)
     import inspect
 
     try:
