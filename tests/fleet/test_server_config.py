@@ -187,7 +187,11 @@ def test_a_node_may_write_only_its_own_record_report_and_questions(secured: Secu
 
 def test_a_node_hears_neither_other_nodes_records_nor_their_answers_nor_their_inboxes(secured: Secured) -> None:
     async def work() -> None:
-        async with secured.user("node", "one") as one, secured.user("node", "two") as two, secured.user("approver") as who:
+        async with (
+            secured.user("node", "one") as one,
+            secured.user("node", "two") as two,
+            secured.user("approver") as who,
+        ):
 
             async def record() -> None:
                 await two.client.jetstream().publish("interpose.payments.record.two", b"secret")
@@ -196,9 +200,21 @@ def test_a_node_hears_neither_other_nodes_records_nor_their_answers_nor_their_in
                 await who.client.jetstream().publish(f"$KV.interpose_payments_answers.{node}.q9", b"yes")
 
             inbox = two.client.new_inbox().rpartition(".")[0]
-            for subject in ("interpose.payments.record.*", "interpose.>", ">", "_INBOX.>", f"{inbox}.>", "$KV.>", "*.>"):
+            for subject in (
+                "interpose.payments.record.*",
+                "interpose.>",
+                ">",
+                "_INBOX.>",
+                f"{inbox}.>",
+                "$KV.>",
+                "*.>",
+            ):
                 assert not await one.hears(subject, record), subject
-            for subject in ("interpose.payments.answers.*.*", "interpose.payments.answers.two.*", "$KV.interpose_payments_answers.>"):
+            for subject in (
+                "interpose.payments.answers.*.*",
+                "interpose.payments.answers.two.*",
+                "$KV.interpose_payments_answers.>",
+            ):
                 assert not await one.hears(subject, lambda: answer("two")), subject
             assert await one.hears("interpose.payments.answers.one.*", lambda: answer("one"))
 
@@ -209,7 +225,9 @@ def test_a_node_hears_neither_other_nodes_records_nor_their_answers_nor_their_in
     "asked", [{"seq": 1}, {"next_by_subj": "$KV.interpose_payments_answers.>", "seq": 1},
               {"multi_last": ["$KV.interpose_payments_answers.two.>"]}, {"last_by_subj": "$KV.interpose_payments_answers.two.q1"}]
 )  # fmt: skip
-def test_a_request_that_names_the_nodes_own_key_cannot_ask_for_another_in_its_body(secured: Secured, asked: Any) -> None:
+def test_a_request_that_names_the_nodes_own_key_cannot_ask_for_another_in_its_body(
+    secured: Secured, asked: Any
+) -> None:
     async def work() -> None:
         async with secured.user("approver") as who:
             await who.client.jetstream().publish("$KV.interpose_payments_answers.two.q1", b"secret")
@@ -242,7 +260,9 @@ def test_a_node_of_another_team_reads_nothing_of_this_one(secured: Secured, tmp_
         async with secured.user("node", "three", "search") as strange:
             for subject in ("interpose.payments.record.three", "$KV.interpose_payments_nodes.three"):
                 assert await strange.is_refused(subject)
-            assert await strange.is_refused("$JS.API.DIRECT.GET.KV_interpose_payments_rings.$KV.interpose_payments_rings.prod")
+            assert await strange.is_refused(
+                "$JS.API.DIRECT.GET.KV_interpose_payments_rings.$KV.interpose_payments_rings.prod"
+            )
         async with secured.user("admin", team="search") as admin:  # another account: the same names are other streams
             names = await admin.client.jetstream().streams_info()
             assert {info.config.name for info in names if "payments" in str(info.config.name)} == set()
@@ -259,8 +279,10 @@ def test_who_has_no_seed_or_does_not_believe_the_authority_does_not_connect(secu
                           name="x", patience=2)  # fmt: skip
         strange = ServerFolder(str(tmp_path / "other"))
         strange.add("payments", ["one"])
+        nats = NatsOptions(
+            servers=(secured.server.url,), ca=secured.server.ca, nkey=strange.seed("payments", "node", "one")
+        )
         with pytest.raises(NatsUnavailable):
-            nats = NatsOptions(servers=(secured.server.url,), ca=secured.server.ca, nkey=strange.seed("payments", "node", "one"))
             await connect(nats, name="x", patience=2)
 
     asyncio.run(work())
