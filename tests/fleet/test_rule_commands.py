@@ -130,7 +130,9 @@ def test_what_must_not_be_pushed_is_refused_with_the_reason(machine: Machine, tm
     assert json.loads(machine.interpose("fleet", "status", "--json").stdout)["rings"] == []
 
 
-def test_a_person_cannot_disable_a_hook_of_the_fleet_and_trust_does_not_list_it(machine: Machine, tmp_path: Path) -> None:
+def test_a_person_cannot_disable_a_hook_of_the_fleet_and_trust_does_not_list_it(
+    machine: Machine, tmp_path: Path
+) -> None:
     public = machine.interpose("fleet", "key", config=False).stdout.strip()
     machine.signers = {"alice": public}
     machine.write()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["NatsOptions", "NatsUnavailable", "connect", "explain"]
 
 _RECONNECT_WAIT = 1
+_CLOSING = 1.0
 _PING_INTERVAL = 10
 """Seconds between two pings; two without an answer end a connection that only seems to be one."""
 
@@ -102,6 +103,8 @@ def _proof(options: NatsOptions) -> dict[str, Any]:
         made["user_credentials"] = options.credentials
     if options.nkey:
         made["nkeys_seed"] = options.nkey
+    if public := _public_nkey(options):
+        made["inbox_prefix"] = f"_INBOX_{public}"
     if options.ca or options.cert or any(server.startswith(("tls:", "wss:")) for server in options.servers):
         import ssl
 
@@ -112,9 +115,45 @@ def _proof(options: NatsOptions) -> dict[str, Any]:
     return made
 
 
-async def _abandon(client: Client) -> None:
+def _public_nkey(options: NatsOptions) -> str:
+    """Return the public key of who connects: its inbox has this name, so that no other user may read its answers."""
     try:
-        await client.close()
+        if options.nkey:
+            import nkeys
+
+            with open(options.nkey, "rb") as opened:
+                return bytes(nkeys.from_seed(bytearray(opened.read(1000).strip())).public_key).decode()
+        if options.credentials:
+            return _subject_of_jwt(options.credentials)
+    except NatsUnavailable:
+        raise
+    except Exception as error:
+        place = options.nkey or options.credentials
+        raise NatsUnavailable(f"the key cannot be read: {error}", where=place, hint="fleet: names it") from None
+    return ""
+
+
+def _subject_of_jwt(path: str) -> str:
+    import base64
+    import json
+    import re
+
+    with open(path, encoding="utf-8") as opened:
+        found = re.search(r"-----BEGIN NATS USER JWT-----\s*([\w.=-]+)\s*-", opened.read(100_000))
+    if found is None:
+        raise NatsUnavailable("is no credentials file", where=path, hint="nsc writes one: nsc generate creds")
+    body = found[1].split(".")[1]
+    subject = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))["sub"]
+    return subject if re.fullmatch(r"U[A-Z0-9]{20,80}", subject) else ""
+
+
+async def _abandon(client: Client) -> None:
+    """Close a client that has no connection; over TLS, nats-py can wait for the end of one that was refused for ever."""
+    from asyncio import timeout
+
+    try:
+        async with timeout(_CLOSING):
+            await client.close()
     except Exception:  # it was never open
         return
 

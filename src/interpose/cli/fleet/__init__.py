@@ -97,4 +97,4 @@ def run_this_node(config: Config = None) -> int:
     return until_stopped(run_node(fleet_of(config)))
 
 
-from . import rules, status  # noqa: E402, F401 - they add their commands to the app
+from . import rules, servers, status  # noqa: E402, F401 - they add their commands to the app

@@ -1,0 +1,90 @@
+"""`interpose fleet dev` starts a whole fleet, of which nothing is left after Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.faults.hosts import eventually
+
+pytestmark = pytest.mark.slow
+
+
+def _left(folder: Path) -> list[str]:
+    """The command lines of processes that name a folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            line = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
+        except OSError:
+            continue
+        if os.fsencode(folder) in line and entry.name != str(os.getpid()):
+            found.append(line.decode(errors="replace"))
+    return found
+
+
+def _environment(home: Path) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "INTERPOSE"))}
+    return {**clean, "HOME": str(home), "NO_COLOR": "1"}
+
+
+def test_a_fleet_on_one_machine_denies_on_both_nodes_and_ends_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "dev"
+    environment = _environment(tmp_path)
+    with (tmp_path / "out.txt").open("wb") as out:
+        dev = subprocess.Popen(
+            [sys.executable, "-m", "interpose.cli", "fleet", "dev", "--dir", str(folder)],
+            stdout=out,
+            stderr=out,
+            env=environment,
+        )
+    try:
+        assert eventually(lambda: "Ctrl-C ends" in (tmp_path / "out.txt").read_text() or dev.poll() is not None), (
+            "too slow"
+        )
+        shown = (tmp_path / "out.txt").read_text()
+        assert dev.poll() is None, shown
+        for node in ("one", "two"):
+            given = json.dumps({"command": "cat secrets/key"})
+            done = subprocess.run(
+                [folder / node / "interpose", "fire", "PreToolUse", "--tool", "Bash", "--tool-input", given, "--json"],
+                capture_output=True, env=environment, timeout=60, check=False,
+            )  # fmt: skip
+            assert json.loads(done.stdout)["decision"] == "deny", done
+        lines = [line.strip() for line in shown.splitlines() if line.startswith("      ")]
+        assert len(lines) == 10
+        for line in lines:
+            program = f"{sys.executable} -m interpose.cli"
+            words = line.replace("interpose fleet", f"{program} fleet", 1) if line.startswith("interpose ") else line
+            done = subprocess.run(
+                words, shell=True, capture_output=True, text=True, env=environment, timeout=120, check=False
+            )
+            assert "Traceback" not in tried.stderr, tried
+            assert tried.returncode in (0, 1, 2), tried
+        status = subprocess.run(
+            [sys.executable, "-m", "interpose.cli", "fleet", "status", "-c", folder / "alice.yaml", "--json"],
+            capture_output=True, env=environment, timeout=60, check=False,
+        )  # fmt: skip
+        said = json.loads(status.stdout)
+        assert {ring["ring"]: ring["version"] for ring in said["rings"]} == {"canary": 1, "prod": 2}, (said, lines)
+    finally:
+        dev.send_signal(signal.SIGINT)
+        dev.wait(60)
+
+    assert dev.returncode == 0
+    assert eventually(lambda: not _left(folder)), _left(folder)
+
+
+def test_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    words = [sys.executable, "-m", "interpose.cli", "fleet", "dev", "--dir", str(tmp_path)]
+
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=60, env=_environment(tmp_path / "home"), check=False
+    )
+
+    assert done.returncode == 1
+    assert "not an empty folder" in done.stderr
