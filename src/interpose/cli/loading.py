@@ -86,10 +86,11 @@ def load_hooks_of_event(
 def _first_project(directories: list[str], dialect: str | None) -> tuple[str, bool]:
     """Return the first directory with a trusted file of a project, else the first with any, else the last one."""
     from ..config.find import find_sources, is_trusted
+    from ..handlers.projects import OF_NO_PROJECT
 
     any_found = ""
     for directory in dict.fromkeys(directories):
-        found = [source for source in find_sources(directory, dialect) if source.layer != "user"]
+        found = [source for source in find_sources(directory, dialect) if source.layer not in OF_NO_PROJECT]
         if any(is_trusted(source) for source in found):
             return directory, True
         any_found = any_found or (directory if found else "")

@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import EventSpec, Table
 from ..handlers.command import command_of
+from ..handlers.projects import OF_NO_PROJECT
 from ..matching import compile_claude_matcher, compile_condition
 from ..matching.written import as_written
 from ..model import Hook
@@ -293,7 +294,7 @@ class _SettingsReader:
         from .claude_servers import servers_named
         from .mcp_hooks import FILE, read_servers_file
 
-        is_users, project = self.layer == "user", self.project_dir or self.directory
+        is_users, project = self.layer in OF_NO_PROJECT, self.project_dir or self.directory
         if self._servers is None:
             file = os.path.join(project, FILE)
             self._servers = read_servers_file(file, self.read, self.warn) if not is_users else {}

@@ -19,12 +19,12 @@ from .claude_servers import is_part, read_part
 from .files import FileRead, Seen, check_owner, seen, sha256
 from .files import read as read_file
 
-__all__ = ["MOST_BYTES", "MOST_FILES", "ContentFile", "Contents"]
+__all__ = ["LEFT_OUT", "MOST_BYTES", "MOST_FILES", "ContentFile", "Contents"]
 
 MOST_BYTES = 10 * 1024 * 1024
 MOST_FILES = 1000
 
-_LEFT_OUT = re.compile(r"__pycache__|\.git|\.DS_Store|.*\.(?:pyc|pyo|log|swp)|.*~")
+LEFT_OUT = re.compile(r"__pycache__|\.git|\.DS_Store|.*\.(?:pyc|pyo|log|swp)|.*~")
 """Files and folders that are never run: bytecode, logs, what editors and systems leave behind."""
 _BYTECODE = re.compile(r"__pycache__|.*\.py[co]")
 _MOST_BESIDE = 2000
@@ -227,7 +227,7 @@ def _walk(folder: str, is_left_out: Callable[[str], bool]) -> Iterator[str]:
     except OSError as error:
         _refuse(folder, f"cannot be read: {error.strerror}")
     for entry in found:
-        if _LEFT_OUT.fullmatch(entry.name) or _MEDIA.fullmatch(entry.name) or is_left_out(entry.path):
+        if LEFT_OUT.fullmatch(entry.name) or _MEDIA.fullmatch(entry.name) or is_left_out(entry.path):
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, is_left_out)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 from ..errors import ConfigError, Problem
+from .fleet_rules import fleet_sources
 from .read import Source
 from .state import user_directory
 from .trust import TrustStore, granted_words
@@ -25,7 +26,7 @@ _CLAUDE_NAMES = {"project": ("settings.json",), "local": ("settings.local.json",
 
 
 def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
-    """Return the files for a directory: the user's, the projects' from the outermost to the nearest, the local ones."""
+    """Return the files for a directory: the fleet's, the user's, the projects' from the outermost, the local ones."""
     claude = dialect == "claude"
     home = os.path.expanduser("~")
     folder = ".claude" if claude else ".interpose"
@@ -47,7 +48,7 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
                 for file in (os.path.join(path, name) for name in names[layer])
                 if _exists(file, store, here)
             ]
-    return found
+    return [*fleet_sources(), *found]
 
 
 def _directories(cwd: str, home: str) -> Iterator[tuple[str, bool]]:

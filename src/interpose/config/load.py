@@ -21,6 +21,7 @@ from .claude import with_unique_names, without_copies
 from .commands import Trusted
 from .files import read as read_file
 from .find import find_sources, recorded_path
+from .fleet_rules import fleet_snapshot
 from .kinds import JUDGES
 from .mapping import Configuration
 from .questions import needs_audit
@@ -160,6 +161,8 @@ class _SourceReader:
 
     def snapshot(self, source: Source) -> Snapshot | None:
         """Return the snapshot to run a found file from; None if the file is not trusted."""
+        if source.snapshot:
+            return fleet_snapshot(source)
         words, self._distrust = granted_words(), "it is not trusted as it is now"
         if words and os.path.lexists(source.path):
             from .review import review_and_store
@@ -212,7 +215,7 @@ class _SourceReader:
         references = {path: digest for path, digest in snapshot.originals().items() if path != file.real_path}
         origin = Origin(
             source, file.real_path, file.sha256, references, True, snapshot.directory, snapshot.digest,
-            tuple(snapshot.changes()), tuple(snapshot.live), found.resident,
+            () if source.snapshot else tuple(snapshot.changes()), tuple(snapshot.live), found.resident,
         )  # fmt: skip
         return origin, found
 
@@ -236,7 +239,9 @@ def _changed(origin: Origin) -> Problem:
 
 def _add(loaded: Loaded, source: Source, found: Configuration) -> None:
     """Add the content of a file; what files of higher layers say wins."""
-    enforced = found.settings.pop("enforce", True)
+    enforced = found.settings.pop("enforce", True) and not source.observe
+    if source.observe:
+        found.permissions, found.harmless = {}, []  # a rule cannot be watched: it decides or it does not
     hooks = found.hooks
     if any(LAYERS.index(hook.layer) > LAYERS.index(source.layer) for hook in loaded.hooks):
         hooks = _with_own_timeouts(loaded, found, source)

@@ -29,6 +29,10 @@ class Source(Record, kw_only=False):
     layer: str = "code"
     dialect: str | None = None
     found: bool = False
+    snapshot: str = ""
+    """The name of the snapshot that it is run from, for the rules of a fleet."""
+    observe: bool = False
+    """Whether its hooks are run and not enforced, whatever they say."""
 
 
 def read_configuration(

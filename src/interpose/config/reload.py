@@ -13,6 +13,7 @@ from ..events import Table
 from .claude_servers import file_of, is_part, read_part
 from .files import read as read_file
 from .files import sha256
+from .fleet_rules import FLEET_RULES
 from .load import Loaded, Source, find_sources, load_sources
 from .state import state_path
 from .switches import Switch, Switches, project_of
@@ -76,6 +77,8 @@ class ConfigFiles:
         strange = {origin.source.path for origin in loaded.origins if not origin.trusted} & armed
         problems = [problem for problem in loaded.warnings if problem.where in strange]
         gone = armed - {origin.source.path for origin in loaded.origins}
+        if any(origin.source.layer == "fleet" for origin in loaded.origins):  # newer rules are in another directory
+            gone -= {origin.source.path for origin in self.loaded.origins if origin.source.layer == "fleet"}
         problems += [
             Problem("has hooks in use and is not found any more", where=path, hint="put it back, or restart without it")
             for path in sorted(gone)
@@ -94,7 +97,7 @@ class ConfigFiles:
         paths = [source.path for source in self._find()]
         paths += [path for origin in self.loaded.origins for path in origin.references]
         if self._project is not None:
-            paths += [state_path("trust.json"), state_path("switches.json")]
+            paths += [state_path("trust.json"), state_path("switches.json"), state_path(FLEET_RULES)]
         return tuple((path, _facts(path)) for path in paths)
 
     def watch(self, reload: Callable[[], object]) -> None:

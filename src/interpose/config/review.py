@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import ConfigError, InterposeError, Problem
 from ..events import Table
 from ..handlers.command import current_interpreter, program_of
-from ..handlers.projects import own_project
+from ..handlers.projects import OF_NO_PROJECT, own_project
 from ..model import Hook
 from ..routes import is_guard
 from .commands import imports_from_cwd, runs_script_too
@@ -62,6 +62,8 @@ class Review:
         self.others = any(program_of(hook) and not is_guard(hook, settings) for hook in found.hooks)
         """Whether commands of hooks that are not guards are run."""
         self.refused: list[Problem] = []
+        self.folder = ""
+        """Where the snapshot is stored, if not with the person's own."""
 
     @property
     def digest(self) -> str:
@@ -89,11 +91,14 @@ class Review:
                  "others": self.others, "dialect": self.source.dialect, "layer": self.source.layer,
                  "path": self._path_of_guards(),
                  "guards": settings.error_behavior == "abort"}  # fmt: skip
-        return store_snapshot(self.contents, about, self.real_path, renew=renew)
+        return store_snapshot(self.contents, about, self.real_path, renew=renew, folder=self.folder)
 
 
-def review(table: Table, source: Source, commands: Any = None) -> Review:
-    """Read a configuration and all that it runs; raise ConfigError if that cannot be a snapshot."""
+def review(table: Table, source: Source, commands: Any = None, *, folder: str = "") -> Review:
+    """Read a configuration and all that it runs; raise ConfigError if that cannot be a snapshot.
+
+    ``folder`` is where the snapshot is stored, if not with the person's own.
+    """
     before = seen(source.path)
     file = read_file(source.path, found=True)
     directory = os.path.dirname(file.real_path)
@@ -108,9 +113,10 @@ def review(table: Table, source: Source, commands: Any = None) -> Review:
     if found.audit is not None and "path" in found.audit:
         contents.leave_out(os.path.realpath(found.audit["path"]))
     made = Review(source, found, contents, file.real_path)
+    made.folder = folder
     # The files that hooks name are found first; where they will be is known when all of them are.
     _redirect(made, "")
-    _redirect(made, snapshot_path(snapshot_name(contents.digest, file.real_path)))
+    _redirect(made, snapshot_path(snapshot_name(contents.digest, file.real_path), folder))
     if made.others and len(contents.files) > 1:
         made.beside = contents.beside()
     return made
@@ -177,7 +183,7 @@ class _Placing:
         self._reported: set[str] = set()
         self.folder = os.path.dirname(made.real_path)
         self.project = own_project(self.folder, made.source.layer)
-        if not self.project and made.source.layer != "user":
+        if not self.project and made.source.layer not in OF_NO_PROJECT:
             self.project = made.contents.root
 
     def run(self, path: str) -> str | None:

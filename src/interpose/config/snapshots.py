@@ -156,8 +156,10 @@ def snapshot_name(digest: str, path: str) -> str:
     return sha256(f"{digest} {path}".encode("utf-8", "surrogateescape")).hex()
 
 
-def snapshot_path(name: str) -> str:
-    """Return the directory of a snapshot."""
+def snapshot_path(name: str, folder: str = "") -> str:
+    """Return the directory of a snapshot; ``folder`` has those that are not kept with the person's own."""
+    if folder:
+        return os.path.join(folder, name)
     return os.path.join(_temporary[0], name) if _temporary else state_path(os.path.join("snapshots", name))
 
 
@@ -172,9 +174,12 @@ def use_temporary_directory() -> None:
         atexit.register(shutil.rmtree, _temporary[0], ignore_errors=True)
 
 
-def open_snapshot(name: str, path: str) -> Snapshot:
-    """Return the snapshot of the configuration at a path; raise ConfigError if it is missing or incomplete."""
-    directory = snapshot_path(name)
+def open_snapshot(name: str, path: str, *, folder: str = "", hint: str = "") -> Snapshot:
+    """Return the snapshot of the configuration at a path; raise ConfigError if it is missing or incomplete.
+
+    ``hint`` says what to do then, if it is not to trust the file again.
+    """
+    directory = snapshot_path(name, folder)
     about: dict[str, Any] = {}
     try:
         about = _load(os.path.join(directory, _MANIFEST))
@@ -183,7 +188,7 @@ def open_snapshot(name: str, path: str) -> Snapshot:
         flaw = f"it cannot be read ({error})" if os.path.isdir(directory) else "it is missing"
     if flaw:
         raise ConfigError([Problem(f"cannot be loaded: the snapshot that was trusted is not whole: {flaw}", where=path,
-                                   hint=f"look at it, then: interpose trust {path}")])  # fmt: skip
+                                   hint=hint or f"look at it, then: interpose trust {path}")])  # fmt: skip
     return Snapshot(directory, about)
 
 
@@ -235,16 +240,18 @@ def _may_be_run(entry: os.DirEntry[str]) -> bool:
     return entry.name.endswith(_MODULES)
 
 
-def store_snapshot(contents: Contents, about: Mapping[str, Any], path: str, *, renew: bool = True) -> Snapshot:
+def store_snapshot(
+    contents: Contents, about: Mapping[str, Any], path: str, *, renew: bool = True, folder: str = ""
+) -> Snapshot:
     """Write a snapshot and return it; ``renew`` replaces one of the same content, else that one is used."""
     import shutil
     import tempfile
 
     name = snapshot_name(contents.digest, path)
-    directory = snapshot_path(name)
+    directory = snapshot_path(name, folder)
     if not renew and os.path.isdir(directory):
         try:
-            return open_snapshot(name, path)
+            return open_snapshot(name, path, folder=folder)
         except ConfigError:
             pass  # it is written again
     scratch = ""
@@ -261,7 +268,7 @@ def store_snapshot(contents: Contents, about: Mapping[str, Any], path: str, *, r
         what = f"the snapshot cannot be written: {error.strerror or error}"
         hint = f"make {os.path.dirname(directory)} writable, or set XDG_STATE_HOME to a directory that is"
         raise ConfigError([Problem(what, where=directory, hint=hint)]) from None
-    return open_snapshot(name, path)
+    return open_snapshot(name, path, folder=folder)
 
 
 def _write(scratch: str, directory: str, contents: Contents, about: Mapping[str, Any]) -> None:
@@ -317,12 +324,12 @@ def _link(path: str, twin: str, *, copied: bool) -> None:
     shutil.copy2(path, twin)
 
 
-def remove_unneeded(needed: Iterable[str]) -> list[str]:
+def remove_unneeded(needed: Iterable[str], folder: str = "") -> list[str]:
     """Remove the snapshots that no record needs, no process uses and that are older than a day; return their names."""
     import shutil
     import time
 
-    folder = state_path("snapshots")
+    folder = folder or state_path("snapshots")
     removed: list[str] = []
     for name in sorted(set(os.listdir(folder)) - set(needed)) if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)

@@ -47,9 +47,10 @@ Switch = bool | Literal["observe", "enforce"]
 def may_switch(hook: Hook, on: Switch) -> bool:
     """Return whether a switch of the person holds for a hook: one of a file, and a locked one is not weakened.
 
-    A person at a terminal is above all files that are found. Named files belong to the host.
+    A person at a terminal is above all files that are found. Named files belong to the host, and the rules of a fleet
+    to the fleet.
     """
-    return hook.layer != "code" and (on in (True, ENFORCE) or not hook.locked)
+    return hook.layer not in ("fleet", "code") and (on in (True, ENFORCE) or not hook.locked)
 
 
 def switched(hooks: Iterable[Hook], switches: Mapping[str, Switch]) -> list[Hook]:
@@ -77,8 +78,11 @@ def switch(project: str, name: str, to: Switch, loaded: Loaded) -> None:
     may = [hook for hook in named if may_switch(hook, to)]
     if not may:
         what = "is locked there" if any(hook.locked for hook in named) else "is set there"
+        hint = "change it where it was written"
+        if named[0].layer == "fleet":
+            hint = "those who sign the rules of the fleet change it: interpose fleet push"
         raise UnknownHook(f"{name} belongs to the {named[0].layer} layer and {what}: it cannot be switched from here",
-                          hint="change it where it was written")  # fmt: skip
+                          hint=hint)  # fmt: skip
     if all(_is_written(hook, to) for hook in may):
         switches.clear(project, name)
     else:

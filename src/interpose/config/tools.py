@@ -17,8 +17,9 @@ from ..registry import LAYERS
 __all__ = ["TOOL_KEYS", "declared_tools", "find_overruled", "read_given_tools", "read_tools"]
 
 TOOL_KEYS = {"as", "fields", "kind"}
-OWN_LAYERS = ("user", "code")
-"""Layers of the person and of the host. What these declare may make a tool a lesser kind, and replaces defaults."""
+OWN_LAYERS = ("user", "fleet", "code")
+"""Layers of the person, the fleet and the host. What these declare may make a tool a lesser kind, and replaces
+defaults."""
 
 Wrong = Callable[[str, str, str], None]  # is told of a path, what is wrong there, and what to do
 

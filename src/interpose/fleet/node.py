@@ -28,7 +28,10 @@ __all__ = ["PARTS", "Node", "Part", "read_status", "run_node"]
 
 Part = Callable[["Node"], Awaitable[None]]
 
-PARTS: Mapping[str, str] = {}
+PARTS: Mapping[str, str] = {
+    "rules": "rules:follow_rules",
+    "report": "reports:publish_reports",
+}
 """The parts of a node: a name, and ``module:function`` in this package."""
 
 _PAUSES = (0.5, 15.0)
@@ -38,10 +41,12 @@ _PAUSES = (0.5, 15.0)
 class Node:
     """One machine of a fleet while its node process runs: what the parts share."""
 
-    def __init__(self, settings: FleetSettings, client: Client) -> None:
+    def __init__(self, settings: FleetSettings, client: Client, folder: str = "") -> None:
         self.settings = settings
         self.names = TeamNames(settings.team)
         self.client = client
+        self.folder = folder or _folder()
+        """Where the node keeps what it has taken over."""
         self.report: dict[str, Any] = {"node": settings.node, "ring": settings.ring, "since": time(), "problems": {}}
         """What the node tells the fleet about itself. A part changes its own keys, and then calls ``reported``."""
         self.changed = asyncio.Event()
@@ -50,7 +55,7 @@ class Node:
         """Change the report, write it to disk for ``interpose doctor``, and have it published."""
         self.report.update(parts)
         self.report["at"] = time()
-        _write_status(self.report)
+        _write_status(self.report, self.folder)
         self.changed.set()
 
     def has_problem(self, part: str, what: str) -> None:
@@ -126,13 +131,14 @@ def _folder() -> str:
     return state_path("fleet")
 
 
-def _write_status(report: Mapping[str, Any]) -> None:
+def _write_status(report: Mapping[str, Any], folder: str = "") -> None:
     import json
 
+    folder = folder or _folder()
     try:
-        write_privately(os.path.join(_folder(), "status.json"), json.dumps(report, default=str).encode())
+        write_privately(os.path.join(folder, "status.json"), json.dumps(report, default=str).encode())
     except OSError as error:
-        log("warning", "fleet: %s: %s", _folder(), error)
+        log("warning", "fleet: %s: %s", folder, error)
 
 
 def read_status() -> dict[str, Any]:

@@ -76,12 +76,15 @@ def _streams(names: TeamNames, replicas: int, record_bytes: int) -> list[StreamC
 def _bucket(
     bucket: str, about: str, *, history: int = 1, age: float = 0.0, size: int = _SMALL, changes: str = ""
 ) -> StreamConfig:
-    """Return a key-value bucket as the stream that it is; what is stored is published once more below ``changes``."""
+    """Return a key-value bucket as the stream that it is; what is stored is published once more below ``changes``.
+
+    There are no rollups: who may write one key could empty the whole bucket with one.
+    """
     from nats.js.api import DiscardPolicy, RePublish, StreamConfig
 
     return StreamConfig(
         name=f"KV_{bucket}", description=about, subjects=[f"$KV.{bucket}.>"], discard=DiscardPolicy.NEW,
-        max_msgs_per_subject=history, max_age=age, max_msg_size=size, allow_rollup_hdrs=True, deny_delete=True,
+        max_msgs_per_subject=history, max_age=age, max_msg_size=size, deny_delete=True,
         allow_msg_ttl=True, duplicate_window=120.0,
         republish=RePublish(src=f"$KV.{bucket}.>", dest=f"{changes}.>") if changes else None,
     )  # fmt: skip

@@ -6,23 +6,25 @@ import os
 
 from .command import can_be_passed
 
-__all__ = ["VARIABLE", "can_be_directory", "own_project", "project_directory"]
+__all__ = ["OF_NO_PROJECT", "VARIABLE", "can_be_directory", "own_project", "project_directory"]
 
 VARIABLE = "CLAUDE_PROJECT_DIR"
 
 _MARKS = (".claude", ".interpose", ".git")
 _FOLDERS = (".claude", ".interpose")
+OF_NO_PROJECT = ("user", "fleet")
+"""Layers whose configurations belong to a person or to a fleet: they hold in every project."""
 _LONGEST_PATH = 4096
 """Characters. To look for marks in every directory of a path takes time that grows with the square of its length."""
 
 
 def own_project(directory: str, layer: str = "code") -> str:
-    """Return the project that a configuration in this directory belongs to; nothing if it belongs to a person.
+    """Return the project that a configuration in this directory belongs to; nothing if it belongs to none.
 
     A project's files are in its ``.claude`` or ``.interpose``. The home of a person is not a project.
     """
     project, folder = os.path.split(directory)
-    if folder not in _FOLDERS or layer == "user" or _is_home(project):
+    if folder not in _FOLDERS or layer in OF_NO_PROJECT or _is_home(project):
         return ""
     return project
 

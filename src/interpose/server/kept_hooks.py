@@ -1,7 +1,7 @@
 """The hooks that an engine process has loaded, kept as long as nothing that decides about them has changed.
 
 What decides: the files that are found, everything that was read to load them, the snapshots that they are run from, the
-user's records of trust and switches, the modules that hooks have imported, and the environment. Each is looked at again
+user's records of trust and switches, the rules of the fleet, the modules that hooks have imported, and the environment. Each is looked at again
 at every event, by its stat.
 """
 
@@ -16,7 +16,9 @@ from threading import Lock
 from typing import Any
 
 from ..config.find import find_sources
+from ..config.fleet_rules import FLEET_RULES
 from ..config.read import Source
+from ..handlers.projects import OF_NO_PROJECT
 from ..hooks import Hooks
 from ..state.directories import state_path, user_directory
 from .modules import Modules
@@ -127,7 +129,7 @@ class KeptHooks:
         found = find_sources(cwd, dialect)
         if len(self._found) > 1000:
             self._found.clear()
-        own = [source.path for source in found if source.layer != "user"]
+        own = [source.path for source in found if source.layer not in OF_NO_PROJECT]
         project = os.path.dirname(os.path.dirname(own[-1])) if own else ""
         self._found[key] = (places, found, project)
         return found, project
@@ -153,7 +155,8 @@ class KeptHooks:
             del self._kept[key]
             kept.hooks.close()
         began = time.time()
-        stamps = {path: facts_of(path) for path in (state_path("trust.json"), state_path("switches.json"))}
+        records = ("trust.json", "switches.json", FLEET_RULES)
+        stamps = {path: facts_of(path) for path in map(state_path, records)}
         with_reads = _Reads(stamps)
         hooks = with_reads.during(make)
         for origin in hooks.origins:
@@ -234,7 +237,7 @@ class _Places:
         while directory != above:
             self._levels.append(_Level(directory, folder))
             directory, above = os.path.dirname(directory), directory
-        folders = [own, state_path("trust.json"), *(level.folder for level in self._levels if level.has_folder)]
+        folders = [own, state_path("trust.json"), state_path(FLEET_RULES), *(level.folder for level in self._levels if level.has_folder)]
         self._folders = {path: facts_of(path) for path in folders}
         self._settled = is_settled(self._folders.values())
 
