@@ -265,7 +265,9 @@ def test_rules_that_expire_while_they_are_armed_stay_armed_and_are_reported(team
     run(work())
 
 
-def test_a_clock_that_is_set_back_does_not_make_expired_rules_valid(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_is_set_back_does_not_make_expired_rules_valid(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work() -> None:
         await team.push("one")
         packed = team.bundle("two")
