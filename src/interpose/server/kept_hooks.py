@@ -241,7 +241,12 @@ class _Places:
         while directory != above:
             self._levels.append(_Level(directory, folder))
             directory, above = os.path.dirname(directory), directory
-        folders = [own, state_path("trust.json"), state_path(FLEET_RULES), *(level.folder for level in self._levels if level.has_folder)]
+        folders = [
+            own,
+            state_path("trust.json"),
+            state_path(FLEET_RULES),
+            *(level.folder for level in self._levels if level.has_folder),
+        ]
         self._folders = {path: facts_of(path) for path in folders}
         self._settled = is_settled(self._folders.values())
 
