@@ -43,6 +43,11 @@ class TeamNames(Record, kw_only=False):
         """The key-value bucket of rings: the signed description of the bundle that each runs."""
         return f"interpose_{self.team}_rings"
 
+    @property
+    def ring_changes(self) -> str:
+        """Where a statement is published once more when the bucket of rings has stored it, followed by the ring."""
+        return f"interpose.{self.team}.rings"
+
     # Reports, questions, answers: key-value buckets; the keys of a node begin with its name.
 
     @property
@@ -59,3 +64,8 @@ class TeamNames(Record, kw_only=False):
     def answers(self) -> str:
         """The bucket of answers, each written once: ``NODE.ID``."""
         return f"interpose_{self.team}_answers"
+
+    @property
+    def answer_changes(self) -> str:
+        """Where an answer is published once more when the bucket of answers has stored it: ``NODE.ID``."""
+        return f"interpose.{self.team}.answers"

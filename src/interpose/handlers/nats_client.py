@@ -67,9 +67,12 @@ async def connect(
     except ImportError:
         raise NatsUnavailable("the package nats-py is not installed", hint="pip install 'interpose[fleet]'") from None
 
-    async def tell(what: str) -> None:
-        if on_change is not None:
-            await on_change(what)
+    def teller(text: str = "") -> Callable[..., Awaitable[None]]:
+        async def tell(*errors: BaseException) -> None:  # nats-py takes nothing but coroutine functions
+            if on_change is not None:
+                await on_change(text or explain(errors[0]))
+
+        return tell
 
     client = Client()
     try:
@@ -78,8 +81,8 @@ async def connect(
                 servers=list(options.servers), name=name, connect_timeout=max(1, int(patience)),
                 allow_reconnect=forever, max_reconnect_attempts=-1 if forever else 1,
                 reconnect_time_wait=_RECONNECT_WAIT, ping_interval=_PING_INTERVAL,
-                disconnected_cb=lambda: tell("disconnected"), reconnected_cb=lambda: tell("connected"),
-                closed_cb=lambda: tell("closed"), error_cb=lambda error: tell(explain(error)), **_proof(options),
+                disconnected_cb=teller("disconnected"), reconnected_cb=teller("connected"),
+                closed_cb=teller("closed"), error_cb=teller(), **_proof(options),
             )  # fmt: skip
     except BaseException as error:
         await _abandon(client)
