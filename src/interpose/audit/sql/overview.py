@@ -1,56 +1,30 @@
-"""What pages show of a store of any size: sums, recent sessions, and a search that stops after some time."""
+"""What pages show of a store of any size: sums, and recent sessions."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
 from ..columns import DECISIONS, FIRING
 from ..protocol import SessionOverview, Totals
+from .base import Base, nanoseconds
 
-__all__ = ["first_since", "nanoseconds", "recent_sessions", "session_overview", "totals"]
+__all__ = ["recent_sessions", "session_overview", "totals"]
 
-_OUT_OF_ORDER = 120
-"""Seconds by which records may be out of order: processes queue them, and the clock may be set."""
-_FARTHEST = 9e9
 _LOOKED_AT = 12
 """How many of the latest records of a session are read to find its agents."""
 _STRICT = (DECISIONS.index("ask"), DECISIONS.index("deny"))
 
 
-def nanoseconds(seconds: float) -> int:
-    """Return a moment as it is in the file; one that is too far away is the last that fits."""
-    return int(max(-_FARTHEST, min(_FARTHEST, seconds)) * 1e9)
-
-
-def first_since(base: sqlite3.Connection, since: float | None) -> int:
-    """Return an id before which no record is as late as ``since``; found by bisection, as records are in order."""
-    # Each for itself: both in one query read every record.
-    low, high = base.execute("SELECT (SELECT min(id) FROM records), (SELECT max(id) FROM records)").fetchone()
-    if since is None or low is None:
-        return low or 0
-    moment = nanoseconds(since - _OUT_OF_ORDER)
-    high += 1
-    while low < high:
-        middle = (low + high) // 2
-        row = base.execute("SELECT id, time FROM records WHERE id >= ? ORDER BY id LIMIT 1", (middle,)).fetchone()
-        if row is None or row[1] >= moment:
-            high = middle
-        else:
-            low = row[0] + 1
-    return int(low)
-
-
-def totals(base: sqlite3.Connection, since: float | None, before: Totals | None) -> Totals:
+def totals(base: Base, since: float | None, before: Totals | None) -> Totals:
     """Return the sums of the records since a moment; those that ``before`` has counted are not counted again."""
     moment = nanoseconds(since or 0)
-    low = first_since(base, since) if before is None else before.upto + 1
-    upto = base.execute("SELECT max(id) FROM records").fetchone()[0] or 0
+    low = base.first_since(since) if before is None else before.upto + 1
+    upto = base.last_id()
     firings, asks, denies, took = base.execute(
-        "SELECT count(*), sum(decision = ?), sum(decision = ?), sum(took) FROM records "
-        "WHERE id BETWEEN ? AND ? AND kind = ? AND time >= ?",
+        "SELECT count(*), count(*) FILTER (WHERE decision = ?), count(*) FILTER (WHERE decision = ?), sum(took) "
+        "FROM records WHERE id BETWEEN ? AND ? AND kind = ? AND time >= ?",
         (*_STRICT, low, upto, FIRING, moment),
     ).fetchone()
     # The condition on `what` is that of the index.
@@ -66,22 +40,23 @@ def totals(base: sqlite3.Connection, since: float | None, before: Totals | None)
     )  # fmt: skip
 
 
-def recent_sessions(base: sqlite3.Connection, since: float | None, limit: int, before: int | None) -> list[Any]:
+def recent_sessions(base: Base, since: float | None, limit: int, before: int | None) -> list[Any]:
     """Return the sessions that were active most recently; with ``before``, those whose last record is older."""
     # For each word that is a session, its last record is one lookup in the index.
     rows = base.execute(
         "SELECT word, last FROM (SELECT w.id AS word, (SELECT r.id FROM records r WHERE r.session = w.id "
-        "ORDER BY r.id DESC LIMIT 1) AS last FROM words w WHERE w.word <> '') "
+        "ORDER BY r.id DESC LIMIT 1) AS last FROM words w WHERE w.word <> '') found "
         "WHERE last >= ? AND last < ? ORDER BY last DESC LIMIT ?",
-        (first_since(base, since), before if before is not None else 1 << 62, limit),
+        (base.first_since(since), before if before is not None else 1 << 62, limit),
     ).fetchall()
     return [session_overview(base, session, last) for session, last in rows]
 
 
-def session_overview(base: sqlite3.Connection, session: int, last: int) -> SessionOverview:
+def session_overview(base: Base, session: int, last: int) -> SessionOverview:
     """Return the counts of one session, from the index alone; ``last`` is its last record."""
     first, firings, asks, denies, took = base.execute(
-        "SELECT min(id), sum(kind = ?), sum(kind = ? AND decision = ?), sum(kind = ? AND decision = ?), sum(took) "
+        "SELECT min(id), count(*) FILTER (WHERE kind = ?), count(*) FILTER (WHERE kind = ? AND decision = ?), "
+        "count(*) FILTER (WHERE kind = ? AND decision = ?), sum(took) "
         "FROM records WHERE session = ?",
         (FIRING, FIRING, _STRICT[0], FIRING, _STRICT[1], session),
     ).fetchone()
@@ -92,7 +67,7 @@ def session_overview(base: sqlite3.Connection, session: int, last: int) -> Sessi
     word = base.execute("SELECT word FROM words WHERE id = ?", (session,)).fetchone()[0]
     times = [base.execute("SELECT time FROM records WHERE id = ?", (one,)).fetchone()[0] / 1e9 for one in (first, last)]
     latest = base.execute(
-        "SELECT e.word, b.body, r.kind FROM records r JOIN bodies b ON b.record = r.id JOIN words e ON e.id = r.event "
+        f"SELECT e.word, b.body, r.kind FROM records r {base.body} JOIN words e ON e.id = r.event "  # noqa: S608 - our own names
         "WHERE r.session = ? ORDER BY r.id DESC LIMIT ?",
         (session, _LOOKED_AT),
     ).fetchall()
