@@ -95,6 +95,10 @@ def _broken_links(batch: RawBatch) -> list[ChainFlaw]:
                 before = one.hash
                 continue
             before = begin(before, process.uuid, process.about)
+        if one.number in batch.left_out:
+            flaws.append(ChainFlaw(one.number, "was too large to be forwarded: its body is at its node only"))
+            before = one.hash
+            continue
         body = one.body.encode("utf-8", "surrogateescape")
         unknown = not batch.before and one is batch.records[0]  # nothing is known of the record before it
         if not unknown and link(before, one.number, one.process, one.kind, one.time, one.mono, body) != one.hash:

@@ -396,6 +396,10 @@ class StoreReader(Protocol):
     def path(self) -> str:
         """Where the store is."""
 
+    @property
+    def has_nodes(self) -> bool:
+        """Whether it has the records of several nodes of a fleet."""
+
     def firings(
         self, selection: Selection = EVERYTHING, *, limit: int | None = None, oldest_first: bool = False
     ) -> Iterator[StoredFiring]:

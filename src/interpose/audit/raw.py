@@ -41,6 +41,8 @@ class RawBatch(Record):
     """The processes of these records."""
     configurations: Mapping[str, str] = made_by(factory=dict)
     """The descriptions of configurations that these records name, by their digest."""
+    left_out: frozenset[int] = frozenset()
+    """Records whose bodies are too large for the servers: their hashes are carried alone."""
 
 
 class OutboxReader(Protocol):

@@ -44,7 +44,7 @@ def pack(team: str, node: str, batch: RawBatch) -> bytes:
     document = {
         "version": _VERSION, "team": team, "node": node, "store": batch.store, "before": batch.before.hex(),
         "processes": [[one.number, one.uuid, one.about] for one in batch.processes],
-        "configurations": dict(batch.configurations),
+        "configurations": dict(batch.configurations), "left_out": sorted(batch.left_out),
         "records": [[one.number, one.process, one.kind, one.time, one.mono, one.hash.hex(), one.body]
                     for one in batch.records],
     }  # fmt: skip
@@ -70,8 +70,13 @@ def unpack(team: str, node: str, data: bytes) -> RawBatch:
     first = records[0].number
     if any(one.number != number for number, one in enumerate(records, first)):
         _bad("the numbers of its records are not consecutive")
+    left_out = _list(document, "left_out")
+    if any(
+        type(one) is not int or not 0 <= one - first < len(records) or records[one - first].body for one in left_out
+    ):
+        _bad("a record that is left out has a body, or is not there")
     return RawBatch(
-        store=store, before=bytes.fromhex(before), records=records,
+        store=store, left_out=frozenset(left_out), before=bytes.fromhex(before), records=records,
         processes=tuple(_process(one) for one in _list(document, "processes")),
         configurations=_configurations(document.get("configurations")),
     )  # fmt: skip

@@ -28,7 +28,9 @@ __all__ = ["PARTS", "Node", "Part", "read_status", "run_node"]
 
 Part = Callable[["Node"], Awaitable[None]]
 
-PARTS: Mapping[str, str] = {}
+PARTS: Mapping[str, str] = {
+    "record": "forward:forward_record",
+}
 """The parts of a node: a name, and ``module:function`` in this package."""
 
 _PAUSES = (0.5, 15.0)

@@ -74,7 +74,7 @@ def row_of(record: RawRecord) -> RecordRow:
 
 
 def _row_of(record: RawRecord) -> RecordRow:
-    if record.kind not in (FIRING, PERMISSION, QUESTION, ANSWER):
+    if not record.body or record.kind not in (FIRING, PERMISSION, QUESTION, ANSWER):
         return RecordRow()
     body = json.loads(record.body)
     if not isinstance(body, dict):

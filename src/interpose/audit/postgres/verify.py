@@ -145,7 +145,9 @@ class _Walk:
         self._count += 1
         if number == process:
             before = begin(before, uuid, about) if before else b""
-        if before and link(before, number, process, kind, at, mono, body.encode()) != bytes(digest):
+        if not body:
+            self._flaw(number, "was too large to be forwarded: its body is at its node only")
+        elif before and link(before, number, process, kind, at, mono, body.encode()) != bytes(digest):
             self._flaw(number, "was changed, or the one before it")
         else:
             made = row_of(RawRecord(number, process, kind, at, mono, bytes(digest), body))

@@ -176,7 +176,7 @@ class _Transaction:
             stretches = self._base.execute(
                 "SELECT first, last, before, hash FROM stretches WHERE store = %s ORDER BY first", (row[0],)
             ).fetchall()
-            self._stores[key] = _Store(*row, [Stretch(*one) for one in stretches])
+            self._stores[key] = _Store(row[0], row[1], [Stretch(*one) for one in stretches])
         return self._stores[key]
 
     def _forks(self, store: _Store, taken: Taken) -> list[ChainFlaw]:

@@ -54,6 +54,11 @@ class SqlReader:
         self._has_permissions = has_permissions
         """Whether the store's format has permissions and questions."""
 
+    @property
+    def has_nodes(self) -> bool:
+        """Whether it has the records of several nodes of a fleet."""
+        return self._base.has_nodes
+
     def close(self) -> None:
         """Close the connection."""
         self._base.close()

@@ -66,3 +66,8 @@ def run_this_node(config: Config = None) -> int:
     from ...fleet.node import run_node
 
     return until_stopped(run_node(fleet_of(config)))
+
+
+from .collect import collect_records  # noqa: E402 - it needs what is above
+
+app.command("collect", short_help="Collect the record of all nodes into PostgreSQL.")(collect_records)
