@@ -70,6 +70,13 @@ def rows(url: str, query: str, *values: Any) -> list[Any]:
         return connection.execute(query, values).fetchall()
 
 
+def count_records(url: str) -> int:
+    """How many records were collected; 0 before the collector has made its tables."""
+    if rows(url, "SELECT to_regclass('interpose.words')")[0][0] is None:
+        return 0
+    return int(rows(url, "SELECT count(*) FROM records")[0][0])
+
+
 def numbers(url: str) -> dict[str, list[int]]:
     """The numbers of all records that were collected, by node."""
     found: dict[str, list[int]] = {}
