@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.fleet.postgres_servers import PostgresServer, a_postgres_server
+from tests.fleet.records import OPENED
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +15,8 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def database(postgres: PostgresServer) -> str:
-    """The URL of an empty database."""
-    return postgres.new_database()
+def database(postgres: PostgresServer) -> Iterator[str]:
+    """The URL of an empty database; connections to it that the test has left open are closed."""
+    yield postgres.new_database()
+    while OPENED:
+        OPENED.pop().close()

@@ -21,7 +21,7 @@ from interpose.config.fleet import FleetSettings
 from interpose.fleet.collect import Collected, collect
 from interpose.fleet.forward import forward_record
 from interpose.fleet.node import Node
-from interpose.fleet.setup import create_all
+from interpose.fleet.setup import SetupRefused, create_all
 from interpose.handlers.nats_client import NatsOptions, connect
 
 TEAM = "t"
@@ -57,9 +57,19 @@ def arrived(node: str, batch: RawBatch) -> Arrived:
     return Arrived(node=node, batch=batch, subject=f"interpose.{TEAM}.record.{node}", payload=b"message")
 
 
+OPENED: list[Any] = []
+"""Connections of the test that runs."""
+
+
+def a_connection(url: str) -> Any:
+    """A connection that is closed when the test ends."""
+    OPENED.append(connect_postgres(url, name="test"))
+    return OPENED[-1]
+
+
 def a_writer(url: str, clock: Callable[[], float] | None = None) -> PostgresWriter:
-    """A writer to a database, whose tables are made if they are not there."""
-    connection = connect_postgres(url, name="test")
+    """A writer to a database, whose tables are made if they are not there; closed when the test ends."""
+    connection = a_connection(url)
     create_tables(connection, "the-store", TEAM)
     return PostgresWriter(connection, clock) if clock is not None else PostgresWriter(connection)
 
@@ -100,8 +110,15 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def create_stream(settings: FleetSettings, **more: Any) -> None:
-    client = await connect(settings.nats, name="setup")
-    await create_all(client, settings, **more)
+    """Create what the team keeps; servers of a cluster have to elect a leader first."""
+    client = await connect(settings.nats, name="setup", patience=30)
+    async with asyncio.timeout(180):
+        while True:
+            try:
+                await create_all(client, settings, **more)
+                break
+            except SetupRefused:
+                await asyncio.sleep(0.5)
     await client.close()
 
 

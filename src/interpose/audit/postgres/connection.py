@@ -16,6 +16,8 @@ __all__ = ["PostgresUnavailable", "connect", "without_secrets"]
 
 _PATIENCE = 10
 _HIDDEN = "***"
+_OPTIONS = "-c search_path=interpose -c timezone=UTC -c synchronous_commit=on"
+"""Set for each connection: what is acknowledged to nodes has to survive a crash of the server."""
 
 
 class PostgresUnavailable(NotAStore):
@@ -47,7 +49,7 @@ def connect(url: str, *, name: str, autocommit: bool = True) -> Connection[Any]:
     try:
         made = psycopg.connect(
             url, autocommit=autocommit, connect_timeout=_PATIENCE, application_name=name,
-            options="-c search_path=interpose -c timezone=UTC", keepalives_idle=15, keepalives_interval=5,
+            options=_OPTIONS, keepalives_idle=15, keepalives_interval=5,
             keepalives_count=3,
         )  # fmt: skip
     except (psycopg.Error, ValueError) as error:

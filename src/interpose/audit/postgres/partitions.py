@@ -47,13 +47,16 @@ def create_partitions(connection: Any, today: int) -> None:
 
 
 def drop_partitions(connection: Any, before: int) -> list[DroppedDay]:
-    """Drop the records of all days before one, and write down which they were, within a transaction."""
+    """Drop the records of all days before one, and write down which they were, within a transaction.
+
+    Returns the days that had records.
+    """
     rows = connection.execute(
         "SELECT DISTINCT substring(c.relname FROM 9)::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "
         "WHERE i.inhparent = 'interpose.records'::regclass ORDER BY 1"
     ).fetchall()
     days = [day for (text,) in rows if (day := _read_day(text)) is not None and day < before]
-    return [_drop(connection, day) for day in days]
+    return [dropped for dropped in (_drop(connection, day) for day in days) if dropped.records]
 
 
 def _read_day(text: str) -> int | None:
