@@ -140,7 +140,7 @@ def test_a_search_says_how_far_it_came_and_goes_on_from_there(path: Path) -> Non
 
 
 def test_a_search_without_time_stops_and_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interpose.audit.sqlite.reader._FIRST_RANGE", 2)
+    monkeypatch.setattr("interpose.audit.sql.reader._FIRST_RANGE", 2)
     fire(path, 7)
 
     with open_store(path) as reader:

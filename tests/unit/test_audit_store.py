@@ -210,7 +210,7 @@ def test_firings_are_found_by_their_agent_and_by_any_text_in_them(hooks):
 
 
 def test_a_text_is_found_behind_many_records_without_it(hooks, monkeypatch):
-    monkeypatch.setattr("interpose.audit.sqlite.reader._PAGE", 3)
+    monkeypatch.setattr("interpose.audit.sql.reader._PAGE", 3)
     hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "needle"})
     for _ in range(10):
         hooks.fire_sync("Stop")
@@ -219,7 +219,7 @@ def test_a_text_is_found_behind_many_records_without_it(hooks, monkeypatch):
 
 
 def test_pages_are_put_together(hooks, monkeypatch):
-    monkeypatch.setattr("interpose.audit.sqlite.reader._PAGE", 3)
+    monkeypatch.setattr("interpose.audit.sql.reader._PAGE", 3)
     for _ in range(10):
         hooks.fire_sync("Stop")
 

@@ -1,7 +1,7 @@
 """What other packages know of an audit store: its nouns, and protocols for reading and for writing one.
 
-SQLite is behind them (``interpose.audit.sqlite``). A filter is a value, lists are read in pages by id, and aggregates
-are methods, so that another database can stand behind them too.
+SQLite is behind them (``interpose.audit.sqlite``), and for reading the record of a fleet PostgreSQL
+(``interpose.audit.postgres``). A filter is a value, lists are read in pages by id, and aggregates are methods.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class Selection(Record):
     """Ids of sessions, or prefixes of ids."""
     texts: tuple[str, ...] = ()
     """Texts that occur anywhere in the record; upper and lower case are the same."""
+    nodes: tuple[str, ...] = ()
+    """Nodes of a fleet; only a store that collects from several has them."""
     since: float | None = None
     """Seconds since 1970."""
     after: int | None = None
@@ -98,6 +100,8 @@ class StoredFiring(Record):
     duration: float
     """Seconds that the hooks took."""
     body: dict[str, Any] = made_by(factory=dict)
+    node: str = ""
+    """The node of a fleet that recorded it; empty in a store of one machine."""
 
     @property
     def reason(self) -> str:
@@ -166,6 +170,7 @@ class StoredFiring(Record):
         return {
             "id": self.id,
             "kind": "firing",
+            **({"node": self.node} if self.node else {}),
             "time": self.time,
             "process": self.process,
             "session": self.session,
@@ -218,6 +223,8 @@ class StoredPermission(Record):
     decision: str
     """The verdict as a decision: allow, deny or ask."""
     body: dict[str, Any] = made_by(factory=dict)
+    node: str = ""
+    """The node of a fleet that recorded it; empty in a store of one machine."""
 
     def text(self, name: str) -> str:
         """Return a field of the permission as text; empty if it was empty."""
@@ -235,6 +242,7 @@ class StoredPermission(Record):
         return {
             "id": self.id,
             "kind": "permission",
+            **({"node": self.node} if self.node else {}),
             "time": self.time,
             "process": self.process,
             "session": self.session,
@@ -390,6 +398,10 @@ class StoreReader(Protocol):
     @property
     def path(self) -> str:
         """Where the store is."""
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether it has the records of several nodes of a fleet."""
 
     def firings(
         self, selection: Selection = EVERYTHING, *, limit: int | None = None, oldest_first: bool = False

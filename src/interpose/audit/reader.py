@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import os
 
+from .places import is_url
 from .protocol import NotAStore, Selection, StoreReader
 
 __all__ = ["NotAStore", "Selection", "StoreReader", "open_store"]
 
 
 def open_store(path: str | os.PathLike[str]) -> StoreReader:
-    """Return a reader of the store at this path; raise NotAStore if there is none."""
+    """Return a reader of the store at a path, or in a database of PostgreSQL; raise NotAStore if there is none."""
+    place = os.fspath(path)
+    if is_url(place):
+        from .postgres.reader import open_postgres
+
+        return open_postgres(place)
     from .sqlite.reader import open_sqlite
 
-    return open_sqlite(path)
+    return open_sqlite(place)

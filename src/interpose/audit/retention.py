@@ -9,12 +9,13 @@ from typing import Any
 from ..errors import UsageError
 from ..records import Record
 
-__all__ = ["Retention", "read_retention", "retention_of"]
+__all__ = ["SMALLEST", "Retention", "read_retention", "retention_of"]
 
 _AGES = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0, "y": 31_536_000.0}
 _SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
 _LIMIT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,3})?)\s*([A-Za-z]+)\s*")
-_SMALLEST = 1_000_000
+SMALLEST = 1_000_000
+"""Bytes that a store has at least."""
 
 Wrong = Callable[..., None]
 """Takes the path of a key, what is wrong with it, and a hint."""
@@ -63,7 +64,7 @@ def _limit(value: Any, place: str, problem: Wrong, kinds: tuple[str, ...]) -> di
         return {"age": float(found[1]) * _AGES[unit]}
     if found and "size" in kinds and unit.upper() in _SIZES:
         size = int(float(found[1]) * _SIZES[unit.upper()])
-        if size < _SMALLEST:
+        if size < SMALLEST:
             problem(place, f"{value!r} is too small for a store", "at least 1MB")
         return {"size": size}
     what = "a limit" if len(kinds) > 1 else "an age" if kinds[0] == "age" else "a size"

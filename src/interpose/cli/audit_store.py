@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ..audit.places import is_url, shown_url
 from ..audit.protocol import StoreReader
 from ..audit.reader import open_store
 from ..audit.store import AuditStore, configured_store
@@ -27,7 +28,8 @@ Store = Annotated[
     str | None,
     typer.Option(
         "--store", metavar="FILE", show_default=False,
-        help="The audit store. Default: the one that the configuration names (`audit.path`), else your own.",
+        help="The audit store; or postgresql://…, the record of a fleet. Default: the one that the configuration names "
+             "(`audit.path`), else your own.",
     ),
 ]  # fmt: skip
 Since = Annotated[
@@ -54,6 +56,9 @@ def find_store(store: str | None, config: list[str] | None, dialect: str | None,
 
     The configuration is only read: no hook is armed and no store is created.
     """
+    if store is not None and is_url(store):
+        change_directory(cwd)
+        return AuditPlace(store)
     named = os.path.abspath(store) if store is not None else None
     files = [os.path.abspath(path) for path in config or ()]
     change_directory(cwd)
@@ -73,7 +78,7 @@ def open_reader(
 ) -> Iterator[StoreReader]:
     """Open the store; raise UsageError if it does not exist or cannot be read."""
     if store is not None:  # it can be read beside a configuration that cannot
-        path = os.path.abspath(store)
+        path = store if is_url(store) else os.path.abspath(store)
         change_directory(cwd)
     else:
         path = find_store(None, config, dialect, cwd).path
@@ -95,6 +100,9 @@ def open_writer(
     Raises UsageError if there is none: it is not created here.
     """
     place = find_store(store, config, dialect, cwd)
+    if is_url(place.path):
+        raise UsageError("the record of a fleet is only read", where=shown_url(place.path),
+                         hint="a question is answered at its node, or with --fleet")  # fmt: skip
     if not os.path.exists(place.path):
         raise UsageError(f"nothing is recorded: there is no audit store at {place.path}",
                          hint="--store names another")  # fmt: skip

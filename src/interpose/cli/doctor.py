@@ -11,6 +11,7 @@ import typer
 
 from ..config.kinds import JUDGES
 from ..errors import InterposeError
+from ..fleet.diagnosis import check_fleet
 from ..hooks import Hooks
 from ..lint.declared_tools import describe_tool, tool_as_json
 from ..lint.diagnosis import HookReport, add_probe, inspect_hooks
@@ -58,6 +59,7 @@ def run(
     checks = check_machine(run_isolated, hooks.origins if hooks else (), hooks.audit if hooks else None)
     checks += check_models(hooks or ())
     checks.append(check_resident(hooks.origins if hooks else ()))
+    checks += check_fleet()
     reports = inspect_hooks(hooks, hooks.settings) if hooks is not None else []
     armed = [report for report in reports if report.hook.enabled]
     probed = [report for report in armed if report.hook.type not in JUDGES]  # a model would have to be paid

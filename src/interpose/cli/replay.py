@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..audit.places import is_url
 from ..errors import InterposeError, UsageError
 from ..events import TABLE
 from ..hooks import Hooks
@@ -103,7 +104,7 @@ def run(
         raise UsageError("which events?", hint="name a session, such as `latest`, or a time with --since 7d")
     place = os.path.abspath(session or "")
     files = [os.path.abspath(path) for path in against or ()]
-    named = os.path.abspath(store) if store is not None else None
+    named = store if store is None or is_url(store) else os.path.abspath(store)
     change_directory(cwd)
     recording = _recording(session, place, named) if session is not None else _period(str(since), named)
     hooks = _engine(files, dialect, live=live)

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from ..audit.completion import StoreDown
+from ..audit.places import is_url
 from ..audit.protocol import Selection, StoredFiring, StoredPermission, StoreReader
 from ..audit.questions import StoredQuestion
 from ..audit.store import AuditStore
@@ -24,7 +25,7 @@ from ..records import replace
 from ..session.answers import Question
 from . import options
 from .audit_store import Store, open_reader, open_writer
-from .log import Agent, Decision, Event, Grep, Hook, Session, Tool, selection_of
+from .log import Agent, Decision, Event, Grep, Hook, Node, Session, Tool, selection_of
 from .log.show import LogTable
 from .questions import as_words
 from .render import flat, paint
@@ -49,6 +50,7 @@ def run(
     decision: Decision = None,
     session: Session = None,
     grep: Grep = None,
+    node: Node = None,
     last: Last = 10,
     no_questions: NoQuestions = False,
     store: Store = None,
@@ -65,8 +67,15 @@ def run(
 
     Example: interpose tail --decision deny --decision ask
     """
-    selection = selection_of(event, tool, agent, hook, decision, session, grep, None)
-    why = "--no-questions" if no_questions else "--json" if as_json else why_no_person(typing_at=sys.stdin.fileno())
+    selection = selection_of(event, tool, agent, hook, decision, session, grep, None, node)
+    of_fleet = store is not None and is_url(store)
+    why = (
+        "--no-questions"
+        if no_questions or of_fleet
+        else "--json"
+        if as_json
+        else why_no_person(typing_at=sys.stdin.fileno())
+    )
     files = [os.path.abspath(path) for path in config or ()]  # relative to the caller's directory, not to --cwd
     try:
         with open_reader(store, files, dialect, cwd) as reader:
@@ -87,7 +96,7 @@ class _Tail:
         self, reader: StoreReader, selection: Selection, writer: AuditStore | None, *, as_json: bool
     ) -> None:  # fmt: skip
         self._reader, self._selection, self._writer, self._as_json = reader, selection, writer, as_json
-        self._table = LogTable(heading=False)
+        self._table = LogTable(heading=False, nodes=reader.has_nodes)
         self._shown: set[str] = set()
         self._asked: StoredQuestion | None = None
 

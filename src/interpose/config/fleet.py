@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..audit.retention import Wrong
+from ..audit.forwarding import LIMIT
+from ..audit.retention import SMALLEST, Wrong, read_retention
 from ..errors import nearest
 from ..handlers.nats_client import NatsOptions
 from ..matching.written import as_written
@@ -15,7 +16,8 @@ from ..records import Record
 
 __all__ = ["FLEET_KEYS", "TLS_KEYS", "FleetSettings", "host_node", "read_fleet"]
 
-FLEET_KEYS = {"servers", "team", "node", "ring", "credentials", "nkey", "tls", "signers", "approvers", "replicas"}
+FLEET_KEYS = {"servers", "team", "node", "ring", "credentials", "nkey", "tls", "signers", "approvers", "replicas",
+              "outbox"}  # fmt: skip
 TLS_KEYS = {"ca", "cert", "key"}
 _REQUIRED = ("servers", "team")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -38,6 +40,8 @@ class FleetSettings(Record):
     """Who may answer questions of this node: names and public keys."""
     replicas: int = 1
     """On how many servers NATS keeps what it stores, for the command that creates it."""
+    outbox: int = LIMIT
+    """Bytes that a store may have before retention deletes records that were not forwarded."""
     place: str = ""
     """Where it is written."""
 
@@ -91,7 +95,8 @@ class _FleetReader:
         return FleetSettings(
             nats=nats, team=self._token(given, "team", ""), node=self._token(given, "node", host_node()),
             ring=self._token(given, "ring", "prod"), signers=self._keys(given, "signers"),
-            approvers=self._keys(given, "approvers"), replicas=self._replicas(given.get("replicas")), place=place,
+            approvers=self._keys(given, "approvers"), replicas=self._replicas(given.get("replicas")),
+            outbox=self._outbox(given.get("outbox")), place=place,
         )  # fmt: skip
 
     def _check_keys(self, given: Mapping[Any, Any], known: set[str], path: str) -> None:
@@ -151,6 +156,15 @@ class _FleetReader:
                 self.wrong(f"fleet.{key}.{name}", f"{as_written(value)} is not a public key with a name",
                            "a name, and ed25519: with 44 characters; `interpose fleet key` makes one")  # fmt: skip
         return tuple((name, value) for name, value in found.items() if good(name, value))
+
+    def _outbox(self, given: Any) -> int:
+        if given is None:
+            return LIMIT
+        size = read_retention({"size": given}, "fleet.outbox", lambda *_: None).get("size")
+        if size is None or size < SMALLEST:
+            self.wrong("fleet.outbox", f"{as_written(given)} is not a size", "500MB or 2GiB; at least 1MB")
+            return LIMIT
+        return int(size)
 
     def _replicas(self, given: Any) -> int:
         if given is None:

@@ -49,6 +49,8 @@ _FLEET: dict[str, dict[str, Any]] = {
     "signers": {**_PUBLIC_KEYS, "description": "Who may sign rules: names and public keys."},
     "approvers": {**_PUBLIC_KEYS, "description": "Who may answer questions: names and public keys."},
     "replicas": {"enum": [1, 3, 5], "default": 1, "description": "On how many servers NATS keeps what it stores."},
+    "outbox": {**_TEXT, "default": "2GB",
+               "description": "How large a store may become before records are deleted that were not forwarded."},
 }  # fmt: skip
 
 _HOOK: dict[str, dict[str, Any]] = {

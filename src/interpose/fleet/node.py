@@ -33,6 +33,7 @@ PARTS: Mapping[str, str] = {
     "rules": "rules:follow_rules",
     "report": "reports:publish_reports",
     "questions": "questions:carry_questions",
+    "record": "forward:forward_record",
 }
 """The parts of a node: a name, and ``module:function`` in this package."""
 

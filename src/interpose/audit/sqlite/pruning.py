@@ -2,7 +2,8 @@
 
 Deleting ends with a retention record. It has the id and the hash of the last record that was deleted, and names the
 processes that began before it and are still there: so the chain covers the deletion itself. With an anchor, the anchor
-is told first.
+is told first. Records that a fleet does not have yet are kept while there is room for them; the retention record says
+how many of them were deleted nevertheless.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..chain import begin, genesis, link
 from ..columns import RETENTION
 from ..completion import StoreDown
 from ..entries import Entry, encode
+from ..forwarding import Held, held_records
 from ..process_info import WritingProcess
 from ..retention import Retention
 from .database import Database
@@ -34,11 +36,12 @@ _ROOM = 0.9
 def prune(base: Database, process: WritingProcess, rule: Retention, seconds: float, anchor: AnchorFile | None) -> bool:
     """Delete records that are too old or too many, for a limited time; return whether all of them are deleted."""
     deadline = monotonic() + seconds
-    if not base.transact(lambda connection: _range(connection, rule)):
+    held = held_records(base.store)
+    if not base.transact(lambda connection: _range(connection, rule, held)):
         return True
     known = anchor.heads(base.store) if anchor is not None else {}
     while monotonic() < deadline:
-        found: int = base.transact(lambda connection: _prune(base, connection, process, rule, anchor, known))
+        found: int = base.transact(lambda connection: _prune(base, connection, process, rule, held, anchor, known))
         if found:
             base.vacuum()
         if found < _AT_ONCE:
@@ -46,18 +49,20 @@ def prune(base: Database, process: WritingProcess, rule: Retention, seconds: flo
     return False
 
 
-def _range(connection: sqlite3.Connection, rule: Retention) -> tuple[int, int] | None:
+def _range(connection: sqlite3.Connection, rule: Retention, held: Held | None) -> tuple[int, int] | None:
     """Return the ids of the first and the last record to delete in one transaction; None if there is none."""
     last = max(_last_by_age(connection, rule.age), _last_by_size(connection, rule.size))
+    if held is not None and last > held.upto:  # a fleet does not have these yet
+        last = max(held.upto, min(last, _last_by_size(connection, held.limit)))
     first: int | None = connection.execute("SELECT min(id) FROM records").fetchone()[0]
     return None if first is None or last < first else (first, min(last, first + _AT_ONCE - 1))
 
 
 def _prune(
-    base: Database, connection: sqlite3.Connection, process: WritingProcess, rule: Retention,
+    base: Database, connection: sqlite3.Connection, process: WritingProcess, rule: Retention, held: Held | None,
     anchor: AnchorFile | None, known: dict[int, str],
 ) -> int:  # fmt: skip
-    found = _range(connection, rule)
+    found = _range(connection, rule, held)
     if found is None:
         return 0
     first, last = found
@@ -77,7 +82,14 @@ def _prune(
         ("processes", "last"),
     ):
         connection.execute(f"DELETE FROM {table} WHERE {column} <= ?", (last,))  # noqa: S608 - our own names
-    note = {"records": count, "upto": last, "hash": digest.hex(), "processes": older_processes(connection, last)}
+    note: dict[str, Any] = {
+        "records": count,
+        "upto": last,
+        "hash": digest.hex(),
+        "processes": older_processes(connection, last),
+    }
+    if held is not None and last > held.upto:
+        note["unforwarded"] = last - max(held.upto, first - 1)
     base.insert(connection, process, [Entry(encode(note), kind=RETENTION)])
     return count
 

@@ -1,4 +1,4 @@
-"""Questions in SQLite: which may be asked, which answer wins, and reading both.
+"""Questions in SQLite: which may be asked, and which answer wins.
 
 Everything that decides is in the transaction that writes the record: of two answers the first is written, whichever
 processes they come from, and the other one is told.
@@ -14,21 +14,10 @@ from typing import Any
 
 from ..columns import ANSWER, QUESTION
 from ..entries import Entry, encode
-from ..questions import (
-    MAX_WAITING,
-    MAX_WAITING_OF_SESSION,
-    StoredAnswer,
-    StoredQuestion,
-    digest_of,
-    id_of,
-    is_sealed,
-    seal_answer,
-)
+from ..questions import MAX_WAITING, MAX_WAITING_OF_SESSION, is_sealed, seal_answer
+from ..sql.questions import Row, question_row
 
-__all__ = ["QuestionCheck", "add_rows", "find_questions", "writable"]
-
-Row = tuple[str, int, str, int, int | None]
-"""Id, record, session, the moment of expiry, and the record of the answer."""
+__all__ = ["QuestionCheck", "add_rows", "writable"]
 
 
 def writable(base: sqlite3.Connection, entries: Sequence[Entry], key: bytes | None, store: str) -> list[Entry]:
@@ -55,7 +44,7 @@ def _why_not_asked(base: sqlite3.Connection, entry: Entry, asked: dict[str, str]
     body = json.loads(entry.text)
     if "nonce" not in body:
         return "the input of the call could not be redacted"
-    question, _, session, _, _ = _row(0, entry.text)
+    question, _, session, _, _ = question_row(0, entry.text)
     if question in asked or base.execute("SELECT 1 FROM questions WHERE id = ?", (question,)).fetchone():
         return "there is a question with the same id already"
     query = "SELECT count(*), coalesce(sum(session = ?), 0) FROM questions WHERE answer IS NULL AND until > ?"
@@ -83,62 +72,10 @@ def add_rows(base: sqlite3.Connection, numbered: Iterable[tuple[int, Entry]]) ->
     """Add the rows of questions that were written, and set the answer of those that were answered."""
     for number, entry in numbered:
         if entry.kind == QUESTION:
-            base.execute("INSERT INTO questions VALUES (?, ?, ?, ?, ?)", _row(number, entry.text))
+            base.execute("INSERT INTO questions VALUES (?, ?, ?, ?, ?)", question_row(number, entry.text))
         elif entry.kind == ANSWER:
             question = json.loads(entry.text)["question"]
             base.execute("UPDATE questions SET answer = ? WHERE id = ? AND answer IS NULL", (number, question))
-
-
-def _row(number: int, text: str) -> Row:
-    """Return the row of a question from its record."""
-    body = json.loads(text)
-    session = body.get("session_id")
-    until = int((float(body.get("asked_at", 0)) + float(body.get("wait", 0))) * 1e9)
-    return id_of(digest_of(text)), number, session if isinstance(session, str) else "", until, None
-
-
-def find_questions(
-    base: sqlite3.Connection, *, id: str | None = None, session: str | None = None, answered: bool = False,
-    limit: int = 1000,
-) -> list[StoredQuestion]:  # fmt: skip
-    """Return questions, the newest first; without ``answered``, those that have no answer."""
-    where, values = ["1"], list[Any]()
-    if id is not None:
-        where, values = ["q.id = ?"], [id]
-    elif not answered:
-        where.append("q.answer IS NULL")
-    if session is not None:
-        where.append("q.session = ?")
-        values.append(session)
-    query = f"{_QUESTIONS} WHERE {' AND '.join(where)} ORDER BY q.record DESC LIMIT ?"
-    rows = base.execute(query, (*values, limit))
-    return [_question(row) for row in rows]
-
-
-_QUESTIONS = (
-    "SELECT q.id, q.record, r.process, r.time, r.mono, b.body, q.answer, a.time, c.body "
-    "FROM questions q JOIN records r ON r.id = q.record JOIN bodies b ON b.record = q.record "
-    "LEFT JOIN records a ON a.id = q.answer LEFT JOIN bodies c ON c.record = q.answer"
-)
-
-
-def _question(row: tuple[Any, ...]) -> StoredQuestion:
-    number, record, process, at, mono, text, answer, answered_at, answer_text = row
-    made = None
-    if answer is not None:
-        made = StoredAnswer(record=answer, time=(answered_at or 0) / 1e9, body=_body(answer_text))
-    return StoredQuestion(
-        id=str(number), record=record, process=process, time=at / 1e9, monotonic=mono / 1e9,
-        digest=digest_of(str(text)), body=_body(text), answer=made,
-    )  # fmt: skip
-
-
-def _body(text: Any) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (TypeError, ValueError, RecursionError):  # it was changed; `interpose log verify` reports it
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 class QuestionCheck:
@@ -152,7 +89,7 @@ class QuestionCheck:
     def see(self, kind: int, number: int, text: str) -> None:
         """Take in a record of the chain."""
         if kind == QUESTION:
-            row = _row(number, text)
+            row = question_row(number, text)
             self._rows[row[0]] = row
         elif kind == ANSWER:
             self._answers[number] = json.loads(text)

@@ -98,3 +98,6 @@ def run_this_node(config: Config = None) -> int:
 
 
 from . import rules, servers, status  # noqa: E402, F401 - they add their commands to the app
+from .collect import collect_records  # noqa: E402 - it needs what is above
+
+app.command("collect", short_help="Collect the record of all nodes into PostgreSQL.")(collect_records)

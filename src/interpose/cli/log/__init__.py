@@ -18,12 +18,25 @@ from .. import options
 from ..audit_store import Since, Store, find_store, open_reader, parse_since
 from ..render import paint, plural
 
-__all__ = ["Agent", "Decision", "Event", "Grep", "Hook", "Session", "Tool", "app", "selection_of"]
+__all__ = ["Agent", "Decision", "Event", "Grep", "Hook", "Node", "Session", "Tool", "app", "selection_of"]
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False, add_help_option=True)
 
 _DECISIONS = ("deny", "ask", "allow", "none")
-_FILTERS = ("event", "tool", "agent", "hook", "decision", "session", "grep", "since", "limit", "follow", "as_json")
+_FILTERS = (
+    "event",
+    "tool",
+    "agent",
+    "hook",
+    "decision",
+    "session",
+    "grep",
+    "node",
+    "since",
+    "limit",
+    "follow",
+    "as_json",
+)
 _WHICH = "Which records"
 
 
@@ -38,6 +51,7 @@ Agent = Annotated[
 ]
 Hook = Annotated[list[str] | None, _filter("hook", "NAME", "In which this hook ran.")]
 Decision = Annotated[list[str] | None, _filter("decision", "WHAT", "With this decision: deny, ask, allow or none.")]
+Node = Annotated[list[str] | None, _filter("node", "NAME", "Of this node of a fleet; with --store postgresql://….")]
 Session = Annotated[list[str] | None, _filter("session", "ID", "Of this session; the beginning of its id is enough.")]
 Grep = Annotated[
     list[str] | None,
@@ -60,6 +74,7 @@ def run(
     decision: Decision = None,
     session: Session = None,
     grep: Grep = None,
+    node: Node = None,
     since: Since = None,
     limit: Limit = 20,
     follow: Follow = False,
@@ -81,7 +96,7 @@ def run(
     if context.invoked_subcommand is not None:
         _refuse_early_options(context)
         return 0
-    selection = selection_of(event, tool, agent, hook, decision, session, grep, since)
+    selection = selection_of(event, tool, agent, hook, decision, session, grep, since, node)
     with open_reader(store, config, dialect, cwd) as reader:
         if follow:
             return _follow(reader, selection, as_json=as_json)
@@ -203,6 +218,7 @@ def export(
     decision: Decision = None,
     session: Session = None,
     grep: Grep = None,
+    node: Node = None,
     since: Since = None,
     limit: Limit = 0,
     store: Store = None,
@@ -220,7 +236,7 @@ def export(
 
     if format not in FORMATS:
         raise UsageError(f"--format: there is no format {format}", hint=" or ".join(FORMATS))
-    selection = selection_of(event, tool, agent, hook, decision, session, grep, since)
+    selection = selection_of(event, tool, agent, hook, decision, session, grep, since, node)
     with _open_reader(context, store, config, dialect, cwd) as reader, open_output(output) as file:
         _check_hooks(reader, selection.hooks)
         write(reader.entries(selection, limit=limit or None, oldest_first=True), format, file)
@@ -312,6 +328,7 @@ def selection_of(
     session: list[str] | None,
     grep: list[str] | None,
     since: str | None,
+    node: list[str] | None = None,
 ) -> Selection:
     """Return which records the options of a command name."""
     for one in decision or ():
@@ -321,7 +338,7 @@ def selection_of(
     return Selection(
         events=tuple(map(_as_recorded, event or ())), tools=tuple(tool or ()), agents=tuple(agent or ()),
         hooks=tuple(hook or ()), decisions=tuple(decision or ()), sessions=tuple(session or ()),
-        texts=tuple(grep or ()), since=parse_since(since),
+        texts=tuple(grep or ()), since=parse_since(since), nodes=tuple(node or ()),
     )  # fmt: skip
 
 
@@ -394,7 +411,7 @@ def _list(reader: StoreReader, selection: Selection, limit: int | None, *, as_js
         return True
     from .show import LogTable
 
-    count = LogTable(heading=True).print(entries)
+    count = LogTable(heading=True, nodes=reader.has_nodes).print(entries)
     _report_gaps(reader)
     return bool(count)
 
@@ -402,7 +419,7 @@ def _list(reader: StoreReader, selection: Selection, limit: int | None, *, as_js
 def _follow(reader: StoreReader, selection: Selection, *, as_json: bool) -> int:
     from .show import LogTable
 
-    table = LogTable(heading=False)
+    table = LogTable(heading=False, nodes=reader.has_nodes)
     try:
         for entry in reader.follow(selection):
             if as_json:

@@ -31,10 +31,11 @@ _SHOWN_ELSEWHERE = {"event", "subject", "decision", "reason", "input", "given", 
 class LogTable:
     """Prints firings and permissions page by page in one table, whose columns grow with their cells."""
 
-    def __init__(self, *, heading: bool) -> None:
+    def __init__(self, *, heading: bool, nodes: bool = False) -> None:
         fifth = max(7, (terminal_width() or 1000) // 5)
-        self._heading = heading
+        self._heading, self._nodes = heading, nodes
         self._table = Table((
+            *((Column("NODE", most=20),) if nodes else ()),
             Column("TIME", most=14, drop=2),
             Column("ID", right=True, most=9),
             Column("SESSION", most=8, drop=5),
@@ -51,7 +52,7 @@ class LogTable:
         """Print records and return how many there were."""
         count = 0
         entries = iter(entries)
-        while page := [_cells(entry) for entry in islice(entries, _PAGE)]:
+        while page := [self._row(entry) for entry in islice(entries, _PAGE)]:
             self._table.fit(page)
             if self._heading and not count:
                 self._table.print_heading()
@@ -59,6 +60,10 @@ class LogTable:
             sys.stdout.flush()
             count += len(page)
         return count
+
+    def _row(self, entry: StoredFiring | StoredPermission) -> tuple[str, ...]:
+        cells = _cells(entry)
+        return (flat(entry.node), *cells) if self._nodes else cells
 
 
 def _cells(entry: StoredFiring | StoredPermission) -> tuple[str, ...]:
@@ -132,6 +137,8 @@ def permission_lines(permission: StoredPermission) -> Iterator[str]:
     tool = f" {paint(flat(permission.tool), 'cyan')}" if permission.tool else ""
     yield f"{paint(flat(said).upper(), _COLOURS.get(permission.decision, 'dim'), 'bold')}  permission{tool}"
     yield from labelled_lines("id: ", f"{permission.id} (process {permission.process})")
+    if permission.node:
+        yield from labelled_lines("node: ", permission.node)
     yield from labelled_lines("time: ", clock_time(permission.time, full=True))
     agent = f", agent {permission.text('agent_id')}" if permission.text("agent_id") else ""
     yield from labelled_lines("session: ", f"{permission.session or 'none'}{agent}")
@@ -169,6 +176,8 @@ def firing_lines(
 def _facts(firing: StoredFiring) -> Iterator[str]:
     agent = f", agent {firing.agent}" if firing.agent else ""
     yield from labelled_lines("id: ", f"{firing.id} (process {firing.process})")
+    if firing.node:
+        yield from labelled_lines("node: ", firing.node)
     yield from labelled_lines(
         "time: ", f"{clock_time(firing.time, full=True)}, took {format_duration(firing.duration)}"
     )

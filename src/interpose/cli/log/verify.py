@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from ...audit.chain import load_key
+from ...audit.places import is_url, shown_url
 from ...audit.verify import Flaw, Verification, verify_store
 from ...errors import InterposeError
 from ..render import clock_time, flat, paint, plural, print_error, short_path
@@ -60,9 +61,11 @@ def _print_verdict(store: str, found: Verification) -> None:
         print(f"{paint(flat(_place_of_gap(gap)), 'bold')}: {flat(_describe_gap(gap))}")
     for note in found.notes:
         print(f"{paint('note', 'blue')}: {flat(note)}")
-    count = f"{plural(found.records, 'record')} of {plural(found.processes, 'process', 'processes')}"
+    parts = plural(found.processes, "store") if is_url(store) else plural(found.processes, "process", "processes")
+    count = f"{plural(found.records, 'record')} of {parts}"
     verdict = paint(found.verdict, _COLOURS[found.verdict])
-    print(f"{flat(short_path(store))}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
+    place = shown_url(store) if is_url(store) else short_path(store)
+    print(f"{flat(place)}: {verdict}: {_MEANINGS[found.verdict]} ({count})", flush=True)
     sys.stdout.flush()
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...audit.places import is_url
+from ...audit.read_only import ReadOnlyStore
+from ...audit.store import AuditStore
 from ...errors import UsageError
 from ...person import require_person
 from ...person.identity import this_person
 from .. import options
 from ..audit_store import Store, open_writer
+from ..loading import change_directory
 from ..render import paint
 
 if TYPE_CHECKING:
@@ -44,11 +49,14 @@ def run(
     observing and enforcing; compares rules. The record is the one that `interpose log` reads.
 
     A browser opens the pages with a code that this terminal shows, and that counts once; press Enter for another. So
-    it takes a person at a terminal, outside of any agent; with --read-only it does not.
+    it takes a person at a terminal, outside of any agent; with --read-only it does not. The record of a fleet, which
+    --store postgresql://… names, is always read-only.
 
     Example: interpose ui
     """
     require_pages()
+    of_fleet = store is not None and is_url(store)
+    read_only = read_only or of_fleet  # it is written by the nodes alone
     if not read_only:
         require_person("opening the pages", or_else="add --read-only")
     from ...server.pages.access import Access
@@ -56,10 +64,17 @@ def run(
     from .workbench import ProjectWorkbench
 
     files = [os.path.abspath(path) for path in config or ()]
-    with open_writer(store, files, dialect, cwd) as writer:
+    with ExitStack() as opened:
+        writer: AuditStore | ReadOnlyStore
+        if store is not None and of_fleet:
+            change_directory(cwd)
+            writer = ReadOnlyStore(store)
+            writer.read().close()  # one that cannot be read is told at once
+        else:
+            writer = opened.enter_context(open_writer(store, files, dialect, cwd))
         workbench = ProjectWorkbench(files, dialect, writer)
         access = Access(_show_code, warn=_warn, read_only=read_only)
-        if not read_only:
+        if isinstance(writer, AuditStore) and not read_only:
             writer.prepare_reading()
 
         def ready(address: str, _: Pages) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...audit.completion import StoreDown
 from ...audit.protocol import StoredFiring
+from ...audit.read_only import ReadOnlyStore
 from ...audit.store import AuditStore
 from ...config.load import find_sources, load_sources
 from ...config.switches import Switch, may_switch, project_of, switch, switch_record
@@ -30,7 +31,7 @@ _SWITCHES: dict[str, Switch] = {"on": True, "off": False, "observe": "observe", 
 class ProjectWorkbench:
     """The configuration of the directory in which the pages were started; it is read again for each page."""
 
-    def __init__(self, files: list[str], dialect: str | None, store: AuditStore) -> None:
+    def __init__(self, files: list[str], dialect: str | None, store: AuditStore | ReadOnlyStore) -> None:
         self._files, self._dialect, self._store = files, dialect, store
         self._directory = current_directory()
 

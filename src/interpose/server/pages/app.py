@@ -16,7 +16,6 @@ from starlette.routing import Mount, Route
 from ...audit.completion import StoreDown
 from ...audit.protocol import NotAStore, QuestionStore, StoredFiring, StoreReader, StoreUnreadable
 from ...audit.questions import read_id
-from ...audit.reader import open_store
 from ...errors import InterposeError, UsageError
 from ...questions import answer_question
 from . import views
@@ -77,7 +76,7 @@ class Pages:
     # What pages are made of.
 
     def _open(self) -> StoreReader:
-        return open_store(self._store.path)
+        return self._store.read()
 
     def _fragment(self, name: str, data: dict[str, Any]) -> str:
         template = self._templates.get_template(f"_{name}.html")
@@ -313,7 +312,8 @@ class Pages:
                 found = reader.search(selection, limit=1, seconds=0.0)
             at = reader.entry(found.searched) if found.searched else None
         data = {"rows": [views.row_of(one) for one in found.entries], "next": found.searched, "late": found.late,
-                "reached": at.time if at is not None else None, "problem": problem}  # fmt: skip
+                "reached": at.time if at is not None else None, "problem": problem,
+                "nodes": reader.has_nodes}  # fmt: skip
         return self.page(request, "search.html", data, filters=query, spans=list(_SPANS))
 
     def compare(self, request: Request) -> Response:
@@ -354,7 +354,7 @@ class Pages:
         return StreamingResponse(self.live.stream(number_of(request, "after")), media_type="text/event-stream")
 
 
-_FILTERS = ("q", "tool", "agent", "decision", "hook", "session", "event", "since")
+_FILTERS = ("q", "tool", "agent", "decision", "hook", "session", "event", "node", "since")
 
 
 def _edited(text: str) -> Any:

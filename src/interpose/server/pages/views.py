@@ -94,8 +94,8 @@ def row_of(entry: StoredFiring | StoredPermission) -> dict[str, Any]:
         return {
             "id": entry.id, "kind": "permission", "time": entry.time, "session": entry.session, "event": "permission",
             "subject": brief(entry.tool, 60), "agent": brief(entry.text("agent_id"), 40), "decision": entry.decision,
-            "observed": False, "took": None, "hooks": [brief(f"{by} {name}".strip(), 60)], "failed": False, "error": "",
-            "call": "",
+            "observed": False, "took": None, "node": brief(entry.node, 64),
+            "hooks": [brief(f"{by} {name}".strip(), 60)], "failed": False, "error": "", "call": "",
             "reason": brief(why, 200),
         }  # fmt: skip
     shadow = entry.body.get("shadow")
@@ -107,7 +107,7 @@ def row_of(entry: StoredFiring | StoredPermission) -> dict[str, Any]:
     error = "" if failed is None else f"{failed['hook']}: {_error(failed) or failed['status']}"
     return {
         "id": entry.id, "kind": "firing", "time": entry.time, "session": entry.session, "event": entry.event,
-        "subject": brief(entry.subject, 60), "agent": brief(entry.agent, 40),
+        "subject": brief(entry.subject, 60), "agent": brief(entry.agent, 40), "node": brief(entry.node, 64),
         "decision": "keep" if entry.body.get("keep_going") else str(said) if observed else entry.decision,
         "observed": observed, "took": round(entry.duration, 6),
         "hooks": [brief(str(name), 40) for name in dict.fromkeys(run["hook"] for run in ran)][:4],
@@ -304,5 +304,5 @@ def selection_from(query: Mapping[str, str], since: float | None, before: int | 
 
     return Selection(
         events=one("event"), tools=one("tool"), agents=one("agent"), hooks=one("hook"), decisions=one("decision"),
-        sessions=one("session"), texts=one("q"), since=since, before=before,
+        sessions=one("session"), texts=one("q"), nodes=one("node"), since=since, before=before,
     )  # fmt: skip

@@ -1,25 +1,24 @@
-"""Statistics of hooks, permissions and sessions in SQLite, without reading the documents where columns say enough."""
+"""Statistics of hooks, permissions and sessions by SQL, without reading the documents where columns say enough."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from typing import Any
 
 from ..columns import DECISIONS, FIRING, PERMISSION, STATUSES, run_of
 from ..protocol import HookStats, PermissionCount, StoredSession
-from .overview import first_since, nanoseconds
+from .base import Base, nanoseconds
 
 __all__ = ["hook_stats", "permission_counts", "sessions"]
 
 _FEW = 200
 
 
-def hook_stats(base: sqlite3.Connection, since: float | None, sample: int | None) -> list[HookStats]:
+def hook_stats(base: Base, since: float | None, sample: int | None) -> list[HookStats]:
     """Return the statistics of each hook at each event; most runs first."""
     first = 0
     if since is not None:
-        low = first_since(base, since)
+        low = base.first_since(since)
         query = "SELECT min(id) FROM records WHERE id >= ? AND time >= ?"
         if (found := base.execute(query, (low, nanoseconds(since))).fetchone()[0]) is None:
             return []
@@ -33,7 +32,7 @@ def hook_stats(base: sqlite3.Connection, since: float | None, sample: int | None
     return sorted((found for found in stats if found.runs or found.skipped), key=lambda found: -found.runs)
 
 
-def _sampled_stats(base: sqlite3.Connection, hook: int, event: str, name: str, first: int, sample: int) -> HookStats:
+def _sampled_stats(base: Base, hook: int, event: str, name: str, first: int, sample: int) -> HookStats:
     """Return the statistics of a hook from sums, and the percentiles of its latest runs."""
     runs, total = base.execute(
         "SELECT count(*), sum(took) FROM runs WHERE hook = ? AND record >= ?", (hook, first)
@@ -69,7 +68,7 @@ def _counts(numbers: dict[int, int]) -> dict[str, int]:
     return counts
 
 
-def _last_fired(base: sqlite3.Connection, hook: int) -> float | None:
+def _last_fired(base: Base, hook: int) -> float | None:
     last = base.execute(
         "SELECT time FROM records WHERE id = "
         "(SELECT record FROM runs WHERE hook = ? AND what & 3 <> 3 ORDER BY record DESC LIMIT 1)",
@@ -78,7 +77,7 @@ def _last_fired(base: sqlite3.Connection, hook: int) -> float | None:
     return None if last is None else last[0] / 1e9
 
 
-def _stats_of(base: sqlite3.Connection, hook: int, event: str, name: str, first: int) -> HookStats:
+def _stats_of(base: Base, hook: int, event: str, name: str, first: int) -> HookStats:
     # The rows of a hook are stored together, in the order in which they were written.
     times: defaultdict[int, list[int]] = defaultdict(list)
     sessions: set[int] = set()
@@ -101,27 +100,26 @@ def _percentiles(ran: list[int]) -> dict[str, Any]:
     return {f"p{part}": ran[min(len(ran) - 1, len(ran) * part // 100)] / 1e6 for part in (50, 95, 99)}
 
 
-def permission_counts(base: sqlite3.Connection, since: float | None) -> list[PermissionCount]:
+def permission_counts(base: Base, since: float | None) -> list[PermissionCount]:
     """Return how many permissions there are, by verdict and by decider; most first."""
     rows = base.execute(
-        "SELECT json_extract(b.body, '$.verdict'), json_extract(b.body, '$.by'), count(*) FROM permissions p "
-        "JOIN records r ON r.id = p.record JOIN bodies b ON b.record = p.record "
+        "SELECT json_extract(b.body, '$.verdict'), json_extract(b.body, '$.by'), count(*) "  # noqa: S608 - our own names
+        "FROM permissions p "
+        f"JOIN records r ON r.id = p.record {base.body} "
         "WHERE r.time >= ? AND json_valid(b.body) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
         (nanoseconds(since or 0),),
     )
     return [PermissionCount(verdict=str(verdict), by=str(by), count=count) for verdict, by, count in rows]
 
 
-def sessions(
-    base: sqlite3.Connection, since: float | None, limit: int | None, *, has_permissions: bool
-) -> list[StoredSession]:
+def sessions(base: Base, since: float | None, limit: int | None, *, has_permissions: bool) -> list[StoredSession]:
     """Return sessions with their counts, the most recently active first."""
     deny, ask = DECISIONS.index("deny"), DECISIONS.index("ask")
     rows = base.execute(
-        "SELECT r.session, w.word, min(r.time), max(r.time), count(*), sum(r.decision = ?), sum(r.decision = ?) "
-        "FROM records r JOIN words w ON w.id = r.session WHERE r.kind = ? "
-        "GROUP BY r.session HAVING max(r.time) >= ? ORDER BY max(r.id) DESC LIMIT ?",
-        (deny, ask, FIRING, nanoseconds(since or 0), -1 if limit is None else limit),
+        "SELECT r.session, w.word, min(r.time), max(r.time), count(*), count(*) FILTER (WHERE r.decision = ?), "
+        "count(*) FILTER (WHERE r.decision = ?) FROM records r JOIN words w ON w.id = r.session WHERE r.kind = ? "
+        "GROUP BY r.session, w.word HAVING max(r.time) >= ? ORDER BY max(r.id) DESC LIMIT ?",
+        (deny, ask, FIRING, nanoseconds(since or 0), 1 << 62 if limit is None else limit),
     ).fetchall()
     found = {row[0]: row[1:] for row in rows}
     calls = _calls(base, found)
@@ -137,12 +135,12 @@ def sessions(
     ]  # fmt: skip
 
 
-def _calls(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, tuple[set[str], set[str]]]:
+def _calls(base: Base, sessions: dict[int, Any]) -> dict[int, tuple[set[str], set[str]]]:
     """Return the ids of the calls, and the agents, of each session."""
     found: dict[int, tuple[set[str], set[str]]] = {session: (set(), set()) for session in sessions}
     rows = base.execute(
         "SELECT DISTINCT r.session, json_extract(b.body, '$.input.tool_use_id'), "  # noqa: S608 - ids
-        "json_extract(b.body, '$.input.agent_id') FROM records r JOIN bodies b ON b.record = r.id "
+        f"json_extract(b.body, '$.input.agent_id') FROM records r {base.body} "
         f"WHERE r.kind = ? AND json_valid(b.body){_only(sessions)}",
         (FIRING,),
     )
@@ -158,21 +156,21 @@ def _only(sessions: dict[int, Any]) -> str:
     return f" AND r.session IN ({', '.join(map(str, sessions))})" if len(sessions) <= _FEW else ""
 
 
-def _failures(base: sqlite3.Connection, sessions: dict[int, Any]) -> dict[int, int]:
+def _failures(base: Base, sessions: dict[int, Any]) -> dict[int, int]:
     """Return how many runs of hooks failed or ran past their deadline, by session."""
     codes = (STATUSES.index("failed"), STATUSES.index("timeout"))
     rows = base.execute("SELECT session, count(*) FROM runs WHERE what & 3 IN (?, ?) GROUP BY session", codes)
     return {session: count for session, count in rows if session in sessions}
 
 
-def _permissions(base: sqlite3.Connection, sessions: dict[int, Any]) -> tuple[dict[int, int], dict[int, int]]:
+def _permissions(base: Base, sessions: dict[int, Any]) -> tuple[dict[int, int], dict[int, int]]:
     """Return how many calls were denied and asked about by something else than a hook, whose firing says it already."""
     denied: dict[int, int] = defaultdict(int)
     asked: dict[int, int] = defaultdict(int)
     rows = base.execute(
         "SELECT r.session, json_extract(b.body, '$.verdict'), json_extract(b.body, '$.asked_at'), "  # noqa: S608 - ids
         "json_extract(b.body, '$.hook'), json_extract(b.body, '$.by') FROM permissions p "
-        "JOIN records r ON r.id = p.record JOIN bodies b ON b.record = p.record "
+        f"JOIN records r ON r.id = p.record {base.body} "
         f"WHERE r.kind = ? AND json_valid(b.body){_only(sessions)}",
         (PERMISSION,),
     )

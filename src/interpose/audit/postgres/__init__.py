@@ -1,0 +1,1 @@
+"""The record of a fleet in PostgreSQL: what nodes have forwarded, each record once."""
