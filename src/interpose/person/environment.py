@@ -11,16 +11,11 @@ import os
 from .agents import hosts_above
 from .programs import AGENTS, INTERPRETERS
 
-__all__ = ["drop_variables_of_settings", "powers"]
+__all__ = ["POWERS", "drop_variables_of_settings"]
 
 _OFF = "INTERPOSE_OFF"
-_POWERS = (_OFF, "INTERPOSE_TRUST")
+POWERS = (_OFF, "INTERPOSE_TRUST")
 """Variables that weaken what is enforced."""
-
-
-def powers() -> tuple[str, ...]:
-    """Return the values of the variables that weaken what is enforced, those that were dropped left out."""
-    return tuple(os.environ.get(name, "") for name in _POWERS)
 
 
 def drop_variables_of_settings() -> list[str]:
@@ -30,7 +25,7 @@ def drop_variables_of_settings() -> list[str]:
     agents that have started one another, the first counts: a model can start another agent with any variable. It can
     also leave one behind that runs below none: so ``INTERPOSE_OFF`` counts only if the agent was typed at a terminal.
     """
-    given = [name for name in _POWERS if os.environ.get(name)]
+    given = [name for name in POWERS if os.environ.get(name)]
     if not given:
         return []
     hosts = hosts_above()
