@@ -55,10 +55,10 @@ def event(tool: str, **tool_input: str) -> bytes:
 DANGER = event("Bash", command="rm -rf /")
 
 
-def trust(home: Home, **variables: str) -> None:
-    """Trust the configuration of the project, as a person does."""
+def trust(home: Home, folder: Path) -> None:
+    """Trust the configuration of the project, as a person does whose home is this folder."""
     code = "from pathlib import Path; from interpose.config.trust import trust; trust(Path('.interpose/hooks.yaml'))"
-    assert home.run([sys.executable, "-P", "-c", code], **variables) == (0, b"", b"")
+    assert home.run([sys.executable, "-P", "-c", code], HOME=str(folder)) == (0, b"", b"")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def home() -> Iterator[Home]:
         folder.mkdir()
         (folder / "hooks.yaml").write_text(HOOKS)
         (folder / "guards.py").write_text(GUARDS)
-        trust(made)
+        trust(made, made.folder)
         yield made
 
 
@@ -108,7 +108,7 @@ def test_what_another_home_trusts_is_loaded_in_no_process_that_answers_for_this_
     texts = [path.read_text() for path in guard]
     guard[0].write_text(EVIL)
     guard[1].write_text(HOOKS + "    - {name: evil, matcher: Evil, handler: guards.takes_over}\n")
-    trust(home, HOME=str(other))
+    trust(home, other)
     settle(*guard)
     with serving(home):
         home.ask(FOUND, DANGER)

@@ -13,10 +13,10 @@ from ..runtime.set_aside import forget_variables, set_variable_aside
 from .agents import hosts_above
 from .programs import AGENTS, INTERPRETERS
 
-__all__ = ["drop_variables_of_settings", "powers"]
+__all__ = ["POWERS", "drop_variables_of_settings"]
 
 _OFF = "INTERPOSE_OFF"
-_POWERS = (_OFF, "INTERPOSE_TRUST")
+POWERS = (_OFF, "INTERPOSE_TRUST")
 """Variables that weaken what is enforced."""
 
 _KEPT_PREFIXES = ("CLAUDE", "CLINE", "CODEX_", "COPILOT_", "CURSOR_", "FACTORY_", "GEMINI_", "OPENCODE", "QWEN_",
@@ -24,11 +24,6 @@ _KEPT_PREFIXES = ("CLAUDE", "CLINE", "CODEX_", "COPILOT_", "CURSOR_", "FACTORY_"
 _KEPT = frozenset(["AI_AGENT", "HOME", "INTERPOSE_DEPTH", "OLDPWD", "PWD", "SHLVL", "TRACEPARENT", "TRACESTATE", "_"])
 """Variables that an agent sets for each hook, such as CLAUDE_PROJECT_DIR, that a shell sets, or that the line of
 ``attach`` sets. No guard runs another program because of them."""
-
-
-def powers() -> tuple[str, ...]:
-    """Return the values of the variables that weaken what is enforced, those that were dropped left out."""
-    return tuple(os.environ.get(name, "") for name in _POWERS)
 
 
 def drop_variables_of_settings() -> list[str]:
@@ -69,7 +64,7 @@ def _drop_powers(hosts: list[int]) -> list[str]:
     agents that have started one another, the first counts: a model can start another agent with any variable. It can
     also leave one behind that runs below none: so ``INTERPOSE_OFF`` counts only if the agent was typed at a terminal.
     """
-    given = [name for name in _POWERS if os.environ.get(name)]
+    given = [name for name in POWERS if os.environ.get(name)]
     if not given:
         return []
     agent = _first_agent(hosts) if hosts else 0

@@ -34,7 +34,8 @@ _START = 20.0
 _IDLE = 60.0
 """Seconds after which a further process of a project is ended."""
 _QUEUED = 10.0
-"""Seconds that an event waits for a process: others may hold all of them, and a host goes on without a late hook."""
+"""Seconds that an event without a deadline waits for a process: others may hold all of them for long, and a host goes
+on without a hook that is late. One with a deadline is refused in time."""
 _LONG = 60.0
 """Seconds from which on a time limit is looked at when the server tidies, and has no timer."""
 _BOUNCES = 3
@@ -62,8 +63,8 @@ class Lost(NamedTuple):
     why: str
     is_answered: bool = False
     """Whether its process may have sent the answer, or a part of it, before it ended."""
-    is_fired: bool = True
-    """False if no process has begun with it: the client can decide by itself."""
+    client_can_fire: bool = False
+    """Whether the client can decide by itself: no process has begun with it, and the client has no deadline."""
 
 
 class Ticket:
@@ -86,6 +87,7 @@ class Ticket:
         self.client = client or Client(TO_SERVER, -1)
         self.done = done
         self.seconds = before_deadline(seconds)
+        self.has_deadline = seconds < inf
         self.began = monotonic()
         self.bounces = 0
         self.engine: EngineHandle | None = None
@@ -138,7 +140,7 @@ class Dispatcher:
             "Events that are fired now, or wait.", lambda: self.under_way)  # fmt: skip
         counters.gauges["interpose_engines"] = ("Engine processes.", lambda: self._size)
         counters.gauges["interpose_projects"] = (
-            "Projects that have an engine process, once per environment.", lambda: sum(bool(one.engines) for one in self._projects.values())
+            "Projects that have an engine process.", lambda: sum(bool(one.engines) for one in self._projects.values())
         )  # fmt: skip
 
     @property
@@ -185,7 +187,8 @@ class Dispatcher:
             project.engines.discard(engine)
             engine.close()
         project.waiting.append(ticket)
-        self._loop.call_later(min(_QUEUED, ticket.seconds / 2), self._give_up_waiting, ticket)
+        if not ticket.has_deadline:
+            self._loop.call_later(_QUEUED, self._give_up_waiting, ticket)
         if project.size:
             self._loop.call_later(_MOMENT, self._grow, name, ticket)
         else:
@@ -193,7 +196,7 @@ class Dispatcher:
 
     def _give_up_waiting(self, ticket: Ticket) -> None:
         if ticket.waits:
-            self._finish(ticket, Lost("no engine process was free for it", is_fired=False))
+            self._finish(ticket, Lost("no engine process was free for it", client_can_fire=True))
 
     def _ask(self, engine: EngineHandle, ticket: Ticket) -> None:
         ticket.engine = engine
@@ -298,7 +301,8 @@ class Dispatcher:
 
     def _cannot_start(self, project: _Project, why: str) -> None:
         if (ticket := project.next(take=True)) is not None:
-            self._finish(ticket, Lost(f"no engine process could be started ({why})", is_fired=False))
+            lost = Lost(f"no engine process could be started ({why})", client_can_fire=not ticket.has_deadline)
+            self._finish(ticket, lost)
 
     # Ending.
 

@@ -30,7 +30,6 @@ from ..executors.base import kept as hung
 from ..handlers import depth, inherited_depth
 from ..person.caller import set_caller
 from ..runtime.background_loop import background_loop
-from .environments import environment_digest
 from .frames import ANSWER, Answer, BadFrame, Request, tagged
 from .http_requests import response
 from .kept_hooks import Elsewhere, KeptHooks
@@ -214,7 +213,7 @@ class _Engine:
         if self._environment is not wanted:
             self._environment = wanted
             time.tzset()
-            self._hooks.environment = environment_digest(wanted)
+            self._hooks.use(wanted)
             self._depth = inherited_depth()
         os.chdir(request.directory)
         os.umask(request.umask)

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import Any
 
@@ -20,9 +20,10 @@ from ..config.fleet_rules import FLEET_RULES
 from ..config.read import Source
 from ..handlers.projects import OF_NO_PROJECT
 from ..hooks import Hooks
-from ..person.environment import powers
+from ..person.environment import POWERS
 from ..runtime.set_aside import variables_set_aside
 from ..state.directories import state_path, user_directory
+from .environments import environment_digest
 from .modules import Modules
 from .projects import found_in, named_files, process_name
 from .stamps import Facts, facts_of, is_settled
@@ -81,11 +82,16 @@ class KeptHooks:
         """The hooks of the last event."""
         self.loaded = 0
         """How often hooks were loaded."""
-        self.environment = ""
-        """The digest of the environment of this process."""
+        self._digest = ""
+        self._has_powers = False
         self._modules = Modules()
         self._found: dict[tuple[Any, ...], tuple[_Places, list[Source], str]] = {}
         self._kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
+
+    def use(self, environment: Mapping[bytes, bytes]) -> None:
+        """Load hooks with this environment from now on, without variables that are dropped later."""
+        self._digest = environment_digest(environment)
+        self._has_powers = any(name.encode() in environment for name in POWERS)
 
     def load(self, *paths: str, dialect: str | None, lines: bool) -> Hooks:
         """Return the hooks of named files."""
@@ -118,7 +124,7 @@ class KeptHooks:
 
         What was found before is still right if every place that was looked at is as it was.
         """
-        key = (cwd, dialect, self._allowed())
+        key = (cwd, dialect, self._environment())
         kept = self._found.get(key)
         if kept is not None and kept[0].are_as_before():
             return kept[1], kept[2]
@@ -131,14 +137,17 @@ class KeptHooks:
         self._found[key] = (places, found, project)
         return found, project
 
-    def _allowed(self) -> str:
-        """Return the environment with which hooks are loaded: without the variables that a person has not set."""
-        instead = (f"{name!r}={os.environb.get(name)!r}" for name in variables_set_aside())
-        return "\0".join((self.environment, *powers(), *instead))
+    def _environment(self) -> str:
+        """Return what tells environments apart: variables may have been dropped, or have got another value back."""
+        aside = variables_set_aside()
+        if not (self._has_powers or aside):
+            return self._digest
+        powers = (os.environ.get(name, "") for name in POWERS)
+        return "\0".join((self._digest, *powers, *(f"{name!r}={os.environb.get(name)!r}" for name in aside)))
 
     def _belong(self, files: str) -> None:
         """Raise Elsewhere if another process has to load these files for this environment."""
-        name = process_name(files, self._allowed())
+        name = process_name(files, self._environment())
         if self.name is None:
             self.name = name
         elif self.name != name:
@@ -148,7 +157,7 @@ class KeptHooks:
 
     def _current(self, key: tuple[Any, ...], found: object, make: Callable[[], Hooks]) -> Hooks:
         """Return the kept hooks if loading them again would give the same; else load them."""
-        key = (*key, self._allowed())
+        key = (*key, self._environment())
         kept = self._kept.get(key)
         if kept is not None and kept.holds(found):
             self._kept.move_to_end(key)

@@ -231,7 +231,7 @@ class _Connection:
             self._note(status, ticket.request, ticket.began, answer.why if isinstance(answer, Lost) else "")
         if isinstance(answer, Answer):
             self._send(tagged(ANSWER, answer.write()))
-        elif isinstance(answer, Lost) and not answer.is_fired:
+        elif isinstance(answer, Lost) and answer.client_can_fire:
             self._send(tagged(DECLINED, answer.why.encode()))
         elif isinstance(answer, Lost) and not answer.is_answered:
             self._send(tagged(REFUSED, f"the resident engine lost the event: {answer.why} (so this denies)".encode()))
