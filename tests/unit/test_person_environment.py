@@ -42,6 +42,7 @@ def hosts(monkeypatch, tmp_path):
                 child.stdout.readline()  # it runs now
                 pids.append(child.pid)
             monkeypatch.setattr(environment, "hosts_above", lambda: pids)
+            monkeypatch.setattr(environment, "nearest_host", lambda: pids[0])
             monkeypatch.setattr(environment, "_is_typed", lambda pid: True)
 
         yield start
@@ -124,7 +125,7 @@ def test_what_was_set_aside_for_one_event_is_not_there_at_the_next(hosts, monkey
     hosts(("claude", {}))
     os.environ["SETTING"] = "a value"
     drop_variables_of_settings()
-    monkeypatch.setattr(environment, "hosts_above", lambda: None)
+    monkeypatch.setattr(environment, "nearest_host", lambda: 0)
 
     drop_variables_of_settings()
 

@@ -14,7 +14,8 @@ from .caller import UNKNOWN, caller
 from .programs import EDITORS, LOGINS, MULTIPLEXERS, SHELLS, TERMINALS
 
 __all__ = [
-    "hosts_above", "register_callers", "register_this_process", "registered_agents", "registered_files", "stat_of",
+    "hosts_above", "nearest_host", "register_callers", "register_this_process", "registered_agents",
+    "registered_files", "stat_of",
 ]  # fmt: skip
 
 _FOLDER = "agents"
@@ -110,6 +111,26 @@ def hosts_above() -> list[int] | None:
         first = first and program in SHELLS
         pid, child = int(fields[1]), fields
     return hosts
+
+
+def nearest_host() -> int:
+    """Return the program that has called the hook, behind its shells; 0 if a person has, or if it cannot be seen."""
+    hook, parent = caller()
+    below = stat_of(hook or "self") if hook != UNKNOWN else None
+    if below is None:
+        return 0
+    pid, child = parent or os.getppid(), below[1]
+    for _ in range(_HIGHEST):
+        found = stat_of(pid)
+        if found is None:
+            break
+        program = _program(pid, found[0])
+        if _stops(pid, program, found[1], child, first=True):
+            break
+        if program not in SHELLS:
+            return pid
+        pid, child = int(found[1][1]), found[1]
+    return 0
 
 
 def _is_known(parent: int) -> bool:

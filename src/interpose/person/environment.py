@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 
 from ..runtime.set_aside import forget_variables, set_variable_aside
-from .agents import hosts_above
+from .agents import hosts_above, nearest_host
 from .programs import AGENTS, INTERPRETERS
 
 __all__ = ["POWERS", "drop_variables_of_settings"]
@@ -33,12 +33,10 @@ def drop_variables_of_settings() -> list[str]:
     and what the settings say is set aside.
     """
     forget_variables()
-    hosts = hosts_above()
-    if hosts is None:
-        return []  # started by hand, or over a connection whose server has the variable itself
-    dropped = _drop_powers(hosts)
-    if hosts and AGENTS & _names(hosts[0]):
-        _set_aside(_environment(hosts[0]))
+    dropped = _drop_powers()
+    host = nearest_host()
+    if host and AGENTS & _names(host):
+        _set_aside(_environment(host))
     return dropped
 
 
@@ -57,7 +55,7 @@ def _set_aside(started_with: Mapping[str, str]) -> None:
             os.environ[name] = before
 
 
-def _drop_powers(hosts: list[int]) -> list[str]:
+def _drop_powers() -> list[str]:
     """Remove variables that weaken what is enforced and that no person has set; return their names.
 
     A person has set one that the agent was started with, and one of a process that a person has started by hand. Of
@@ -67,6 +65,9 @@ def _drop_powers(hosts: list[int]) -> list[str]:
     given = [name for name in POWERS if os.environ.get(name)]
     if not given:
         return []
+    hosts = hosts_above()
+    if hosts is None:
+        return []  # started by hand, or over a connection whose server has the variable itself
     agent = _first_agent(hosts) if hosts else 0
     started_with = _environment(agent) if hosts else {}
     dropped = [name for name in given if started_with.get(name) != os.environ[name]]
