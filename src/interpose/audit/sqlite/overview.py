@@ -15,7 +15,7 @@ __all__ = ["first_since", "nanoseconds", "recent_sessions", "session_overviews",
 _OUT_OF_ORDER = 120
 """Seconds by which records may be out of order: processes queue them, and the clock may be set."""
 _FARTHEST = 9e9
-_LOOKED_AT = 12
+_LOOKED_AT = 8
 """How many of the latest records of a session are read to find its agents."""
 _SCANNED = 20_000
 """How many of the latest records are looked at to find the latest sessions, before all sessions are looked at."""
@@ -108,6 +108,8 @@ def _of_latest_records(base: sqlite3.Connection, low: int, high: int, limit: int
 
 def session_overviews(base: sqlite3.Connection, sessions: Sequence[int]) -> list[SessionOverview]:
     """Return the counts of sessions, from indexes alone, in the order in which they are given."""
+    if not sessions:
+        return []  # SQLite would read every record to find none
     some = ", ".join(map(str, sessions))
     counts = base.execute(
         "SELECT session, min(id), max(id), count(CASE WHEN kind = ? THEN 1 END), "  # noqa: S608 - numbers
