@@ -12,7 +12,7 @@ from .base import Base, nanoseconds
 
 __all__ = ["recent_sessions", "session_overviews", "totals"]
 
-_LOOKED_AT = 12
+_LOOKED_AT = 8
 """How many of the latest records of a session are read to find its agents."""
 _NO_WORD = -1
 """The id of no word: a list of ids must not be empty."""
@@ -82,7 +82,9 @@ def _of_latest_records(base: Base, low: int, high: int, limit: int) -> list[tupl
 
 def session_overviews(base: Base, sessions: Sequence[int]) -> list[SessionOverview]:
     """Return the counts of sessions, from indexes alone, in the order in which they are given."""
-    some = ", ".join(map(str, sessions or [_NO_WORD]))
+    if not sessions:
+        return []  # SQLite would read every record to find none
+    some = ", ".join(map(str, sessions))
     counts = base.execute(
         "SELECT session, min(id), max(id), count(CASE WHEN kind = ? THEN 1 END), "  # noqa: S608 - numbers
         "count(CASE WHEN decision = ? AND kind = ? THEN 1 END), count(CASE WHEN decision = ? AND kind = ? THEN 1 END), "

@@ -34,7 +34,7 @@ _STATS_SECONDS = 10.0
 _DAY = 86_400.0
 _SPANS = {"1h": 3600.0, "24h": _DAY, "7d": 7 * _DAY, "30d": 30 * _DAY, "all": None}
 _ROWS = 50
-_SESSIONS = 25
+_SESSIONS = 20
 _OF_SESSION = 80
 
 
@@ -130,7 +130,7 @@ class Pages:
         """Show what runs."""
         with self._open() as reader:
             running = views.running_sessions(reader)
-            recent = reader.recent_sessions(time() - _DAY, limit=12)
+            recent = reader.recent_sessions(time() - _DAY, limit=12) if len(running) < 12 else []
             data = {
                 "totals": views.totals_of(self.live.totals(reader)),
                 "running": running,

@@ -6,7 +6,6 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -132,15 +131,26 @@ def ago(moment: float | None, now: float | None = None) -> str:
     return f"{seconds // size:.0f}{unit} ago"
 
 
+def _local(moment: float) -> time.struct_time | None:
+    """Return a moment in local time; None if it is too far away."""
+    try:
+        return time.localtime(moment)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def clock(moment: float | None, *, full: bool = False) -> str:
     """Return a moment in local time."""
     if moment is None:
         return ""
-    try:
-        local = datetime.fromtimestamp(moment, UTC).astimezone()
-    except (ValueError, OverflowError, OSError):
+    local = _local(moment)
+    if local is None:
         return "?"
-    return local.isoformat(sep=" ", timespec="milliseconds") if full else local.strftime("%H:%M:%S")
+    if not full:
+        return time.strftime("%H:%M:%S", local)
+    minutes = local.tm_gmtoff // 60
+    offset = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', local)}.{int(moment % 1 * 1000 + 0.001):03}{offset}"
 
 
 def day(moment: float) -> str:
@@ -158,15 +168,13 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 def when(moment: float, now: float | None = None) -> str:
     """Return a moment for a list: the time if it is today, else the day and the time."""
-    try:
-        local = datetime.fromtimestamp(moment, UTC).astimezone()
-        today = datetime.fromtimestamp(time.time() if now is None else now, UTC).astimezone()
-    except (ValueError, OverflowError, OSError):
+    local, today = _local(moment), time.localtime(now)
+    if local is None:
         return "?"
-    if local.date() == today.date():
-        return local.strftime("%H:%M:%S")
-    year = f" {local.year}" if local.year != today.year else ""
-    return f"{local.day} {_MONTHS[local.month - 1]}{year} {local:%H:%M}"
+    if (local.tm_year, local.tm_yday) == (today.tm_year, today.tm_yday):
+        return time.strftime("%H:%M:%S", local)
+    year = f" {local.tm_year}" if local.tm_year != today.tm_year else ""
+    return f"{local.tm_mday} {_MONTHS[local.tm_mon - 1]}{year} {time.strftime('%H:%M', local)}"
 
 
 def duration(seconds: float) -> str:

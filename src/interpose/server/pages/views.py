@@ -27,7 +27,7 @@ __all__ = ["ACTIVE", "Workbench", "event_view", "fire_command", "hooks_view", "i
 
 ACTIVE = 600.0
 """Seconds after its last record for which a session counts as running."""
-_MOST_RUNNING = 50
+_MOST_RUNNING = 20
 _GAP = 1.5
 """Seconds that a pause takes in a waterfall at most."""
 _USAGE = ("usage", "cost", "total_cost_usd", "cost_usd", "tokens", "input_tokens", "output_tokens", "num_turns")
