@@ -10,6 +10,7 @@ import sys
 import textwrap
 
 import pytest
+from tests.faults.hosts import until
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
 from interpose.audit import Selection, open_store
@@ -147,7 +148,7 @@ def test_a_hook_in_the_background_is_recorded_when_it_has_ended(hooks):
 
     async def main():
         await hooks.fire("PreToolUse", **CALL)
-        await asyncio.sleep(0.1)
+        await until(lambda: len(firings(hooks)) == 2)
 
     asyncio.run(main())
 
