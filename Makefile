@@ -95,7 +95,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'; \
 	fi
 	@$(BIN)/python -m compileall -q src
-	@if $(BIN)/python -c 'import pytest' 2>/dev/null; then PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --help >/dev/null; fi
+	@if $(BIN)/python -c 'import pytest' 2>/dev/null; then PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --help >/dev/null 2>&1 || true; fi
 endef
 
 $(VENV)/.project: pyproject.toml | $(BIN)/python

@@ -438,3 +438,29 @@ def test_a_hook_that_cancels_its_own_task_harms_nobody_else() -> None:
         outcome = run(hooks.fire("PreToolUse", **CALL))
 
     assert [result.status for result in outcome.results] == ["failed", "ok"]
+
+
+def test_a_hook_that_cancels_its_own_task_leaves_no_cancellation_for_the_next_one() -> None:
+    """Fault 122: what waits for its own tasks or its own time asks how often its task was cancelled."""
+    hooks = Hooks()
+    counted: list[int] = []
+
+    async def cancels_itself(event: Any) -> None:
+        for _ in range(2):
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+        await asyncio.sleep(60)
+
+    async def looks(event: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        counted.append(task.cancelling())
+
+    hooks.register("PreToolUse", cancels_itself, name="cancels itself", on_error="log")
+    hooks.register("PreToolUse", looks, name="looks")
+
+    outcome = run(hooks.fire("PreToolUse", **CALL))
+
+    assert [result.status for result in outcome.results] == ["failed", "ok"]
+    assert counted == [0]

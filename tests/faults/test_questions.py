@@ -61,12 +61,18 @@ class TestTheStore:
         assert approval.reason.startswith("the question could not be written")
 
     def test_a_full_disk_denies_what_waits_and_what_is_asked_then(self, path: Path) -> None:
+        """On a busy machine a question is asked again, with more time: it must still wait when the disk is full."""
         program = (
             "import resource\nfrom tests.asking import *\n"
             f"path = Path({str(path)!r})\nstore = AuditStore(path, patience=10)\n"
-            "asking = Asking(Questions(store, wait=1))\nwaiting(path)\n"
+            "def asked():\n    try:\n        return stored(path)[count:]\n    except NotAStore:\n        return []\n"
+            "for count, wait in enumerate((1, 5, 25)):\n"
+            "    asking = Asking(Questions(store, wait=wait))\n"
+            "    question = until(asked)[0]\n"
+            "    if question.state == 'waiting' and question.left > wait / 2:\n        break\n"
+            "    asking.approval\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))\n"
-            "print(json.dumps([asking.approval.reason, Questions(store, wait=60)(PUSH).block().reason]))\n"
+            "print(json.dumps([wait, asking.approval.reason, Questions(store, wait=60)(PUSH).block().reason]))\n"
             "os._exit(0)\n"
         )
         root = Path(__file__).parent.parent.parent
@@ -74,8 +80,8 @@ class TestTheStore:
             [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, timeout=60, check=False
         )
 
-        expired, refused = json.loads(done.stdout)
-        assert expired.startswith("no person has answered within 1 s, and that could not be recorded")
+        wait, expired, refused = json.loads(done.stdout)
+        assert expired.startswith(f"no person has answered within {wait} s, and that could not be recorded")
         assert refused.startswith("the question could not be written")
 
     def test_a_store_that_is_removed_while_a_question_waits_denies(self, path: Path) -> None:
@@ -378,14 +384,19 @@ class TestFire:
         assert f"interpose approve {question.id}" in err
 
     def test_a_question_without_an_answer_is_denied_within_the_deadline_of_the_hook(self, tmp_path: Path) -> None:
+        """On a busy machine the time is over before the question is asked: then it denies too, and has more time."""
         path = configure(tmp_path)
-        with firing(tmp_path, "--deadline", "3") as hook:
-            out, err = hook.communicate(timeout=60)
+        out = err = ""
+        for deadline in ("3", "10", "30"):
+            with firing(tmp_path, "--deadline", deadline) as hook:
+                out, err = hook.communicate(timeout=60)
+            assert hook.returncode == 2
+            if out:
+                break
 
-        assert hook.returncode == 2
         assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
         assert "no person has answered within" in err
-        assert [one.state for one in stored(path)] == ["expired"]
+        assert [one.state for one in stored(path)][-1:] == ["expired"]
 
     @pytest.mark.more  # tests/end_to_end/questions.txt shows it too
     def test_an_answer_for_the_session_holds_for_the_next_process(self, tmp_path: Path) -> None:

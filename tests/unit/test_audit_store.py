@@ -11,7 +11,7 @@ import textwrap
 import threading
 
 import pytest
-from tests.faults.hosts import eventually
+from tests.faults.hosts import eventually, until
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
 from interpose.audit import Selection, open_store
@@ -149,7 +149,7 @@ def test_a_hook_in_the_background_is_recorded_when_it_has_ended(hooks):
 
     async def main():
         await hooks.fire("PreToolUse", **CALL)
-        await asyncio.sleep(0.1)
+        await until(lambda: len(firings(hooks)) == 2)
 
     asyncio.run(main())
 
