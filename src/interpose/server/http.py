@@ -89,7 +89,7 @@ class HttpFront:
         self._host, self._port, self._token, self._is_public = host, port, token, is_public
         self.log = log
         self.address = ""
-        self._open: set[_Connection] = set()
+        self._open: set[_HttpConnection] = set()
         self._listening: asyncio.Server | None = None
         self._environment = dict(os.environb)
         self._variables = variables_part(self._environment)
@@ -101,7 +101,7 @@ class HttpFront:
         self._server, self._dispatcher = server, dispatcher
         loop = asyncio.get_running_loop()
         try:
-            self._listening = await loop.create_server(lambda: _Connection(self), self._host, self._port)
+            self._listening = await loop.create_server(lambda: _HttpConnection(self), self._host, self._port)
         except OSError as error:
             raise UsageError(
                 f"--http {self._host}:{self._port}: {error.strerror}", hint="choose another port"
@@ -137,12 +137,12 @@ class HttpFront:
         """Whether no connection is kept any more."""
         return self._server.stopping
 
-    def add(self, connection: _Connection) -> bool:
+    def add(self, connection: _HttpConnection) -> bool:
         """Add a connection; return False if there are too many."""
         self._open.add(connection)
         return len(self._open) <= _MOST_OPEN
 
-    def drop(self, connection: _Connection) -> None:
+    def drop(self, connection: _HttpConnection) -> None:
         """Forget a connection."""
         self._open.discard(connection)
 
@@ -270,7 +270,7 @@ def _directory_of(body: bytes) -> str:
     )
 
 
-class _Connection(asyncio.Protocol):
+class _HttpConnection(asyncio.Protocol):
     """One connection: reads a request, answers it, and then reads the next."""
 
     def __init__(self, front: HttpFront) -> None:
