@@ -61,13 +61,13 @@ def server(
     server: str = "",
     agents: Agents = (),
     ask: Ask = "native",
-) -> _Server:
+) -> _GovernedServer:
     """Return a middleware that puts hooks around the tool calls and resource reads of a server.
 
     ``server`` is what hooks call it: a tool is then ``mcp__SERVER__TOOL``. With ``ask="native"`` a question is an
     elicitation, which the client shows to the person.
     """
-    return _Server(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
+    return _GovernedServer(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
 
 
 class _Client:
@@ -124,7 +124,7 @@ async def _governed_send(self: ClientSession, request: Any, *options: Any, **mor
     return await send_on(request)
 
 
-class _Server:
+class _GovernedServer:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self.sessions = calls.adapter.sessions

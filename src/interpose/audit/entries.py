@@ -204,7 +204,7 @@ _TEXTS = ("reason", "stop_reason", "context", "messages", "extra")
 
 
 def _add_what_was_said(document: dict[str, Any], verdict: Effect) -> None:
-    """Add what is not as it is when nothing was said."""
+    """Add every part of the verdict that differs from a verdict without replies."""
     if verdict.decision != "none":
         document["decision"] = verdict.decision
     for name in _FLAGS:

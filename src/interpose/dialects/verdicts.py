@@ -32,7 +32,7 @@ def _read(judged: _Judged, other: _Read, row: EventSpec, answer: object) -> Repl
 
 
 def _in_native(row: EventSpec, verdict: Verdict) -> Reply:
-    """Deny what is not ok; what can never be ok does not keep an agent going."""
+    """Deny an event that is not ok; one that can never be ok does not keep an agent going."""
     ruling, ends = verdict.ruling, not verdict.continues
     if ruling.impossible and "keep going" in row.can:
         return Reply()
@@ -40,7 +40,7 @@ def _in_native(row: EventSpec, verdict: Verdict) -> Reply:
 
 
 def _in_claude(row: EventSpec, verdict: Verdict) -> Reply:
-    """Do what the table says that the client does with what is not ok."""
+    """Do what the table says that the client does with an event that is not ok."""
     facts, ruling, reply = row.claude.not_ok, verdict.ruling, Reply()
     if facts is None:
         return reply

@@ -22,7 +22,7 @@ _ALL = frozenset({"-A", "--all", "-u", "--update", ":/"})
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 
 
-class _Entry(NamedTuple):
+class _StagedFile(NamedTuple):
     path: str
     blob: str
     mtime: tuple[int, int]
@@ -122,7 +122,7 @@ def _decoded(data: bytes) -> str | None:
     return None if b"\0" in data[:8_000] else data.decode("utf-8", "replace")
 
 
-def _entries(path: str) -> Iterator[_Entry]:
+def _entries(path: str) -> Iterator[_StagedFile]:
     """Yield the entries of an index of version 2 or 3."""
     try:
         with open(path, "rb") as file:
@@ -143,11 +143,11 @@ def _entries(path: str) -> Iterator[_Entry]:
         end = data.find(b"\0", begin)
         if end < 0:
             return
-        yield _Entry(os.fsdecode(data[begin:end]), data[at + 40 : at + 60].hex(), (seconds, nanoseconds), size)
+        yield _StagedFile(os.fsdecode(data[begin:end]), data[at + 40 : at + 60].hex(), (seconds, nanoseconds), size)
         at += (end - at + 8) // 8 * 8
 
 
-def _blob(common: str, entry: _Entry, since: int) -> str | None:
+def _blob(common: str, entry: _StagedFile, since: int) -> str | None:
     """Return the text of an object that was written after the last commit."""
     path = os.path.join(common, "objects", entry.blob[:2], entry.blob[2:])
     if entry.size > _LARGEST or _mtime(path) <= since:
@@ -161,7 +161,7 @@ def _blob(common: str, entry: _Entry, since: int) -> str | None:
     return _decoded(body) if head.startswith(b"blob ") else None
 
 
-def _changed(path: str, entry: _Entry) -> str | None:
+def _changed(path: str, entry: _StagedFile) -> str | None:
     """Return the text of a file that differs from what is staged, as far as its time and size say."""
     try:
         found = os.lstat(path)

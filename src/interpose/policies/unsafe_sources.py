@@ -1,4 +1,4 @@
-"""Object to sources that pretend to be others or that anyone on the way can change."""
+"""Object to sources that pretend to be others, or whose content can be changed on the way."""
 
 from __future__ import annotations
 

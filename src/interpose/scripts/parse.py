@@ -30,14 +30,14 @@ _WITHOUT_PARTS = {"text": "text", "text|null": "text", "number": "a number", "fl
 
 def parse(text: str, *, source: str, table: Table, commands: Commands) -> list[Line]:
     """Return the lines of a script; raise ConfigError with all problems."""
-    script = _ScriptReader(source, table, commands)
+    script = _ArmaReader(source, table, commands)
     script.read(text.removeprefix("\ufeff"))
     if script.problems:
         raise ConfigError(script.problems)
     return script.lines
 
 
-class _ScriptReader:
+class _ArmaReader:
     def __init__(self, source: str, table: Table, commands: Commands) -> None:
         self.source = source
         self.table = table
@@ -66,7 +66,7 @@ class _ScriptReader:
 class _LineReader:
     """Parses one line."""
 
-    def __init__(self, script: _ScriptReader, number: int, text: str) -> None:
+    def __init__(self, script: _ArmaReader, number: int, text: str) -> None:
         self.script = script
         self.number = number
         self.text = text

@@ -53,7 +53,7 @@ class HttpFront:
         self._host, self._port, self._token, self._is_public = host, port, token, is_public
         self.log = log
         self.address = ""
-        self._open: set[_Connection] = set()
+        self._open: set[_HttpConnection] = set()
         self._listening: asyncio.Server | None = None
         self._events = HttpEvents()
         self._known: dict[tuple[str | None, ...], HttpEvent] = {}
@@ -64,7 +64,7 @@ class HttpFront:
         self._server, self._dispatcher = server, dispatcher
         loop = asyncio.get_running_loop()
         try:
-            self._listening = await loop.create_server(lambda: _Connection(self), self._host, self._port)
+            self._listening = await loop.create_server(lambda: _HttpConnection(self), self._host, self._port)
         except OSError as error:
             raise UsageError(
                 f"--http {self._host}:{self._port}: {error.strerror}", hint="choose another port"
@@ -100,7 +100,7 @@ class HttpFront:
         """Whether no connection is kept any more."""
         return self._server.stopping
 
-    def add(self, connection: _Connection) -> bool:
+    def add(self, connection: _HttpConnection) -> bool:
         """Add a connection; return False if there are too many that have a request.
 
         Connections without one make room: no program can keep others out by opening many, without a token.
@@ -115,7 +115,7 @@ class HttpFront:
         self._open.add(connection)
         return True
 
-    def drop(self, connection: _Connection) -> None:
+    def drop(self, connection: _HttpConnection) -> None:
         """Forget a connection."""
         self._open.discard(connection)
 
@@ -213,7 +213,7 @@ class HttpFront:
         return answer.status, json.dumps({"error": answer.why}).encode()
 
 
-class _Connection(asyncio.Protocol):
+class _HttpConnection(asyncio.Protocol):
     """One connection: reads a request, answers it, and then reads the next."""
 
     def __init__(self, front: HttpFront) -> None:

@@ -121,7 +121,7 @@ def parse(text: str, depth: int = 0) -> Parsed:
     return parsed
 
 
-class _Level:
+class _Nesting:
     """A list of commands inside braces, ``if`` and the like: where its pipeline and the current stage begin."""
 
     __slots__ = ("piped", "pipeline", "stage")
@@ -136,7 +136,7 @@ class _List:
 
     def __init__(self, parsed: Parsed, doubt: str) -> None:
         self.parsed = parsed
-        self.levels = [_Level(len(parsed.commands))]
+        self.levels = [_Nesting(len(parsed.commands))]
         self.doubt = doubt
         self.command = RawCommand()
         self.kind = ""  # for, select, function: the head that is being read
@@ -199,7 +199,7 @@ class _List:
     def reserved(self, word: str) -> None:
         """Pass a reserved word."""
         if word in _OPENERS:
-            self.levels.append(_Level(len(self.parsed.commands)))
+            self.levels.append(_Nesting(len(self.parsed.commands)))
         elif word in _CLOSERS:
             self.close()
         elif word in ("then", "elif", "else", "do"):

@@ -142,7 +142,7 @@ def follow(line: Line, sources: Sources) -> list[FlowStep]:
     """Return the commands of a line with the origins that reach them; empty if no command brings data."""
     if not any(command.name in _OTHER_SHELLS or any(True for _ in sources(command)) for command in line.commands):
         return []
-    walk = _Walk(line, _few(sources), Files(), 0)
+    walk = _EffectWalk(line, _few(sources), Files(), 0)
     steps: list[FlowStep] = []
     for _ in range(_ROUNDS):
         steps = list(walk.steps())
@@ -170,7 +170,7 @@ def _union(many: Iterable[Iterable[Origin]]) -> Origins:
     return frozenset(found)
 
 
-class _Walk:
+class _EffectWalk:
     """One pass over the commands of a text, in their order."""
 
     def __init__(self, line: Line, sources: Sources, files: Files, depth: int) -> None:
@@ -274,7 +274,7 @@ class _Walk:
         for text in _texts(step.command):
             inner = read_line(text)
             if inner.commands and text != self.line.text:
-                for one in _Walk(inner, self.sources, self.files, self.depth + 1).steps():
+                for one in _EffectWalk(inner, self.sources, self.files, self.depth + 1).steps():
                     # What the outer command reads, the commands in its text read too.
                     yield one._replace(input=one.input | step.input)
 
