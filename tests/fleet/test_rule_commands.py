@@ -170,7 +170,17 @@ def test_without_a_server_the_commands_say_so(tmp_path: Path) -> None:
 
 def test_the_configuration_of_a_server_is_written_and_can_be_run(tmp_path: Path) -> None:
     machine = Machine(tmp_path / "home", "nats://127.0.0.1:1", "payments", "laptop")
-    words = ("fleet", "server-config", "--out", str(tmp_path / "server"), "--team", "payments", "--node", "laptop", "--json")
+    words = (
+        "fleet",
+        "server-config",
+        "--out",
+        str(tmp_path / "server"),
+        "--team",
+        "payments",
+        "--node",
+        "laptop",
+        "--json",
+    )
 
     done = json.loads(machine.interpose(*words, config=False).stdout)
     bad = machine.interpose(*words[:-3], "--node", "../evil", config=False)
