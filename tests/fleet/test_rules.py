@@ -248,7 +248,7 @@ def test_an_object_that_is_larger_than_a_bundle_can_be_is_not_fetched(team: Team
             assert await until(lambda: version_of(node) == 1)
             await write_raw(team, "prod", signed_statement(statement_for(team, huge), team.key))
 
-            assert await until(lambda: "are the most" in node.report["problems"].get("rules", ""))
+            assert await until(lambda: "the object has 12,582,912 bytes" in node.report["problems"].get("rules", ""))
             assert version_of(node) == 1
 
     run(work())
