@@ -238,3 +238,23 @@ def test_a_directory_with_a_device_a_large_file_or_the_signing_key_is_not_packed
         opened.truncate(11 * 1024 * 1024)
     with pytest.raises(BadBundle, match="10 MiB"):
         pack(str(folder))
+
+
+def test_a_damaged_record_stops_neither_trusting_nor_the_node_that_repairs_it(home: Path) -> None:
+    from interpose.cli.fleet import fleet_of
+    from interpose.errors import UsageError
+
+    folder = take_over(pack(str(bundle_folder(home / "bundle"))))
+    Path(folder.place).write_text("{")
+    own = home / "config" / "interpose" / "hooks.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("fleet: {servers: 'nats://127.0.0.1:4222', team: payments, node: one}\n")
+
+    with pytest.raises(UsageError, match="interpose trust"):
+        fleet_of(None)
+    trust(own)
+    assert fleet_of(None).node == "one"
+    with pytest.raises(ConfigError, match="damaged"):
+        Hooks.discover(".")
+    take_over(pack(str(bundle_folder(home / "bundle"))))
+    assert Hooks.discover(".").fire_sync("PreToolUse", **RM).decision == "deny"

@@ -59,7 +59,7 @@ def test_a_fleet_on_one_machine_denies_on_both_nodes_and_ends_whole(tmp_path: Pa
         for line in lines:
             program = f"{sys.executable} -m interpose.cli"
             words = line.replace("interpose fleet", f"{program} fleet", 1) if line.startswith("interpose ") else line
-            done = subprocess.run(
+            tried = subprocess.run(
                 words, shell=True, capture_output=True, text=True, env=environment, timeout=120, check=False
             )
             assert "Traceback" not in tried.stderr, tried

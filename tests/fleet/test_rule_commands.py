@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.hosts import eventually
-from tests.fleet.nats_servers import a_nats_server
+from tests.fleet.nats_servers import a_nats_server, program
 from tests.fleet.rule_nodes import bundle_folder
 
 pytestmark = pytest.mark.slow
@@ -166,3 +166,33 @@ def test_without_a_server_the_commands_say_so(tmp_path: Path) -> None:
     done = machine.interpose("fleet", "status")
 
     assert (done.returncode, "no server answers" in done.stderr) == (1, True)
+
+
+def test_the_configuration_of_a_server_is_written_and_can_be_run(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", "nats://127.0.0.1:1", "payments", "laptop")
+    words = (
+        "fleet",
+        "server-config",
+        "--out",
+        str(tmp_path / "server"),
+        "--team",
+        "payments",
+        "--node",
+        "laptop",
+        "--json",
+    )
+
+    done = json.loads(machine.interpose(*words, config=False).stdout)
+    bad = machine.interpose(*words[:-3], "--node", "../evil", config=False)
+    stolen = machine.interpose(*words[:-3], "--hooks", ">", config=False)
+
+    assert subprocess.run([program(), "-c", done["config"], "-t"], capture_output=True, check=False).returncode == 0
+    assert (bad.returncode, "is not a name" in bad.stderr) == (1, True)
+    assert (stolen.returncode, "is not a subject of hooks" in stolen.stderr) == (1, True)
+
+
+def test_leaving_the_fleet_takes_a_person(machine: Machine) -> None:
+    done = machine.interpose("fleet", "leave", config=False)
+
+    assert done.returncode == 1
+    assert "takes a person" in done.stderr

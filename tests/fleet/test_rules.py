@@ -248,7 +248,7 @@ def test_an_object_that_is_larger_than_a_bundle_can_be_is_not_fetched(team: Team
             assert await until(lambda: version_of(node) == 1)
             await write_raw(team, "prod", signed_statement(statement_for(team, huge), team.key))
 
-            assert await until(lambda: "are the most" in node.report["problems"].get("rules", ""))
+            assert await until(lambda: "the object has 12,582,912 bytes" in node.report["problems"].get("rules", ""))
             assert version_of(node) == 1
 
     run(work())
@@ -368,6 +368,29 @@ def test_promoting_gives_another_ring_the_same_bundle(team: Team) -> None:
             assert (promoted.ring, promoted.version, promoted.digest) == ("prod", 1, first.digest)
             with pytest.raises(RingRefused, match="runs nothing"):
                 await rings.promote("nowhere", "prod", expires=DAY)
+
+    run(work())
+
+
+def test_after_the_last_version_that_there_can_be_no_push_is_possible(team: Team) -> None:
+    async def work() -> None:
+        assert (await team.push("one", at_least=MOST_VERSION)).version == MOST_VERSION
+        async with team.node() as node:
+            assert await until(lambda: version_of(node) == MOST_VERSION)
+            with pytest.raises(RingRefused, match="the last that there can be"):
+                await team.push("two")
+
+    run(work())
+
+
+def test_a_ring_of_which_nothing_can_be_believed_is_neither_promoted_nor_rolled_back(team: Team) -> None:
+    async def work() -> None:
+        async with team.connected() as rings:
+            await write_raw(team, "prod", b"garbage")
+            with pytest.raises(RingRefused, match="cannot be believed"):
+                await rings.promote("prod", "canary", expires=DAY)
+            with pytest.raises(RingRefused, match="no earlier version"):
+                await rings.roll_back("prod", expires=DAY)
 
     run(work())
 

@@ -160,7 +160,7 @@ def _recorded_hashes(review: Review, record: dict[str, Any]) -> dict[str, str]:
 
 
 def _sources(named: list[str], dialect: str | None) -> list[Source]:
-    found = [source for source in find_sources(current_directory(), dialect) if source.layer != "fleet"]
+    found = find_sources(current_directory(), dialect, fleet=False)
     if not named:
         if not found:
             raise UsageError("no configuration was found here", hint="`interpose init` writes one, or name a file")

@@ -25,8 +25,11 @@ _NAMES = {
 _CLAUDE_NAMES = {"project": ("settings.json",), "local": ("settings.local.json",)}
 
 
-def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
-    """Return the files for a directory: the fleet's, the user's, the projects' from the outermost, the local ones."""
+def find_sources(cwd: str, dialect: str | None = None, *, fleet: bool = True) -> list[Source]:
+    """Return the files for a directory: the fleet's, the user's, the projects' from the outermost, the local ones.
+
+    Without ``fleet``, rules of the fleet that are damaged are no error: for what repairs them, and for trusting.
+    """
     claude = dialect == "claude"
     home = os.path.expanduser("~")
     folder = ".claude" if claude else ".interpose"
@@ -48,7 +51,7 @@ def find_sources(cwd: str, dialect: str | None = None) -> list[Source]:
                 for file in (os.path.join(path, name) for name in names[layer])
                 if _exists(file, store, here)
             ]
-    return [*fleet_sources(), *found]
+    return [*fleet_sources(), *found] if fleet else found
 
 
 def _directories(cwd: str, home: str) -> Iterator[tuple[str, bool]]:

@@ -42,7 +42,7 @@ def permissions_of(role: str, team: str, public: str, *, node: str = "", hooks: 
         return Permissions((*_reading(kept), *own), inbox)
     if role == "approver":
         kept = (f"KV_{names.questions}", f"KV_{names.answers}")
-        return Permissions((*_reading(kept), f"$KV.{names.answers}.>"), (*inbox, f"{names.answer_changes}.>"))
+        return Permissions((*_direct(kept), f"$KV.{names.answers}.>"), (*inbox, f"{names.answer_changes}.>"))
     if role == "collector":
         stream = names.record_stream
         own = (f"$JS.ACK.{stream}.>", "$JS.API.STREAM.NAMES", f"$JS.API.STREAM.PURGE.{stream}",
@@ -71,11 +71,18 @@ def _node(names: TeamNames, node: str, inbox: tuple[str, ...], hooks: tuple[str,
     )
 
 
+def _direct(streams: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what it takes to read streams whole by direct requests."""
+    made: list[str] = []
+    for stream in streams:
+        made += [f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.DIRECT.GET.{stream}", f"$JS.API.DIRECT.GET.{stream}.>"]
+    return tuple(made)
+
+
 def _reading(streams: tuple[str, ...]) -> tuple[str, ...]:
     """Return what it takes to read streams whole, with consumers."""
-    made = ["$JS.FC.>"]
+    made = ["$JS.FC.>", *_direct(streams)]
     for stream in streams:
-        made += [f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.DIRECT.GET.{stream}", f"$JS.API.DIRECT.GET.{stream}.>",
-                 f"$JS.API.CONSUMER.*.{stream}", f"$JS.API.CONSUMER.*.{stream}.>",
+        made += [f"$JS.API.CONSUMER.*.{stream}", f"$JS.API.CONSUMER.*.{stream}.>",
                  f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}.>"]  # fmt: skip
     return tuple(made)

@@ -222,7 +222,10 @@ def _load(source: Source) -> None:
 
 
 def _write(place: str, record: Mapping[str, Any]) -> None:
-    """Replace the record, so that it is the old one or the new one also after a power failure."""
+    """Replace the record, so that it is the old one or the new one also after a power failure.
+
+    The files that it names may be lost by one: then firings are refused until the node has fetched them again.
+    """
     folder = os.path.dirname(place)
     descriptor, scratch = tempfile.mkstemp(dir=folder)
     try:
@@ -234,8 +237,3 @@ def _write(place: str, record: Mapping[str, Any]) -> None:
     except BaseException:
         os.unlink(scratch)
         raise
-    above = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(above)
-    finally:
-        os.close(above)

@@ -148,7 +148,7 @@ def _subject_of_jwt(path: str) -> str:
 
 
 async def _abandon(client: Client) -> None:
-    """Close a client that has no connection; over TLS, nats-py can wait for the end of one that was refused for ever."""
+    """Close a client that has no connection. Over TLS, nats-py can wait without end for one that was refused."""
     from asyncio import timeout
 
     try:

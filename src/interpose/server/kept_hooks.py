@@ -1,8 +1,8 @@
 """The hooks that an engine process has loaded, kept as long as nothing that decides about them has changed.
 
 What decides: the files that are found, everything that was read to load them, the snapshots that they are run from, the
-user's records of trust and switches, the rules of the fleet, the modules that hooks have imported, and the environment. Each is looked at again
-at every event, by its stat.
+user's records of trust and switches, the rules of the fleet, the modules that hooks have imported, and the environment.
+Each is looked at again at every event, by its stat.
 """
 
 from __future__ import annotations
@@ -250,12 +250,8 @@ class _Places:
         while directory != above:
             self._levels.append(_Level(directory, folder))
             directory, above = os.path.dirname(directory), directory
-        folders = [
-            own,
-            state_path("trust.json"),
-            state_path(FLEET_RULES),
-            *(level.folder for level in self._levels if level.has_folder),
-        ]
+        folders = [own, *map(state_path, ("trust.json", FLEET_RULES))]
+        folders += [level.folder for level in self._levels if level.has_folder]
         self._folders = {path: facts_of(path) for path in folders}
         self._settled = is_settled(self._folders.values())
 

@@ -47,12 +47,14 @@ def fleet_of(config: list[str] | None) -> FleetSettings:
     if config:
         sources = [Source(path) for path in config]
     else:
-        sources = [source for source in find_sources(".") if source.layer == "user"]
-    found = load_sources(TABLE, sources).fleet
-    if found is None:
+        sources = [source for source in find_sources(".", fleet=False) if source.layer == "user"]
+    loaded = load_sources(TABLE, sources)
+    if loaded.fleet is None:
         hint = "write fleet: {servers: nats://host:4222, team: NAME} there; see docs/fleet.md"
+        if waiting := [origin.source.path for origin in loaded.origins if not origin.trusted]:
+            hint = f"what is there is not trusted: interpose trust {waiting[0]}"
         raise UsageError("no fleet is configured", where=", ".join(source.path for source in sources), hint=hint)
-    return found
+    return loaded.fleet
 
 
 def connected(settings: FleetSettings, name: str, work: Callable[[Client], Awaitable[_T]]) -> _T:

@@ -21,7 +21,8 @@ def _interpose(arguments: Arguments) -> Iterator[Found]:
     words = [word for word in arguments.words if not word.startswith("-")]
     if not words or arguments.has("help", "h"):
         return
-    if words[0] not in _READS or (words[1:2] and words[1] in _CHANGES):
+    reads = words[0] in _READS or words[:2] == ["fleet", "status"]
+    if not reads or (words[1:2] and words[1] in _CHANGES):
         yield Found("guard", f"interpose {words[0]}")
 
 
