@@ -28,11 +28,12 @@ FailureClass = Literal["unloadable", "misstated", "unasked", "broken", "late"]
 _CODES: dict[FailureClass, frozenset[str]] = {
     "unloadable": frozenset({"import_failed", "bad_handler", "spawn_not_found", "spawn_permission", "spawn_format",
                              "spawn_busy", "launch_error", "handler_type", "isolation_unavailable", "changed",
-                             "http_header", "mcp_package", "mcp_server", "model_bad_script", "model_no_key",
+                             "http_header", "mcp_package", "mcp_server", "nats_no_fleet", "nats_package",
+                             "nats_credentials", "nats_worker_unloadable", "model_bad_script", "model_no_key",
                              "model_no_model", "model_no_package", "model_not_allowed"}),
-    "misstated": frozenset({"bad_decision", "bad_reply", "bad_verdict"}),
+    "misstated": frozenset({"bad_decision", "bad_reply", "bad_verdict", "nats_worker_misstated"}),
     "unasked": frozenset({"payload", "payload_too_big", "bad_input", "cwd_missing", "cwd_changed", "spawn_too_big",
-                          "model_context_too_long", "model_rejected"}),
+                          "model_context_too_long", "model_rejected", "nats_too_large", "nats_worker_unasked"}),
     "late": frozenset({"timeout"}),
 }  # fmt: skip
 _KINDS = {code: kind for kind, codes in _CODES.items() for code in codes}

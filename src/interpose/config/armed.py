@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..models.configured import ConfiguredModel
     from ..scripts import Commands
     from ..session.configured_rules import ConfiguredRules
+    from .fleet import FleetSettings
     from .load import Loaded, Origin
     from .reload import ConfigFiles
 
@@ -56,13 +57,15 @@ class Armed:
         self._default_tools: list[DeclaredTool] = []
         self.models: list[ConfiguredModel] = []
         """The models that hooks may ask."""
+        self.fleet: FleetSettings | None = None
+        """The fleet whose workers hooks may ask."""
 
     def take_mapping(self, found: Configuration) -> None:
         """Arm a configuration that was given as a mapping."""
         self.permissions, self.places = dict(found.permissions), dict(found.places)
         if any(hook.type == "script" for hook in found.hooks):
             self._add_scripts(found.permissions)
-        self.models = found.models
+        self.models, self.fleet = found.models, found.fleet
         self.engine.registry.add(self.with_models(found.hooks), found.scopes)
         self._declare([found.tools])
         if found.questions is not None and found.audit is None:
@@ -109,7 +112,7 @@ class Armed:
         except InterposeError:
             engine.handlers = before
             raise
-        engine.settings, self.models = settings, loaded.models
+        engine.settings, self.models, self.fleet = settings, loaded.models, loaded.fleet
         self.permissions, self.harmless = dict(loaded.permissions), tuple(loaded.harmless)
         self.places = dict(loaded.places)
         self._declare(loaded.tools)
@@ -124,7 +127,11 @@ class Armed:
         self.wait = None if questions is None or self.store is None else questions["wait"]
 
     def with_models(self, hooks: list[Hook]) -> list[Hook]:
-        """Return hooks with the models that they ask; raise ConfigError if there is no such model."""
+        """Return hooks with the models and workers that they ask; raise ConfigError if there is no such model."""
+        if any(hook.type == "nats" for hook in hooks):
+            from .nats_hooks import with_connections
+
+            hooks = with_connections(hooks, self.fleet)
         if not any(hook.type in JUDGES for hook in hooks):
             return hooks
         from .models import find_models

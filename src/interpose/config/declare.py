@@ -67,8 +67,8 @@ class HookOptions(TypedDict, total=False):
     source: str
     """Where it was written, as ``file:line``."""
     type: str | None
-    """The kind of handler: ``python``, ``command``, ``script``, ``http``, ``mcp_tool``, ``prompt``, ``agent``, or one
-    that was added."""
+    """The kind of handler: ``python``, ``command``, ``script``, ``http``, ``mcp_tool``, ``nats``, ``prompt``,
+    ``agent``, or one that was added."""
     dialect: str
     prompt: str | None
     """What a model is to judge, in the place of a handler; ``$ARGUMENTS`` is the event."""
@@ -108,6 +108,8 @@ class HookOptions(TypedDict, total=False):
     """The tool of the MCP server that is called, in the place of a handler."""
     input: Mapping[str, Any] | None
     """What the tool is given; ``${tool_input.file_path}`` in a text stands for a part of the event."""
+    subject: str | None
+    """The subject of NATS whose workers are asked, in the place of a handler."""
 
 
 def declare(

@@ -1,4 +1,4 @@
-"""The kinds of handlers that ask elsewhere, a server or a model: the options of each, and what they are made into."""
+"""The kinds of handlers that ask elsewhere: the options of each, and what they are made into."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ JUDGES = ("prompt", "agent")
 KINDS: dict[str, tuple[str, ...]] = {
     "http": ("url", "headers", "allowed_env_vars"),
     "mcp_tool": ("server", "tool", "input"),
+    "nats": ("subject",),
     **dict.fromkeys(JUDGES, ("prompt", "model", "continue_on_block", "cache")),
 }
 """The options of each kind, as declare() spells them; the first one says which kind it is."""
@@ -64,6 +65,11 @@ def make_binding(
 
         endpoint, shown = make_endpoint(place, **given)
         return Binding(target=endpoint), shown
+    if kind == "nats":
+        from .nats_hooks import make_service
+
+        service = make_service(place, **given)
+        return Binding(target=service), service.subject
     from .mcp_hooks import make_mcp_tool
 
     tool, shown = make_mcp_tool(place, **given)

@@ -131,6 +131,11 @@ def load_sources(table: Table, sources: Iterable[Source], *, commands: Any = Non
         from .models import find_models
 
         loaded.hooks = find_models(loaded.hooks, loaded.models, problems.append, loaded.warnings.append)
+    if any(hook.type == "nats" for hook in loaded.hooks):
+        from .nats_hooks import with_connections
+
+        has_own = any(origin.source.layer == "user" for origin in loaded.origins)
+        loaded.hooks = with_connections(loaded.hooks, loaded.fleet, searched=has_own)
     problems += find_refused(loaded.hooks)
     if loaded.questions is not None and loaded.audit is None:
         problems.append(needs_audit(loaded.questions))

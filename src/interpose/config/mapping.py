@@ -50,7 +50,7 @@ HOOK_KEYS = {
     "name", "matcher", "if", "type", "handler", "priority", "timeout", "onError", "enabled", "enforce", "locked",
     "parallel", "async", "once", "inline", "description", "command", "args", "shell", "env", "passEnv", "inheritEnv",
     "cwd", "isolation", "isolate", "background", "warm", "url", "headers", "allowedEnvVars", "server", "tool", "input",
-    "prompt", "model", "continueOnBlock", "cache",
+    "prompt", "model", "continueOnBlock", "cache", "subject",
 }  # fmt: skip
 SPELLED = {
     "onError": "on_error", "if": "if_", "async": "async_", "passEnv": "pass_env", "inheritEnv": "inherit_env",
@@ -68,7 +68,7 @@ _NOT_OF_A_FLEET = ("project", "local", "fleet")
 """Layers that cannot say which fleet a machine belongs to: others than its person write them."""
 _OF_OTHERS = ("model",)
 """Keys that other programs have beside ours: they look like ours, and are meant."""
-_WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt")
+_WHAT_IS_RUN = ("handler", "command", "url", "server", "tool", "prompt", "subject")
 GROUP_KEYS = {"matcher", "timeout", "hooks", "commands"}
 SETTINGS = {"errorBehavior", "timeout", "defaultTimeout", "totalTimeout", "maxHooksPerPoint", "enforce"}
 

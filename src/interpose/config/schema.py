@@ -58,9 +58,10 @@ _HOOK: dict[str, dict[str, Any]] = {
     "if": {"anyOf": [_TEXT, {**_TEXTS, "minItems": 1}],
            "description": "A rule on what a tool is given, such as Bash(git push *) or Write(src/**), or a list of "
                           "rules, of which one has to match."},
-    "type": {"enum": ["python", "command", "http", "mcp_tool", "script", "prompt", "agent"],
+    "type": {"enum": ["python", "command", "http", "mcp_tool", "nats", "script", "prompt", "agent"],
              "description": "What handler: is: a Python function (the default), a program, or a line of a script. url: "
-                            "means http, server: means mcp_tool, prompt: means prompt; an agent reads files first."},
+                            "means http, server: means mcp_tool, subject: means nats, prompt: means prompt; an "
+                            "agent reads files first."},
     "prompt": {**_TEXT, "minLength": 1,
                "description": "What a model is to judge; $ARGUMENTS is the event, which otherwise comes last."},
     "model": {**_TEXT, "minLength": 1, "description": "The model that is asked: a name from models:, or "
@@ -105,6 +106,9 @@ _HOOK: dict[str, dict[str, Any]] = {
     "tool": {**_TEXT, "description": "The tool of the MCP server that is called."},
     "input": {"type": "object",
               "description": "What the tool is given; ${tool_input.file_path} stands for a part of the event."},
+    "subject": {"anyOf": [{**_TEXT, "pattern": "^[^\\s.*>$]+([.][^\\s.*>]+)*$",
+                           "description": "Such as checks.licences."}],
+                "description": "The subject of NATS whose workers are asked; fleet: says where NATS is."},
     "description": {**_TEXT, "description": "For the next reader."},
 }  # fmt: skip
 _SERVER: dict[str, dict[str, Any]] = {

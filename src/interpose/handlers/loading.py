@@ -10,7 +10,7 @@ from . import Handler
 
 __all__ = ["close_handlers", "with_handlers"]
 
-_LOADED_WHEN_NEEDED = {"http": "HttpHandler", "mcp_tool": "McpToolHandler"}
+_LOADED_WHEN_NEEDED = {"http": "HttpHandler", "mcp_tool": "McpToolHandler", "nats": "NatsHandler"}
 """Handlers that are loaded when the first hook of their type is on a route, from the module of that name."""
 
 

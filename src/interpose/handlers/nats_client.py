@@ -81,7 +81,7 @@ async def connect(
             await client.connect(
                 servers=list(options.servers), name=name, connect_timeout=max(1, int(patience)),
                 allow_reconnect=forever, max_reconnect_attempts=-1 if forever else 1,
-                reconnect_time_wait=_RECONNECT_WAIT, ping_interval=_PING_INTERVAL,
+                reconnect_time_wait=_RECONNECT_WAIT if forever else 0, ping_interval=_PING_INTERVAL,
                 disconnected_cb=teller("disconnected"), reconnected_cb=teller("connected"),
                 closed_cb=teller("closed"), error_cb=teller(), **_proof(options),
             )  # fmt: skip

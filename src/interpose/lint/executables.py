@@ -18,6 +18,7 @@ from ..model import Hook
 if TYPE_CHECKING:
     from ..handlers.http import Endpoint
     from ..handlers.mcp_tool import McpTool
+    from ..handlers.nats import NatsService
 
 __all__ = ["Flaw", "describe_model", "find_flaws", "isolation_of", "runs_what"]
 
@@ -46,6 +47,8 @@ def isolation_of(hook: Hook) -> str:
         return f"a request to {hook.handler}"
     if hook.type == "mcp_tool":
         return "a kept MCP server" if program_of(hook) else "an MCP server elsewhere"
+    if hook.type == "nats":
+        return f"a worker of {hook.handler}, asked over NATS"
     if hook.inline:
         return "the caller's task or thread"
     if hook.binding.handler is not None:
@@ -61,6 +64,8 @@ def runs_what(hook: Hook) -> str:
     if hook.type == "http" and target is not None:
         sent = sorted(target.allowed & set().union(*(_variables_of(target).values() or [()])))
         return f"POST {hook.handler}" + (f" with your {', '.join(sent)}" if sent else "")
+    if hook.type == "nats":
+        return f"a worker of {hook.handler}, which gets the event over NATS"
     return f"{hook.type}: {hook.handler}" if hook.type in JUDGES else str(hook.handler)
 
 
@@ -71,6 +76,8 @@ def find_flaws(hook: Hook) -> Iterator[Flaw]:
         yield from _check_mcp_tool(hook.binding.target)
     if hook.type == "http" and hook.binding.target is not None:
         yield from _check_endpoint(hook.binding.target)
+    if hook.type == "nats" and hook.binding.target is not None:
+        yield from _check_service(hook.binding.target)
     if command is not None:
         yield from _check_command(command)
     elif hook.type in JUDGES:
@@ -110,6 +117,17 @@ def _check_mcp_tool(tool: McpTool) -> Iterator[Flaw]:
         yield Flaw("missing", f"MCP server {tool.name} cannot be used: {tool.problem}", "describe it in mcpServers")
     if find_spec("mcp") is None:
         yield Flaw("missing", "MCP servers need the package mcp", "pip install 'interpose[mcp]'")
+
+
+def _check_service(service: NatsService) -> Iterator[Flaw]:
+    from importlib.util import find_spec
+
+    if service.nats is None:
+        yield Flaw("missing", f"it asks workers over NATS, and no fleet is configured, {_DENIES}",
+                   "write fleet: {servers: nats://host:4222, team: NAME} into your own configuration")  # fmt: skip
+    if find_spec("nats") is None:
+        yield Flaw("missing", f"it asks workers over NATS, which needs the package nats-py, {_DENIES}",
+                   "pip install 'interpose[fleet]'")  # fmt: skip
 
 
 def _check_endpoint(endpoint: Endpoint) -> Iterator[Flaw]:

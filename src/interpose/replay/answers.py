@@ -1,4 +1,4 @@
-"""Hooks that ask a model, an HTTP server or an MCP server: a replay takes their answers from the record.
+"""Hooks that ask a model, an HTTP server, an MCP server or a worker: a replay takes their answers from the record.
 
 To ask again costs money, tells others what happened, and may change something there. A hook whose answer is not in the
 record is not asked, and its result says so.
@@ -18,7 +18,7 @@ from ..replies import Failure, Reply
 
 __all__ = ["KINDS", "RecordedAnswers", "answer_from_record", "not_asked"]
 
-KINDS = ("http", "mcp_tool", "prompt", "agent")
+KINDS = ("http", "mcp_tool", "nats", "prompt", "agent")
 """The types of hooks that ask others."""
 _NOT_ASKED = "not_asked"
 _FROM_RECORD = "from_record"
