@@ -35,6 +35,7 @@ COMMANDS = (
     Command("mcp-proxy", BEGIN, "Put hooks in front of an MCP server, for any client.", "mcp_proxy"),
     Command("serve", BEGIN, "Keep the engine in memory, so that hooks answer sooner.", "serve"),
     Command("fleet", BEGIN, "Give many machines the same rules, one record and one place to ask.", "fleet:app"),
+    Command("worker", BEGIN, "Serve functions to the hooks of other machines, over NATS.", "worker"),
     Command("check", LOOK, "Report everything that is wrong or doubtful in a configuration.", "check"),
     Command("list", LOOK, "List the hooks: where each comes from, on or off.", "list_hooks"),
     Command("policies", LOOK, "List the policies: on or off, and what each has stopped.", "policies:app"),

@@ -23,7 +23,7 @@ _SHOWN = 300
 """How many bytes of an unreadable answer are kept as evidence."""
 _ANSWERED = frozenset({"http_status", "http_type", "http_cut_off", "mcp_tool_error"})
 """Failures of servers that said something all the same: a deny or an ask in it counts."""
-_TOO_LARGE = frozenset({"http_too_large", "mcp_too_large"})
+_TOO_LARGE = frozenset({"http_too_large", "mcp_too_large", "nats_answer_too_large"})
 """Answers of servers that were not read to their end: they may have been a deny."""
 _MOST_LINES = 100
 """How many lines of a text are searched for an answer."""
