@@ -110,8 +110,8 @@ class ServedFunction:
     @staticmethod
     def _key(data: bytes, headers: Mapping[str, str]) -> bytes:
         """Return what two copies of one request have in common: their id and their content."""
-        id = headers.get("Interpose-Request", "")
-        return hashlib.sha256(id.encode("utf-8", "replace") + b"\0" + data).digest() if id else b""
+        request = headers.get("Interpose-Request", "")
+        return hashlib.sha256(request.encode("utf-8", "replace") + b"\0" + data).digest() if request else b""
 
     def _remember(self, key: bytes, task: asyncio.Task[Response]) -> None:
         self._answers[key] = (monotonic(), task)

@@ -117,8 +117,8 @@ class Worker:
         """Return what is published: an answer that the server does not take may be a deny, and is not cut."""
         most = self._client.max_payload - 2000 if self._client is not None else 0
         if len(response.data) > most:
-            response = failure("bad_reply", f"its answer has {len(response.data):,} bytes, and the server takes messages "
-                               f"of up to {most + 2000:,} (max_payload)")  # fmt: skip
+            response = failure("bad_reply", f"its answer has {len(response.data):,} bytes, and the server takes "
+                               f"messages of up to {most + 2000:,} (max_payload)")  # fmt: skip
         return response.data, "", {**response.headers, WORKER_HEADER: self.id}
 
 
