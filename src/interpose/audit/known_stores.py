@@ -15,7 +15,7 @@ from ..state.directories import state_path, write_privately
 from .completion import StoreDown
 from .private_files import appendable, places_of
 
-__all__ = ["KnownStore", "known_stores", "note_store"]
+__all__ = ["KnownStore", "all_known_stores", "known_stores", "note_store"]
 
 _LARGEST = 256 * 1024
 """Bytes from which notes about directories that do not exist any more are dropped."""
@@ -60,6 +60,11 @@ def known_stores(path: str) -> list[KnownStore]:
     """Return the stores that were created at this path, oldest first."""
     wanted = set(places_of(path))
     return [one for one in _read(_notes_path()) if wanted.intersection(one.places)]
+
+
+def all_known_stores() -> list[KnownStore]:
+    """Return all stores that this user's processes have created, oldest first."""
+    return list(_read(_notes_path()))
 
 
 def _read(place: str) -> Iterator[KnownStore]:

@@ -17,7 +17,7 @@ from ..questions import answer_question
 from ..session.answers import Question
 from . import options
 from .audit_store import Store, open_writer
-from .questions import Id, find_question
+from .questions import Id, check_fleet_options, find_question
 from .render import flat, paint
 from .render.question import question_lines
 
@@ -38,6 +38,9 @@ def approve(
     id: Id,
     session: Session = False,
     reason: Reason = "",
+    fleet: options.Fleet = False,
+    node: options.FleetNode = "",
+    key: options.FleetKey = None,
     store: Store = None,
     config: options.Config = None,
     dialect: options.Dialect = None,
@@ -46,18 +49,26 @@ def approve(
 ) -> int:
     """The call runs. If the question has an answer already, that one counts, and you are told.
 
-    Approving takes a person at a terminal, outside of any agent.
+    Approving takes a person at a terminal, outside of any agent. With --fleet the question is one of another machine,
+    and your key signs the answer; the node confirms it, or says that another answer counts.
 
     Exit status: 0 if the call was approved, also by another person; 1 otherwise.
 
     Example: interpose approve k7mq-2xtd --session
     """
-    return _answer(id, True, "session" if session else "", reason, store, config, dialect, cwd, as_json)
+    remembered = "session" if session else ""
+    check_fleet_options(fleet, node, key)
+    if fleet:
+        return _answer_in_fleet(id, True, remembered, reason, node, key, config, as_json)
+    return _answer(id, True, remembered, reason, store, config, dialect, cwd, as_json)
 
 
 def refuse(
     id: Id,
     reason: Reason = "",
+    fleet: options.Fleet = False,
+    node: options.FleetNode = "",
+    key: options.FleetKey = None,
     store: Store = None,
     config: options.Config = None,
     dialect: options.Dialect = None,
@@ -66,13 +77,28 @@ def refuse(
 ) -> int:
     """The call is denied. If the question has an answer already, that one counts, and you are told.
 
-    Refusing takes a person at a terminal, outside of any agent.
+    Refusing takes a person at a terminal, outside of any agent. With --fleet the question is one of another machine,
+    and your key signs the answer.
 
     Exit status: 0 if the call was refused, also by another person; 1 otherwise.
 
     Example: interpose refuse k7mq-2xtd --reason 'not on a Friday'
     """
+    check_fleet_options(fleet, node, key)
+    if fleet:
+        return _answer_in_fleet(id, False, "", reason, node, key, config, as_json)
     return _answer(id, False, "", reason, store, config, dialect, cwd, as_json)
+
+
+def _answer_in_fleet(
+    id: str, approved: bool, remembered: str, reason: str, node: str, key: str | None, config: list[str] | None,
+    as_json: bool,
+) -> int:  # fmt: skip
+    from .fleet.questions import answer_of_fleet
+
+    return answer_of_fleet(
+        id, config, approved=approved, node=node, key=key, reason=reason, remembered=remembered, as_json=as_json
+    )
 
 
 def _answer(

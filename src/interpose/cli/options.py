@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Input", "Line", "Policies", "Tool",
-    "ToolInput",
+    "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Fleet", "FleetKey", "FleetNode", "Input", "Line",
+    "Policies", "Tool", "ToolInput",
 ]  # fmt: skip
 
 _WHERE = "Which configuration"
 _WHAT = "Which event"
+_FLEET = "In a fleet"
 
 Config = Annotated[
     list[str] | None,
@@ -21,6 +22,15 @@ Config = Annotated[
         help="A configuration file, trusted because you name it; may be repeated. Default: the files that are found "
              "and trusted.",
     ),
+]  # fmt: skip
+Fleet = Annotated[bool, typer.Option("--fleet", rich_help_panel=_FLEET, help="Of all nodes of the fleet, over NATS.")]
+FleetNode = Annotated[
+    str, typer.Option("--node", metavar="NODE", rich_help_panel=_FLEET, help="Of this node only.", show_default=False)
+]
+FleetKey = Annotated[
+    str | None,
+    typer.Option("--key", metavar="FILE", rich_help_panel=_FLEET, show_default=False,
+                 help="The private key that signs the answer; the one of `fleet key` by default."),
 ]  # fmt: skip
 Dialect = Annotated[
     str | None,

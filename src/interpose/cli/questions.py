@@ -20,7 +20,7 @@ from .audit_store import Store, open_reader
 from .render import clock_time, flat, paint, plural
 from .render.question import question_lines
 
-__all__ = ["Id", "app", "as_words", "find_question"]
+__all__ = ["Id", "app", "as_words", "check_fleet_options", "find_question"]
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False, add_help_option=True)
 
@@ -40,6 +40,8 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on, and print questions as they come, until Ctrl-C.")
     ] = False,
+    fleet: options.Fleet = False,
+    node: options.FleetNode = "",
     store: Store = None,
     config: options.Config = None,
     dialect: options.Dialect = None,
@@ -55,6 +57,13 @@ def run(
     """
     if context.invoked_subcommand is not None:
         return 0
+    check_fleet_options(fleet, node)
+    if fleet:
+        from .fleet.questions import list_of_fleet
+
+        if watch:
+            raise UsageError("--watch follows the questions of this machine", hint="leave it out, or leave out --fleet")
+        return list_of_fleet(config, node=node, everything=all_, as_json=as_json)
     with open_reader(store, config, dialect, cwd) as reader:
         if watch:
             return _watch(reader, all_, as_json=as_json)
@@ -74,6 +83,8 @@ def run(
 def show(
     context: typer.Context,
     id: Id,
+    fleet: options.Fleet = False,
+    node: options.FleetNode = "",
     store: Store = None,
     config: options.Config = None,
     dialect: options.Dialect = None,
@@ -86,11 +97,23 @@ def show(
     """
     above = context.parent.params if context.parent is not None else {}
     store, config = store or above.get("store"), config or above.get("config")
+    fleet, node = fleet or bool(above.get("fleet")), node or str(above.get("node") or "")
+    check_fleet_options(fleet, node)
+    if fleet:
+        from .fleet.questions import show_of_fleet
+
+        return show_of_fleet(id, config, node=node, as_json=as_json)
     with open_reader(store, config, dialect or above.get("dialect"), cwd or above.get("cwd")) as reader:
         question = find_question(reader, id)
     for line in [json.dumps(question.to_dict())] if as_json else _all_lines(question):
         print(line)
     return 0
+
+
+def check_fleet_options(fleet: bool, *others: str | None) -> None:
+    """Raise UsageError if an option of the fleet is there without it."""
+    if any(others) and not fleet:
+        raise UsageError("--node and --key are for questions of the fleet", hint="add --fleet")
 
 
 def find_question(reader: StoreReader, typed: str) -> StoredQuestion:

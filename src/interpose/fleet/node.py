@@ -32,6 +32,7 @@ Part = Callable[["Node"], Awaitable[None]]
 PARTS: Mapping[str, str] = {
     "rules": "rules:follow_rules",
     "report": "reports:publish_reports",
+    "questions": "questions:carry_questions",
 }
 """The parts of a node: a name, and ``module:function`` in this package."""
 
