@@ -30,7 +30,7 @@ WHO = {"user": "ann", "terminal": "/dev/pts/7", "host": "desk"}
 async def eventually(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
     """Return what a function returns once it is true."""
     async with asyncio.timeout(seconds):
-        while not (found := holds()):
+        while not (found := holds()):  # noqa: ASYNC110 - it happens elsewhere
             await asyncio.sleep(0.02)
     return found
 
@@ -94,7 +94,7 @@ class QuestionTeam:
     async def posted(self, fleet: Approving) -> PostedQuestion:
         """The question that waits, once it is posted."""
         async with asyncio.timeout(30):
-            while not (found := (await fleet.listed()).questions):
+            while not (found := (await fleet.listed()).questions):  # noqa: ASYNC110 - it happens elsewhere
                 await asyncio.sleep(0.02)
         return found[0]
 

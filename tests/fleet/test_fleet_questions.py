@@ -148,7 +148,7 @@ def test_what_becomes_of_a_question_is_posted(fate: str, team: QuestionTeam) -> 
                     store.answer({"question": question.id, "digest": question.digest, "state": "withdrawn"}).block()
                 assert not (await asyncio.to_thread(lambda: asking.approval)).approved
                 async with asyncio.timeout(30):
-                    while (await team.stored_question(question.key))["state"] == "waiting":
+                    while (await team.stored_question(question.key))["state"] == "waiting":  # noqa: ASYNC110 - elsewhere
                         await asyncio.sleep(0.05)
 
                 assert (await team.stored_question(question.key))["state"] == fate

@@ -88,10 +88,11 @@ class Approving:
         if not question.is_intact:
             raise UsageError(f"{question.id} is not what node {question.node} has asked: its content has been changed",
                              hint="answer it on the node itself")  # fmt: skip
+        if question.state in ("approved", "refused"):
+            return Given(how="other", question=question, other=question.by)
         if not question.waits:
             state = question.state if question.state != "waiting" else "expired"
-            raise UsageError(f"{question.id} cannot be answered any more: it was {state}",
-                             hint=f"by {question.by}" if question.by else "")  # fmt: skip
+            raise UsageError(f"{question.id} cannot be answered any more: it was {state}")
         answer = Answer(
             team=question.team, node=question.node, question=question.id, digest=question.digest,
             state="approved" if approved else "refused", reason=reason[:2000], remembered=remembered, input=tool_input,
