@@ -19,6 +19,7 @@ from ..render import paint
 if TYPE_CHECKING:
     from ...server.pages.access import Access
     from ...server.pages.app import Pages
+    from .fleet_desk import FleetDesk
 
 __all__ = ["require_pages", "run"]
 
@@ -35,6 +36,8 @@ def run(
     port: Port = None,
     read_only: ReadOnly = False,
     no_browser: NoBrowser = False,
+    fleet: options.Fleet = False,
+    key: options.FleetKey = None,
     store: Store = None,
     config: options.Config = None,
     dialect: options.Dialect = None,
@@ -46,6 +49,8 @@ def run(
     A browser opens the pages with a code that this terminal shows, and that counts once; press Enter for another. So
     it takes a person at a terminal, outside of any agent; with --read-only it does not.
 
+    With --fleet the questions of all nodes are there too, and your key signs the answers.
+
     Example: interpose ui
     """
     require_pages()
@@ -53,8 +58,11 @@ def run(
         require_person("opening the pages", or_else="add --read-only")
     from ...server.pages.access import Access
     from ...server.pages.serving import serve_pages
+    from ..questions import check_fleet_options
     from .workbench import ProjectWorkbench
 
+    check_fleet_options(fleet, key)
+    desk = _open_desk(config, key, read_only) if fleet else None
     files = [os.path.abspath(path) for path in config or ()]
     with open_writer(store, files, dialect, cwd) as writer:
         workbench = ProjectWorkbench(files, dialect, writer)
@@ -69,8 +77,21 @@ def run(
             if not no_browser:
                 _open_browser(address)
 
-        serve_pages(writer, workbench, access, port=port, who=this_person(), ready=ready)
+        try:
+            serve_pages(writer, workbench, access, port=port, who=this_person(), ready=ready, elsewhere=desk)
+        finally:
+            if desk is not None:
+                desk.close()
     return 0
+
+
+def _open_desk(config: list[str] | None, key: str | None, read_only: bool) -> FleetDesk:
+    """Return what knows the questions of the fleet; raise UsageError if there is none, or no key to sign with."""
+    from ..fleet import fleet_of
+    from ..fleet.questions import load_approver_key
+    from .fleet_desk import FleetDesk
+
+    return FleetDesk(fleet_of(config), None if read_only else load_approver_key(key))
 
 
 def require_pages() -> None:

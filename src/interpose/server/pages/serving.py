@@ -12,6 +12,7 @@ from ...audit.protocol import QuestionStore
 from ...errors import UsageError
 from .access import Access
 from .app import Pages
+from .elsewhere import QuestionsElsewhere
 from .views import Workbench
 
 __all__ = ["USUAL_PORT", "serve_pages"]
@@ -22,12 +23,15 @@ _LOOPBACK = "127.0.0.1"
 
 def serve_pages(
     store: QuestionStore, workbench: Workbench, access: Access, *, port: int | None, who: Mapping[str, str],
-    ready: Callable[[str, Pages], None],
+    ready: Callable[[str, Pages], None], elsewhere: QuestionsElsewhere | None = None,
 ) -> None:  # fmt: skip
-    """Serve the pages until SIGINT or SIGTERM; ``ready`` is called with their address."""
+    """Serve the pages until SIGINT or SIGTERM; ``ready`` is called with their address.
+
+    ``elsewhere`` knows the questions of other machines.
+    """
     with closing(_listen(port)) as listening:
         found = listening.getsockname()[1]
-        pages = Pages(store, access, workbench, who, found)
+        pages = Pages(store, access, workbench, who, found, elsewhere)
         pages.prepare()
         config = uvicorn.Config(
             pages.app, log_level="error", access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
