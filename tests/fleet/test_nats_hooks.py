@@ -1,6 +1,7 @@
 """Hooks of type nats: what workers are told, what their answers do, and every way in which they misbehave."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -249,6 +250,54 @@ def test_a_hook_that_says_once_is_never_sent_twice(server: NatsServer, fire: Fir
         outcome = asked(fire, asks(server.url, timeout=0.5, once=True, on_error="abort"))
 
     assert (outcome.decision, len(worker.asked)) == ("deny", 1)
+
+
+class Hangs:
+    """Answers as the worker ``w1``, but does not answer the second request that it gets."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self, message: Msg) -> None:
+        self.count += 1
+        if self.count != 2:
+            body = json.dumps({"decision": "deny", "reason": f"{self.count}"}).encode()
+            await message._client.publish(message.reply, body, headers={"Interpose-Worker": "w1"})
+
+
+def test_the_second_request_goes_to_the_worker_that_has_answered_last(server: NatsServer, fire: Fire) -> None:
+    hooks = asks(server.url, timeout=3)
+    with Responder(server.url, Hangs()) as group, Responder(server.url, answers(DENY), subject="checks.x.w1") as one:
+        fire(hooks)
+        outcome = asked(fire, hooks)
+
+    assert (outcome.reason, len(group.asked), len(one.asked)) == ("no", 2, 1)
+    assert group.headers[1]["Interpose-Request"] == one.headers[0]["Interpose-Request"]
+
+
+ONLY_THE_GROUP = """
+authorization { users: [
+  { user: node, password: p, permissions: { publish: ["checks.x"], subscribe: ["_INBOX.>"] } }
+  { user: worker, password: p }
+] }
+"""
+
+
+@pytest.mark.parametrize("why", ["it is gone", "the server refuses it"])
+def test_the_second_request_goes_to_any_worker_if_that_one_cannot_be_asked(
+    why: str, server: NatsServer, tmp_path: Path, fire: Fire
+) -> None:
+    with contextlib.ExitStack() as stack:
+        url = asked_url = server.url
+        if why == "the server refuses it":
+            own = stack.enter_context(a_nats_server(tmp_path, ONLY_THE_GROUP)).url
+            url, asked_url = (own.replace("//", f"//{user}:p@") for user in ("worker", "node"))
+        group = stack.enter_context(Responder(url, Hangs()))
+        hooks = asks(asked_url, timeout=3)
+        fire(hooks)
+        outcome = asked(fire, hooks)
+
+    assert (outcome.reason, len(group.asked), outcome.results[0].evidence["hedged"]) == ("3", 3, True)
 
 
 @pytest.mark.slow
