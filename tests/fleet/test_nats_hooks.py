@@ -490,3 +490,15 @@ def test_a_named_file_asks_the_workers_of_its_own_fleet(server: NatsServer, tmp_
         outcome = asked(without_a_loop, Hooks.load(path))
 
     assert outcome.denied
+
+
+def test_check_says_that_a_hook_has_no_fleet_to_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from interpose.lint.executables import find_flaws, isolation_of
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    path = tmp_path / "hooks.yaml"
+    path.write_text("hooks: {PreToolUse: [{subject: checks.x}]}\n")
+    [hook] = Hooks.load(path)
+
+    assert [(flaw.code, "no fleet is configured" in flaw.what) for flaw in find_flaws(hook)] == [("missing", True)]
+    assert isolation_of(hook) == "a worker of checks.x, asked over NATS"
