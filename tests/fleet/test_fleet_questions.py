@@ -195,6 +195,27 @@ def test_a_question_waits_here_as_before_while_there_is_no_server(team: Question
     asyncio.run(main())
 
 
+def test_a_question_that_the_server_does_not_take_waits_here_and_holds_up_no_other(
+    team: QuestionTeam, tmp_path: Path
+) -> None:
+    async def main() -> None:
+        with a_nats_server(tmp_path / "own", "max_payload: 100000") as own, team.store() as store:
+            team.settings = replace(team.settings, nats=replace(team.settings.nats, servers=(own.url,)))
+            large = replace(CALL, tool_input={"command": "x" * 120_000}, session_id="s2")
+            async with team.node() as node, team.fleet() as fleet:
+                first = team.ask(store, question=large)
+                await eventually(lambda: "too much for the fleet" in problem_of(node))
+                second = team.ask(store)
+                given = await fleet.answer(await team.posted(fleet), team.alice, approved=True, who=WHO, wait=20)
+                assert given.how == "confirmed"
+                assert (await asyncio.to_thread(lambda: second.approval)).approved
+                [local] = await asyncio.to_thread(waiting, team.store_path)
+                answer_here(store, local)
+                assert (await asyncio.to_thread(lambda: first.approval)).approved
+
+    asyncio.run(main())
+
+
 def test_without_approvers_questions_are_not_shown_to_others(team: QuestionTeam) -> None:
     async def main() -> None:
         with team.store() as store:

@@ -1,6 +1,7 @@
 """Hooks of type nats: what workers are told, what their answers do, and every way in which they misbehave."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -251,6 +252,54 @@ def test_a_hook_that_says_once_is_never_sent_twice(server: NatsServer, fire: Fir
     assert (outcome.decision, len(worker.asked)) == ("deny", 1)
 
 
+class Hangs:
+    """Answers as the worker ``w1``, but does not answer the second request that it gets."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self, message: Msg) -> None:
+        self.count += 1
+        if self.count != 2:
+            body = json.dumps({"decision": "deny", "reason": f"{self.count}"}).encode()
+            await message._client.publish(message.reply, body, headers={"Interpose-Worker": "w1"})
+
+
+def test_the_second_request_goes_to_the_worker_that_has_answered_last(server: NatsServer, fire: Fire) -> None:
+    hooks = asks(server.url, timeout=3)
+    with Responder(server.url, Hangs()) as group, Responder(server.url, answers(DENY), subject="checks.x.w1") as one:
+        fire(hooks)
+        outcome = asked(fire, hooks)
+
+    assert (outcome.reason, len(group.asked), len(one.asked)) == ("no", 2, 1)
+    assert group.headers[1]["Interpose-Request"] == one.headers[0]["Interpose-Request"]
+
+
+ONLY_THE_GROUP = """
+authorization { users: [
+  { user: node, password: p, permissions: { publish: ["checks.x"], subscribe: ["_INBOX.>"] } }
+  { user: worker, password: p }
+] }
+"""
+
+
+@pytest.mark.parametrize("why", ["it is gone", "the server refuses it"])
+def test_the_second_request_goes_to_any_worker_if_that_one_cannot_be_asked(
+    why: str, server: NatsServer, tmp_path: Path, fire: Fire
+) -> None:
+    with contextlib.ExitStack() as stack:
+        url = asked_url = server.url
+        if why == "the server refuses it":
+            own = stack.enter_context(a_nats_server(tmp_path, ONLY_THE_GROUP)).url
+            url, asked_url = (own.replace("//", f"//{user}:p@") for user in ("worker", "node"))
+        group = stack.enter_context(Responder(url, Hangs()))
+        hooks = asks(asked_url, timeout=3)
+        fire(hooks)
+        outcome = asked(fire, hooks)
+
+    assert (outcome.reason, len(group.asked), outcome.results[0].evidence["hedged"]) == ("3", 3, True)
+
+
 @pytest.mark.slow
 def test_the_answer_to_the_first_request_counts_if_the_second_finds_no_worker(server: NatsServer) -> None:
     tasks: list[asyncio.Task[None]] = []
@@ -441,3 +490,15 @@ def test_a_named_file_asks_the_workers_of_its_own_fleet(server: NatsServer, tmp_
         outcome = asked(without_a_loop, Hooks.load(path))
 
     assert outcome.denied
+
+
+def test_check_says_that_a_hook_has_no_fleet_to_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from interpose.lint.executables import find_flaws, isolation_of
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    path = tmp_path / "hooks.yaml"
+    path.write_text("hooks: {PreToolUse: [{subject: checks.x}]}\n")
+    [hook] = Hooks.load(path)
+
+    assert [(flaw.code, "no fleet is configured" in flaw.what) for flaw in find_flaws(hook)] == [("missing", True)]
+    assert isolation_of(hook) == "a worker of checks.x, asked over NATS"

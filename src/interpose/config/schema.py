@@ -229,7 +229,7 @@ def schema(table: Table = TABLE) -> dict[str, Any]:
         "$defs": {
             "hook": _closed(
                 _spelled(_all_of(HOOK_KEYS, _HOOK)),
-                anyOf=[{"required": [key]} for key in ("handler", "command", "url", "server", "prompt")],
+                anyOf=[{"required": [key]} for key in ("handler", "command", "url", "server", "subject", "prompt")],
             ),
             "mcpServer": {
                 "type": "object",

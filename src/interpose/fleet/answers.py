@@ -28,6 +28,8 @@ _DOMAIN = "answer to a question"
 _LONGEST = 1024 * 1024
 _LONGEST_REASON = 2000
 _LONGEST_WHO = 200
+_LONGEST_FATE = 20_000
+"""Bytes that are left for what becomes of a question."""
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ID = re.compile(r"[0-9a-z]{4}-[0-9a-z]{4}")
 _CLOCKS = 120.0
@@ -242,8 +244,10 @@ _PARTS: Mapping[str, type | tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def posted(settings: FleetSettings, question: StoredQuestion, expires: float) -> PostedQuestion:
-    """Return a question of this node as it is posted; raise BadQuestion if it cannot be."""
+def posted(
+    settings: FleetSettings, question: StoredQuestion, expires: float, *, most: int = _LONGEST
+) -> PostedQuestion:
+    """Return a question of this node as it is posted; raise BadQuestion if it cannot be, or is larger than ``most``."""
     text = encode(question.body)
     made = PostedQuestion(
         team=settings.team, node=settings.node, id=question.id, text=text, asked=question.time, expires=expires
@@ -251,7 +255,7 @@ def posted(settings: FleetSettings, question: StoredQuestion, expires: float) ->
     if made.digest != question.digest or not question.is_intact:
         raise BadQuestion(f"{question.id} is not as it was asked", hint="`interpose log verify` says more")
     size = len(made.written())
-    if size > _LONGEST - 4096:
+    if size + _LONGEST_FATE > min(most, _LONGEST):
         raise BadQuestion(f"{question.id} has {size:,} bytes, which is too much for the fleet", hint="answer it here")
     read_posted(made.written(), team=settings.team, key=made.key)
     return made

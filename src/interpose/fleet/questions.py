@@ -36,6 +36,8 @@ _POLL = 0.25
 _LOOK = 5.0
 """Seconds between two looks for answers whose message was lost."""
 _PATIENCE = 5.0
+_HEADERS = 1024
+"""Bytes of a message beside its payload."""
 _PROBLEM_SECONDS = 600.0
 """How long the report shows that an answer was ignored."""
 _MOST_NOTES = 100
@@ -136,7 +138,8 @@ class _Carrier:
     async def _post_new(self, local: LocalQuestion) -> None:
         question = local.question
         try:
-            made = posted(self._node.settings, question, time() + question.left)
+            most = self._node.client.max_payload - _HEADERS
+            made = posted(self._node.settings, question, time() + question.left, most=most)
         except BadQuestion as error:
             self._not_posted.add(question.id)
             self._problem(str(error))

@@ -18,7 +18,7 @@ from ..dialects.reply import reply_body
 from ..errors import InterposeError
 from ..events import TABLE, EventSpec
 from ..handlers import depth
-from ..handlers.nats import FAILURE_HEADER
+from ..handlers.nats_names import FAILURE_HEADER
 from ..handlers.python import LazyFunction, ModulePlace, is_async
 from ..hooks import Hooks
 from ..model import Hook, Outcome

@@ -15,8 +15,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..config.fleet import FleetSettings
-from ..handlers.nats import WORKER_HEADER
 from ..handlers.nats_client import connect
+from ..handlers.nats_names import WORKER_HEADER, subject_of_worker
 from ..runtime.faults import log
 from .served import Response, ServedFunction, failure
 
@@ -62,9 +62,11 @@ class Worker:
         self.id = self._service.id
         await self._service.start()
         for one in self._served:
-            self._subscriptions.append(
-                await client.subscribe(one.subject, queue=self._queue, cb=self._taker(one), pending_bytes_limit=-1)
-            )
+            take = self._taker(one)
+            for subject, queue in ((one.subject, self._queue), (subject_of_worker(one.subject, self.id), "")):
+                self._subscriptions.append(
+                    await client.subscribe(subject, queue=queue, cb=take, pending_bytes_limit=-1)
+                )
         await client.flush()
 
     async def stop(self) -> None:

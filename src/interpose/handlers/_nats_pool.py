@@ -6,7 +6,8 @@ They live on an event loop of their own, so that they outlive the loop of a host
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -17,12 +18,15 @@ from ..replies import HookFailed
 from ..runtime.forks import after_fork
 from ._loop_thread import LoopThread
 from .nats_client import NatsOptions, NatsUnavailable, connect, explain
+from .nats_names import WORKER_HEADER, subject_of_worker
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
     from nats.aio.msg import Msg
 
 __all__ = ["NatsAnswer", "NatsPool", "NatsRequest"]
+
+_WORKER = re.compile(r"[A-Za-z0-9]{1,64}")
 
 _CONNECT = 5.0
 """Seconds for a connection; an event that has less does not wait for it, and a later one may use it."""
@@ -70,6 +74,10 @@ class _Asking:
         self.answer.add_done_callback(lambda future: future.cancelled() or future.exception())
         self.sent = 0
         self.without_worker = 0
+        self.directed = ""
+        """The subject of one worker, to which it was sent the second time."""
+        self.redirect: Callable[[], None] | None = None
+        """Sends it to any worker instead, if that one is not there."""
 
     def take(self, message: Msg) -> None:
         if self.answer.done():
@@ -78,8 +86,15 @@ class _Asking:
             self.without_worker += 1
             if self.without_worker >= self.sent:
                 self.fail(HookFailed("nats_no_worker", f"no worker serves {self.subject}"))
+            self.go_elsewhere()
             return
         self.answer.set_result(message)
+
+    def go_elsewhere(self) -> None:
+        """Send it to any worker, if it was sent to one that is not there."""
+        redirect, self.redirect = self.redirect, None
+        if redirect is not None and not self.answer.done():
+            redirect()
 
     def fail(self, error: Exception) -> None:
         if not self.answer.done():
@@ -104,6 +119,9 @@ class _Connection:
         self._asking: dict[str, _Asking] = {}
         self._inbox = ""
         self._probe: asyncio.Task[None] | None = None
+        self._latest: dict[str, str] = {}
+        """The worker that has answered last, by subject: it is not the one that hangs."""
+        self._sending: set[asyncio.Task[None]] = set()
         self.is_over = False
         self.used = False
         self.problem = ""
@@ -127,14 +145,21 @@ class _Connection:
 
     async def _take(self, message: Msg) -> None:
         asking = self._asking.get(message.subject.rpartition(".")[2])
-        if asking is not None:
-            asking.take(message)
+        if asking is None:
+            return
+        worker = (message.headers or {}).get(WORKER_HEADER, "")
+        if _WORKER.fullmatch(worker):
+            self._latest[asking.subject] = worker
+        asking.take(message)
 
     async def _changed(self, what: str) -> None:
         if what in ("disconnected", "closed"):
             self._end()
         elif "permissions violation" in (said := what.lower()):
             refused = [one for one in self._asking.values() if f'"{one.subject.lower()}"' in said]
+            for one in self._asking.values():
+                if one.directed and f'"{one.directed.lower()}"' in said:
+                    one.go_elsewhere()
             if not refused and "subscription" in said:
                 self.problem = what
                 refused = list(self._asking.values())
@@ -158,8 +183,26 @@ class _Connection:
     def forget(self, asking: _Asking) -> None:
         self._asking.pop(asking.token, None)
 
-    async def send(self, asking: _Asking, request: NatsRequest) -> None:
-        """Send a request, with the time that is left for it."""
+    async def send_again(self, asking: _Asking, request: NatsRequest) -> None:
+        """Send a request once more: to the worker that has answered last, or to any if that one is gone.
+
+        The group may give it to the worker that hangs, again and again.
+        """
+        worker = self._latest.get(request.subject)
+        if worker is None:
+            await self.send(asking, request)
+            return
+
+        def redirect() -> None:
+            task = asyncio.ensure_future(self.send(asking, request))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+        asking.directed, asking.redirect = subject_of_worker(request.subject, worker), redirect
+        await self.send(asking, request, asking.directed)
+
+    async def send(self, asking: _Asking, request: NatsRequest, to: str = "") -> None:
+        """Send a request to its subject, or to that of one worker, with the time that is left for it."""
         client = self._client
         if client is None or asking.answer.done():
             return
@@ -171,7 +214,7 @@ class _Connection:
                              f"{client.max_payload:,} (max_payload)")  # fmt: skip
         asking.sent += 1
         try:
-            await client.publish(request.subject, request.data, f"{self._inbox}.{asking.token}", headers)
+            await client.publish(to or request.subject, request.data, f"{self._inbox}.{asking.token}", headers)
         except Exception as error:
             if client.is_closed or not client.is_connected:
                 asking.fail(_Lost())
@@ -235,7 +278,7 @@ class NatsPool:
                     connection.forget(asking)
                     connection, asking = await self._sent(options, request)
                 else:
-                    await connection.send(asking, request)
+                    await connection.send_again(asking, request)
             answered = await asking.until(request.deadline)
         except asyncio.CancelledError:
             connection.doubt()

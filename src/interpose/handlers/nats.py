@@ -24,20 +24,17 @@ from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
 from ._watch import LONGEST_POLL
 from .nats_client import NatsOptions
+from .nats_names import FAILURE_HEADER, WORKER_HEADER
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ._nats_pool import NatsAnswer, NatsPool
 
-__all__ = ["FAILURE_HEADER", "LARGEST_ANSWER", "WORKER_HEADER", "NatsHandler", "NatsService", "nats_service_of"]
+__all__ = ["LARGEST_ANSWER", "NatsHandler", "NatsService", "nats_service_of"]
 
 LARGEST_ANSWER = 1024 * 1024
 """How many bytes an answer may have: as many as the standard output of a command."""
-FAILURE_HEADER = "Interpose-Failure"
-"""The header in which a worker of ours gives the code of a function's failure."""
-WORKER_HEADER = "Interpose-Worker"
-
 _ERROR_CODE, _ERROR = "Nats-Service-Error-Code", "Nats-Service-Error"
 _SENDABLE = re.compile(r"[\x20-\x7e]{1,1000}")
 _MARKS = {"Interpose-Doctor": "INTERPOSE_DOCTOR", "Interpose-Replay": "INTERPOSE_REPLAY"}

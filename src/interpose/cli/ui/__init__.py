@@ -24,6 +24,7 @@ from ..render import paint
 if TYPE_CHECKING:
     from ...server.pages.access import Access
     from ...server.pages.app import Pages
+    from .fleet_desk import FleetDesk
 
 __all__ = ["require_pages", "run"]
 
@@ -40,6 +41,8 @@ def run(
     port: Port = None,
     read_only: ReadOnly = False,
     no_browser: NoBrowser = False,
+    fleet: options.Fleet = False,
+    key: options.FleetKey = None,
     store: Store = None,
     config: options.Config = None,
     dialect: options.Dialect = None,
@@ -52,6 +55,8 @@ def run(
     it takes a person at a terminal, outside of any agent; with --read-only it does not. The record of a fleet, which
     --store postgresql://… names, is always read-only.
 
+    With --fleet the questions of all nodes are there too, and your key signs the answers.
+
     Example: interpose ui
     """
     require_pages()
@@ -61,8 +66,11 @@ def run(
         require_person("opening the pages", or_else="add --read-only")
     from ...server.pages.access import Access
     from ...server.pages.serving import serve_pages
+    from ..questions import check_fleet_options
     from .workbench import ProjectWorkbench
 
+    check_fleet_options(fleet, key)
+    desk = _open_desk(config, key, read_only) if fleet else None
     files = [os.path.abspath(path) for path in config or ()]
     with ExitStack() as opened:
         writer: AuditStore | ReadOnlyStore
@@ -84,8 +92,23 @@ def run(
             if not no_browser:
                 _open_browser(address)
 
-        serve_pages(writer, workbench, access, port=port, who=this_person(), ready=ready, warn=_warn)
+        try:
+            serve_pages(
+                writer, workbench, access, port=port, who=this_person(), ready=ready, warn=_warn, elsewhere=desk
+            )
+        finally:
+            if desk is not None:
+                desk.close()
     return 0
+
+
+def _open_desk(config: list[str] | None, key: str | None, read_only: bool) -> FleetDesk:
+    """Return what knows the questions of the fleet; raise UsageError if there is none, or no key to sign with."""
+    from ..fleet import fleet_of
+    from ..fleet.questions import load_approver_key
+    from .fleet_desk import FleetDesk
+
+    return FleetDesk(fleet_of(config), None if read_only else load_approver_key(key))
 
 
 def require_pages() -> None:

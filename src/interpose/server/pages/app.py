@@ -22,6 +22,7 @@ from . import views
 from .access import Access, Browser
 from .asked import KeptFiles, Missing, id_of, number_of, place_after, record_of
 from .compare import Comparisons
+from .elsewhere import ElsewherePages, QuestionsElsewhere
 from .guard import Guard
 from .live import Live, waiting_questions
 from .templating import environment
@@ -42,13 +43,20 @@ class Pages:
     """The application: a store, the configuration of a project, and the browsers that may see them."""
 
     def __init__(
-        self, store: QuestionStore, access: Access, workbench: views.Workbench, who: Mapping[str, str], port: int
+        self,
+        store: QuestionStore,
+        access: Access,
+        workbench: views.Workbench,
+        who: Mapping[str, str],
+        port: int,
+        elsewhere: QuestionsElsewhere | None = None,
     ) -> None:
         self._store, self._access, self._workbench, self._who = store, access, workbench, dict(who)
         self._templates = environment()
         self.live = Live(self._open, self._fragment)
         self.comparisons = Comparisons()
         self._stats: dict[str, tuple[float, Any]] = {}
+        self._elsewhere = ElsewherePages(elsewhere, self.page, self._back, self._whose) if elsewhere else None
         hosts = [f"{host}:{port}" for host in (access.name, "127.0.0.1", "localhost")]
         self.app = Guard(Starlette(routes=self._routes(), exception_handlers=_problems(self)), access, hosts)
 
@@ -64,6 +72,9 @@ class Pages:
             "/questions/{id}": self.answer, "/hooks/switch": self.switch, "/compare": self.begin_compare,
             "/sign-in": self.sign_in, "/sign-out": self.sign_out,
         }  # fmt: skip
+        if self._elsewhere is not None:
+            pages |= self._elsewhere.pages
+            forms |= self._elsewhere.forms
         return [
             Mount("/static", KeptFiles(directory=static)),
             Route("/", self.front),
@@ -145,10 +156,12 @@ class Pages:
         with self._open() as reader:
             found = reader.questions(answered=True, limit=80)
             waiting = [views.question_view(one) for one in waiting_questions(reader)]
-            data = {
+            data: dict[str, Any] = {
                 "questions": waiting,
                 "before": [views.question_view(one) for one in found if one.state != "waiting"][:40],
             }
+        if self._elsewhere is not None:
+            data["elsewhere"] = self._elsewhere.waiting()
         return self.page(request, "questions.html", data)
 
     def question(self, request: Request) -> Response:

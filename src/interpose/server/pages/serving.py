@@ -13,6 +13,7 @@ from ...audit.protocol import QuestionStore
 from ...errors import UsageError
 from .access import Access
 from .app import Pages
+from .elsewhere import QuestionsElsewhere
 from .views import Workbench
 
 __all__ = ["USUAL_PORT", "serve_pages"]
@@ -24,13 +25,17 @@ _LOOPBACK = "127.0.0.1"
 def serve_pages(
     store: QuestionStore, workbench: Workbench, access: Access, *, port: int | None, who: Mapping[str, str],
     ready: Callable[[str, Pages], None], warn: Callable[[str], object] = lambda _: None,
+    elsewhere: QuestionsElsewhere | None = None,
 ) -> None:  # fmt: skip
-    """Serve the pages until SIGINT or SIGTERM; ``ready`` is called with their address."""
+    """Serve the pages until SIGINT or SIGTERM; ``ready`` is called with their address.
+
+    ``elsewhere`` knows the questions of other machines.
+    """
     with closing(_listen(port)) as listening:
         if port is None and listening.getsockname()[1] != USUAL_PORT:
             warn(f"another program listens on port {USUAL_PORT}: type the code only at the address below")
         found = listening.getsockname()[1]
-        pages = Pages(store, access, workbench, who, found)
+        pages = Pages(store, access, workbench, who, found, elsewhere)
         pages.prepare()
         config = uvicorn.Config(
             pages.app, log_level="error", access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
