@@ -145,7 +145,7 @@ def test_postgresql_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path, 
                 await until(lambda: count_records(database) == 501)
                 postgres.stop()
                 write_records(state / "audit.db", 300)
-                await until(lambda: any("PostgreSQL is away" in line for line in told))
+                await until(lambda: any("PostgreSQL: is away" in line for line in told))
                 await forwarded(node)
                 await asyncio.to_thread(postgres.start)
                 await until(lambda: count_records(database) == 802)
@@ -154,7 +154,7 @@ def test_postgresql_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path, 
             assert numbers(database) == {"one": list(range(1, 803))}
 
     asyncio.run(scenario())
-    assert "goes on" in told
+    assert "PostgreSQL: is back" in told
 
 
 async def until(condition) -> None:

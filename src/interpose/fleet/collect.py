@@ -157,13 +157,13 @@ class _Collector:
         self._team, self._client, self._database, self._tell = settings.team, client, database, tell
         self._names = TeamNames(settings.team)
         self._subscription: Any = None
-        self._said = ""
+        self._said: dict[str, str] = {}
 
-    def _say(self, what: str) -> None:
-        """Tell a problem once, and that it is over."""
-        if what != self._said:
-            self._tell(what or "goes on")
-            self._said = what
+    def _say(self, about: str, what: str = "") -> None:
+        """Tell a problem of NATS or of PostgreSQL once, and that it is over."""
+        if what != self._said.get(about, ""):
+            self._tell(f"{about}: {what or 'is back'}")
+            self._said[about] = what
 
     async def run(self, *, once: bool) -> None:
         """Fetch messages while those before them are written."""
@@ -194,13 +194,13 @@ class _Collector:
                         found: list[Msg] = await self._subscription.fetch(_MESSAGES, timeout=_FETCH_SECONDS)
                     except TimeoutError:
                         info = await self._subscription.consumer_info()
-                        self._say("") if self._said else None
+                        self._say("NATS")
                         return [] if info.num_pending or info.num_ack_pending else None
-                self._say("") if self._said else None
+                self._say("NATS")
                 return found
             except Exception as error:  # a server that is away, a leader that is being elected, a missing stream
                 self._subscription = None
-                self._say(f"no records from NATS: {explain(error)}")
+                self._say("NATS", f"no records: {explain(error)}")
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _PAUSES[1])
 
@@ -241,9 +241,10 @@ class _Collector:
         while True:
             try:
                 await asyncio.to_thread(work)
+                self._say("PostgreSQL")
                 return
             except PostgresUnavailable as error:
-                self._say(f"PostgreSQL is away: {error.problem.what}")
+                self._say("PostgreSQL", f"is away: {error.problem.what}")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _PAUSES[1])
             for message in messages:  # the server need not give them to another collector
