@@ -1,7 +1,8 @@
 """Collect the record of all nodes into PostgreSQL: ``interpose fleet collect``.
 
-Messages are acknowledged after their transaction is committed. A collector that is killed in between gets them again,
-and the records that are there already are dropped. Several collectors may run: each message goes to one of them.
+Messages are acknowledged after their transaction is committed, and removed from the stream later. A collector that is
+killed in between gets them again, and the records that are there already are dropped. Several collectors may run: each
+message goes to one of them.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _FETCH_SECONDS = 1.0
 _PATIENCE = 5.0
 _PAUSES = (0.5, 15.0)
 _RETENTION_SECONDS = 3600.0
+_TRIM_SECONDS = 10.0
+"""How often messages that all consumers have acknowledged are removed from the stream."""
 
 Tell = Callable[[str], None]
 
@@ -158,6 +161,8 @@ class _Collector:
         self._names = TeamNames(settings.team)
         self._subscription: Any = None
         self._said: dict[str, str] = {}
+        self._trimmed = (float("-inf"), 0)
+        """When the stream was trimmed, and up to which message."""
 
     def _say(self, about: str, what: str = "") -> None:
         """Tell a problem of NATS or of PostgreSQL once, and that it is over."""
@@ -167,20 +172,38 @@ class _Collector:
 
     async def run(self, *, once: bool) -> None:
         """Fetch messages while those before them are written."""
+        await self._with_patience(self._database.drop_old, [])
         fetching = asyncio.ensure_future(self._fetch())
         try:
             while True:
                 messages = await fetching
-                if messages is None:
-                    if once:
-                        return
-                    messages = []
+                if messages is None and once:
+                    await self._trim()
+                    return
                 fetching = asyncio.ensure_future(self._fetch())
                 if messages:
                     await self._keep(messages)
                 await self._with_patience(self._database.drop_old, [])
+                if monotonic() - self._trimmed[0] > _TRIM_SECONDS:
+                    await self._trim()
         finally:
             fetching.cancel()
+
+    async def _trim(self) -> None:
+        """Remove what all consumers of the stream have acknowledged, so that there is room for more."""
+        stream, upto = self._names.record_stream, self._trimmed[1]
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                context = self._client.jetstream(timeout=_PATIENCE)
+                consumers = await context.consumers_info(stream)
+                floor = min((one.ack_floor.stream_seq for one in consumers if one.ack_floor is not None), default=0)
+                if floor > upto:
+                    await context.purge_stream(stream, seq=floor + 1)
+                    upto = floor
+            self._say("the stream of records")
+        except Exception as error:  # records are collected nevertheless, until the stream is full
+            self._say("the stream of records", f"what was collected cannot be removed: {explain(error)}")
+        self._trimmed = (monotonic(), upto)
 
     async def _fetch(self) -> list[Msg] | None:
         """Return messages; None if there are none and none is on its way."""
