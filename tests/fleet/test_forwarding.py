@@ -189,6 +189,41 @@ def test_an_older_copy_of_a_store_is_sent_again_so_that_the_collector_sees_the_f
     asyncio.run(scenario())
 
 
+def test_progress_that_was_forged_hides_no_record(tmp_path: Path, state: Path) -> None:
+    write_records(state / "audit.db", 9)
+    store = batches_of(state / "audit.db")[0].store
+    write_progress({store: Forwarded(path=str(state / "audit.db"), upto=10**9)}, 1_000_000_000)
+
+    async def scenario() -> None:
+        with a_nats_server(tmp_path / "nats") as server:
+            settings = settings_of(server.url)
+            await create_stream(settings)
+            async with forwarding(settings) as node:
+                await reported(
+                    node, lambda: in_state(node, "current")() and node.report["record"][store].get("changed", 0) > 0
+                )
+            assert await stream(settings) == [(1, 10)]
+
+    asyncio.run(scenario())
+
+
+def test_a_store_that_is_still_being_made_is_found_later(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from interpose.fleet.outboxes import Outboxes
+
+    path = tmp_path / "new.db"
+    path.touch()
+    outboxes = Outboxes([str(path)], 1_000_000_000)
+    outboxes.look()
+    assert outboxes.stores == {}
+
+    write_records(path, 1)
+    outboxes.look()
+
+    assert [one.path for one in outboxes.stores.values()] == [str(path)]
+
+
 def test_a_file_that_is_no_store_or_a_damaged_one_does_not_stop_the_others(tmp_path: Path, state: Path) -> None:
     for name in ("damaged.db", "fine.db"):
         write_records(tmp_path / name, 3)

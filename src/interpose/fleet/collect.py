@@ -17,6 +17,7 @@ from ..audit.postgres.partitions import shown_day
 from ..audit.postgres.schema import create_tables
 from ..audit.postgres.writer import Arrived, PostgresWriter, Rejected, Written
 from ..config.fleet import FleetSettings
+from ..errors import InterposeError
 from ..handlers.nats_client import connect as connect_to_nats
 from ..handlers.nats_client import explain
 from ..ids import new_id
@@ -41,6 +42,9 @@ _PAUSES = (0.5, 15.0)
 _RETENTION_SECONDS = 3600.0
 _TRIM_SECONDS = 10.0
 """How often messages that all consumers have acknowledged are removed from the stream."""
+
+_TOO_LARGE = "54"
+"""The class of PostgreSQL's codes for a value that is larger than it can hold."""
 
 Tell = Callable[[str], None]
 
@@ -110,17 +114,16 @@ class _Database:
 
     def write(self, arrived: Sequence[Arrived], rejected: Sequence[Rejected]) -> None:
         """Write messages; raise PostgresUnavailable if the database is away. One that it refuses is put aside."""
-        from psycopg import InterfaceError, OperationalError
-
         try:
             self._add(self.open().write(arrived, rejected))
-        except (OperationalError, InterfaceError) as error:
+        except InterposeError as error:
             self.close()
-            raise PostgresUnavailable(without_secrets(self._url, error)) from None
-        except PostgresUnavailable:
-            raise
-        except Exception as error:  # whatever a node has sent: it must not stop the others
+            raise PostgresUnavailable(error.problem.what) from None
+        except Exception as error:
             self.close()
+            if not _is_about_content(error):
+                raise PostgresUnavailable(without_secrets(self._url, error)) from None
+            # Whatever a node has sent must not stop the others.
             if len(arrived) + len(rejected) > 1:
                 for one in arrived:
                     self.write([one], [])
@@ -130,7 +133,7 @@ class _Database:
                 said = f"it cannot be written: {without_secrets(self._url, error)}"
                 self.write([], [Rejected(subject=arrived[0].subject, reason=said, payload=arrived[0].payload)])
             else:
-                raise
+                raise PostgresUnavailable(without_secrets(self._url, error)) from None
 
     def _add(self, written: Written) -> None:
         self.done.add(written)
@@ -153,6 +156,15 @@ class _Database:
         self._dropped_at = monotonic()
         for one in dropped:
             self._tell(f"dropped the {one.records} records that were collected on {shown_day(one.day)}")
+
+
+def _is_about_content(error: Exception) -> bool:
+    """Say whether an error is about what is written, and not about the database: then it would come again and again."""
+    from psycopg import DataError, Error, IntegrityError
+
+    if not isinstance(error, Error):
+        return True
+    return isinstance(error, DataError | IntegrityError) or (error.sqlstate or "").startswith(_TOO_LARGE)
 
 
 class _Collector:
