@@ -115,6 +115,10 @@ def test_a_stream_that_is_full_is_a_state_and_forwarding_goes_on_when_there_is_r
     asyncio.run(scenario())
 
 
+def states(node: Node) -> list[tuple[str, int]]:
+    return sorted((one["state"], one["forwarded"]) for one in node.report["record"].values())
+
+
 def remove_store(path: Path) -> None:
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink()
@@ -155,11 +159,7 @@ def test_a_store_that_is_replaced_and_the_new_one_are_both_forwarded(tmp_path: P
                 await forwarded(node)
                 remove_store(path)
                 write_records(path, 5)
-                found = await reported(node, lambda: len(node.report["record"]) == 2 and upto(node, 6)())
-            assert sorted((one["state"], one["forwarded"]) for one in found.values()) == [
-                ("current", 6),
-                ("replaced", 4),
-            ]
+                await reported(node, lambda: states(node) == [("current", 6), ("replaced", 4)])
 
     asyncio.run(scenario())
 

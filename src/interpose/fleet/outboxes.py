@@ -108,7 +108,7 @@ class Outbox:
         done = self.progress
         if done.upto and first > done.upto + 1:
             self.progress = replace(done, upto=first - 1, hash="", gaps=(*done.gaps, (done.upto + 1, first - 1)))
-        elif done.upto and first <= done.upto and reader.hash_of(done.upto).hex() != done.hash:
+        elif done.upto and first <= done.upto and (reader.hash_of(done.upto) or b"none").hex() != done.hash:
             # A copy of an earlier day, or a forgery: the collector compares it with what it has.
             self.progress = replace(done, upto=first - 1 if first else 0, hash="", changed=time())
 
