@@ -5,10 +5,12 @@ import json
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.hosts import eventually
 from tests.fleet.nats_servers import a_nats_server
 from tests.fleet.records import (
     TEAM,
@@ -289,7 +291,9 @@ def test_a_state_directory_that_cannot_be_written_is_told_and_records_are_forwar
 
 
 def prune(path: Path, retention: dict[str, str]) -> None:
-    """Write one more record with a retention that is due."""
+    """Write one more record with a retention that is due for all before it."""
+    last = batches_of(path)[-1].records[-1].time / 1e9
+    assert eventually(lambda: time.time() - last > 0.2)
     store = AuditStore(path, retention=retention)
     store.record_change({"what": "something"}).block()
     store.close()
