@@ -22,7 +22,11 @@ from interpose.errors import UsageError
 from interpose.person.permission import Permission
 from interpose.records import replace
 
-pytestmark = [needs_postgres, pytest.mark.slow]
+pytestmark = [
+    needs_postgres,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:uvicorn", "ignore::DeprecationWarning:websockets"),
+]
 
 Read = Callable[[StoreReader], Any]
 
@@ -286,3 +290,24 @@ def test_pages_show_the_record_of_a_fleet_read_only(both: tuple[Path, str]) -> N
     assert "s3cret" not in store.path
     with pytest.raises(StoreDown, match="only read"):
         store.answer({})
+
+
+def test_every_page_is_made_from_the_record_of_a_fleet(both: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.unit.test_pages import Served
+
+    from interpose.audit.read_only import ReadOnlyStore
+
+    served = Served(both[0], read_only=True)
+    try:
+        monkeypatch.setattr(served.pages, "_store", ReadOnlyStore(both[1]))
+        served.pages.prepare()
+        served.sign_in()
+        found = {path: served.get(path) for path in ("/now", "/questions", "/sessions", "/sessions/s0", "/events/2",
+                                                     "/hooks", "/search?node=one", "/search?node=two")}  # fmt: skip
+    finally:
+        served.close()
+
+    assert {path: status for path, (status, _, _) in found.items()} == dict.fromkeys(found, 200)
+    assert "<dt>Node</dt><dd>one</dd>" in found["/events/2"][2]
+    assert "rm -rf /" in found["/search?node=one"][2]
+    assert "No record matches" in found["/search?node=two"][2]
