@@ -1,4 +1,4 @@
-"""Other packages know the audit store by its protocol: neither SQLite nor SQL is outside its one package."""
+"""Other packages know the audit store by its protocol: no database and no SQL is outside its packages."""
 
 import ast
 import re
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "interpose"
+DATABASES = tuple(PACKAGE / "audit" / name for name in ("postgres", "sql", "sqlite"))
 SQLITE = PACKAGE / "audit" / "sqlite"
-ELSEWHERE = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.is_relative_to(SQLITE)]
+ELSEWHERE = [path for path in sorted(PACKAGE.rglob("*.py")) if not any(map(path.is_relative_to, DATABASES))]
 
-OPENERS = {"audit/reader.py", "audit/verify.py", "audit/writer.py"}
+OPENERS = {"audit/raw.py", "audit/reader.py", "audit/verify.py", "audit/writer.py"}
 """The modules that choose what is behind the protocol, each in one function."""
 
 SQL = re.compile(
@@ -41,8 +42,23 @@ def test_nothing_outside_imports_sqlite() -> None:
         for path in ELSEWHERE
     }
 
+    found |= {
+        path.relative_to(PACKAGE).as_posix(): {name for name in imported(path) if "sqlite" in name}
+        for folder in DATABASES if folder != SQLITE for path in folder.rglob("*.py")
+    }  # fmt: skip
+
     assert {name for name, modules in found.items() if modules} == OPENERS
     assert [name for path in OPENERS for name in found[path] if not name.startswith("interpose.audit.sqlite.")] == []
+
+
+def test_only_the_collector_writes_to_postgresql() -> None:
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in ELSEWHERE
+        if re.search(r"\bpostgres\.(writer|schema|partitions|rows)\b", path.read_text("utf-8"))
+    }
+
+    assert found == {"fleet/collect.py"}
 
 
 def test_no_sql_is_written_outside() -> None:

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
+from tests.faults.hosts import eventually
 from tests.fleet.nats_servers import a_nats_server
 from tests.fleet.postgres_servers import a_postgres_server, needs_postgres
 from tests.fleet.records import (
@@ -16,7 +19,9 @@ from tests.fleet.records import (
     create_stream,
     forwarded,
     forwarding,
+    in_process,
     numbers,
+    reported,
     rows,
     settings_of,
     state,
@@ -24,10 +29,15 @@ from tests.fleet.records import (
 )
 from tests.fleet.test_postgres_record import forged
 
+from interpose.audit.forwarding import read_progress
+from interpose.audit.postgres.rows import RecordRow, row_of
+from interpose.audit.raw import RawRecord
 from interpose.config.fleet import FleetSettings
 from interpose.errors import UsageError
 from interpose.fleet.collect import collect
+from interpose.fleet.diagnosis import check_fleet
 from interpose.fleet.messages import pack
+from interpose.fleet.node import Node
 from interpose.handlers.nats_client import connect
 
 pytestmark = [needs_postgres, pytest.mark.slow]
@@ -80,15 +90,10 @@ def test_hostile_messages_are_put_aside_with_their_reason_and_the_others_are_col
 def test_what_the_database_refuses_is_put_aside_and_the_rest_of_its_transaction_is_written(
     tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from interpose.audit.postgres import writer
+    def refused(record: RawRecord) -> RecordRow:
+        return RecordRow(subject="\0") if "poison" in record.body else row_of(record)
 
-    made = writer.row_of
-
-    def refused(record):
-        found = made(record)
-        return type(found)(subject="\0") if "poison" in record.body else found
-
-    monkeypatch.setattr(writer, "row_of", refused)
+    monkeypatch.setattr("interpose.audit.postgres.writer.row_of", refused)
 
     async def scenario() -> None:
         with a_nats_server(tmp_path / "nats") as server:
@@ -145,7 +150,7 @@ def test_postgresql_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path, 
                 await until(lambda: count_records(database) == 501)
                 postgres.stop()
                 write_records(state / "audit.db", 300)
-                await until(lambda: any("PostgreSQL is away" in line for line in told))
+                await until(lambda: any("PostgreSQL: is away" in line for line in told))
                 await forwarded(node)
                 await asyncio.to_thread(postgres.start)
                 await until(lambda: count_records(database) == 802)
@@ -154,13 +159,102 @@ def test_postgresql_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path, 
             assert numbers(database) == {"one": list(range(1, 803))}
 
     asyncio.run(scenario())
-    assert "goes on" in told
+    assert "PostgreSQL: is back" in told
 
 
 async def until(condition) -> None:
     async with asyncio.timeout(120):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - another process changes it
             await asyncio.sleep(0.1)
+
+
+def test_a_stream_that_is_too_small_is_emptied_as_it_is_collected(
+    tmp_path: Path, state: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interpose.fleet.collect._TRIM_SECONDS", 0.1)
+    write_records(state / "audit.db", 3000)
+
+    async def scenario() -> None:
+        with a_nats_server(tmp_path / "nats") as server:
+            settings = settings_of(server.url)
+            await create_stream(settings, record_bytes=40_000)
+            collecting = asyncio.ensure_future(collect(settings, database, tell=print))
+            async with forwarding(settings) as node:
+                await forwarded(node)
+            await until(lambda: count_records(database) == 3001)
+            collecting.cancel()
+            await asyncio.gather(collecting, return_exceptions=True)
+
+    asyncio.run(scenario())
+    assert numbers(database) == {"one": list(range(1, 3002))}
+
+
+def test_messages_that_another_consumer_has_not_seen_stay_in_the_stream(
+    tmp_path: Path, state: Path, database: str
+) -> None:
+    write_records(state / "audit.db", 5)
+
+    async def scenario() -> None:
+        with a_nats_server(tmp_path / "nats") as server:
+            settings = settings_of(server.url)
+            await create_stream(settings)
+            async with forwarding(settings) as node:
+                await forwarded(node)
+                context = node.client.jetstream()
+                other = await context.pull_subscribe(f"interpose.{TEAM}.record.*", durable="archive")
+                await collected(settings, database)
+                [message] = await other.fetch(1)
+                await message.ack_sync()
+                write_records(state / "audit.db", 1)
+                await forwarded_upto(node, 8)
+                await collected(settings, database)
+                info = await context.stream_info(f"INTERPOSE_{TEAM}_RECORD")
+                assert (info.state.first_seq, info.state.last_seq) == (2, 2)
+
+    asyncio.run(scenario())
+
+
+async def forwarded_upto(node: Node, number: int) -> None:
+    await reported(node, lambda: any(one["forwarded"] >= number for one in node.report["record"].values()))
+
+
+def test_node_and_collector_as_processes_with_a_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    write_records(tmp_path / "other.db", 5)  # noted in another state directory: only the configuration names it
+    with a_nats_server(tmp_path / "nats") as server:
+        asyncio.run(create_stream(settings_of(server.url)))
+        config = tmp_path / "hooks.yaml"
+        config.write_text(f"fleet: {{servers: '{server.url}', team: {TEAM}, node: n1}}\naudit: {{path: other.db}}\n")
+        node = in_process(tmp_path, "fleet", "node", "--config", str(config))
+        try:
+            monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+            assert eventually(lambda: any(one.upto == 6 for one in (read_progress() or {}).values()), 60)
+            assert eventually(lambda: [check.state for check in check_fleet()] == ["ok", "ok"], 30), check_fleet()
+        finally:
+            node.kill()
+            node.wait()
+        stopped = check_fleet()
+        command = (
+            "fleet",
+            "collect",
+            "--to",
+            database,
+            "--config",
+            str(config),
+            "--once",
+            "--json",
+            "--retention",
+            "90d",
+        )
+        done = subprocess.run([sys.executable, "-m", "interpose.cli", *command], capture_output=True, check=True)
+        refused = [subprocess.run([sys.executable, "-m", "interpose.cli", *command[:-1], age], capture_output=True,
+                                  check=False).returncode for age in ("1h", "soon")]  # fmt: skip
+    assert json.loads(done.stdout) == {"records": 6, "repeated": 0, "quarantined": 0, "flaws": 0}
+    assert numbers(database) == {"n1": list(range(1, 7))}
+    assert "no node process runs" in stopped[0].text
+    assert refused == [1, 1]
 
 
 def test_two_collectors_share_the_messages(tmp_path: Path, state: Path, database: str) -> None:

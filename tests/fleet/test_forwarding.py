@@ -5,10 +5,12 @@ import json
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.hosts import eventually
 from tests.fleet.nats_servers import a_nats_server
 from tests.fleet.records import (
     TEAM,
@@ -30,7 +32,6 @@ from interpose.fleet.diagnosis import check_fleet
 from interpose.fleet.messages import unpack
 from interpose.fleet.node import Node
 from interpose.handlers.nats_client import connect
-from interpose.records import replace
 
 pytestmark = pytest.mark.slow
 __all__ = ["state"]
@@ -116,6 +117,10 @@ def test_a_stream_that_is_full_is_a_state_and_forwarding_goes_on_when_there_is_r
     asyncio.run(scenario())
 
 
+def states(node: Node) -> list[tuple[str, int]]:
+    return sorted((one["state"], one["forwarded"]) for one in node.report["record"].values())
+
+
 def remove_store(path: Path) -> None:
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink()
@@ -156,11 +161,7 @@ def test_a_store_that_is_replaced_and_the_new_one_are_both_forwarded(tmp_path: P
                 await forwarded(node)
                 remove_store(path)
                 write_records(path, 5)
-                found = await reported(node, lambda: len(node.report["record"]) == 2 and upto(node, 6)())
-            assert sorted((one["state"], one["forwarded"]) for one in found.values()) == [
-                ("current", 6),
-                ("replaced", 4),
-            ]
+                await reported(node, lambda: states(node) == [("current", 6), ("replaced", 4)])
 
     asyncio.run(scenario())
 
@@ -188,6 +189,41 @@ def test_an_older_copy_of_a_store_is_sent_again_so_that_the_collector_sees_the_f
             assert any("another record" in check.text for check in check_fleet())
 
     asyncio.run(scenario())
+
+
+def test_progress_that_was_forged_hides_no_record(tmp_path: Path, state: Path) -> None:
+    write_records(state / "audit.db", 9)
+    store = batches_of(state / "audit.db")[0].store
+    write_progress({store: Forwarded(path=str(state / "audit.db"), upto=10**9)}, 1_000_000_000)
+
+    async def scenario() -> None:
+        with a_nats_server(tmp_path / "nats") as server:
+            settings = settings_of(server.url)
+            await create_stream(settings)
+            async with forwarding(settings) as node:
+                await reported(
+                    node, lambda: in_state(node, "current")() and node.report["record"][store].get("changed", 0) > 0
+                )
+            assert await stream(settings) == [(1, 10)]
+
+    asyncio.run(scenario())
+
+
+def test_a_store_that_is_still_being_made_is_found_later(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from interpose.fleet.outboxes import Outboxes
+
+    path = tmp_path / "new.db"
+    path.touch()
+    outboxes = Outboxes([str(path)], 1_000_000_000)
+    outboxes.look()
+    assert outboxes.stores == {}
+
+    write_records(path, 1)
+    outboxes.look()
+
+    assert [one.path for one in outboxes.stores.values()] == [str(path)]
 
 
 def test_a_file_that_is_no_store_or_a_damaged_one_does_not_stop_the_others(tmp_path: Path, state: Path) -> None:
@@ -255,7 +291,9 @@ def test_a_state_directory_that_cannot_be_written_is_told_and_records_are_forwar
 
 
 def prune(path: Path, retention: dict[str, str]) -> None:
-    """Write one more record with a retention that is due."""
+    """Write one more record with a retention that is due for all before it."""
+    last = batches_of(path)[-1].records[-1].time / 1e9
+    assert eventually(lambda: time.time() - last > 0.2)
     store = AuditStore(path, retention=retention)
     store.record_change({"what": "something"}).block()
     store.close()
@@ -334,4 +372,3 @@ def test_the_settings_of_a_fleet_have_a_limit_of_the_outbox() -> None:
 
     assert [one.outbox if one is not None else None for one in made] == [3_000_000_000, None, None, None]
     assert wrong == ["fleet.outbox"] * 3
-    assert replace(made[0], outbox=1) != made[0]

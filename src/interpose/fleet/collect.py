@@ -1,7 +1,8 @@
 """Collect the record of all nodes into PostgreSQL: ``interpose fleet collect``.
 
-Messages are acknowledged after their transaction is committed. A collector that is killed in between gets them again,
-and the records that are there already are dropped. Several collectors may run: each message goes to one of them.
+Messages are acknowledged after their transaction is committed, and removed from the stream later. A collector that is
+killed in between gets them again, and the records that are there already are dropped. Several collectors may run: each
+message goes to one of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..audit.postgres.partitions import shown_day
 from ..audit.postgres.schema import create_tables
 from ..audit.postgres.writer import Arrived, PostgresWriter, Rejected, Written
 from ..config.fleet import FleetSettings
+from ..errors import InterposeError
 from ..handlers.nats_client import connect as connect_to_nats
 from ..handlers.nats_client import explain
 from ..ids import new_id
@@ -38,6 +40,11 @@ _FETCH_SECONDS = 1.0
 _PATIENCE = 5.0
 _PAUSES = (0.5, 15.0)
 _RETENTION_SECONDS = 3600.0
+_TRIM_SECONDS = 10.0
+"""How often messages that all consumers have acknowledged are removed from the stream."""
+
+_TOO_LARGE = "54"
+"""The class of PostgreSQL's codes for a value that is larger than it can hold."""
 
 Tell = Callable[[str], None]
 
@@ -107,17 +114,16 @@ class _Database:
 
     def write(self, arrived: Sequence[Arrived], rejected: Sequence[Rejected]) -> None:
         """Write messages; raise PostgresUnavailable if the database is away. One that it refuses is put aside."""
-        from psycopg import InterfaceError, OperationalError
-
         try:
             self._add(self.open().write(arrived, rejected))
-        except (OperationalError, InterfaceError) as error:
+        except InterposeError as error:
             self.close()
-            raise PostgresUnavailable(without_secrets(self._url, error)) from None
-        except PostgresUnavailable:
-            raise
-        except Exception as error:  # whatever a node has sent: it must not stop the others
+            raise PostgresUnavailable(error.problem.what) from None
+        except Exception as error:
             self.close()
+            if not _is_about_content(error):
+                raise PostgresUnavailable(without_secrets(self._url, error)) from None
+            # Whatever a node has sent must not stop the others.
             if len(arrived) + len(rejected) > 1:
                 for one in arrived:
                     self.write([one], [])
@@ -127,7 +133,7 @@ class _Database:
                 said = f"it cannot be written: {without_secrets(self._url, error)}"
                 self.write([], [Rejected(subject=arrived[0].subject, reason=said, payload=arrived[0].payload)])
             else:
-                raise
+                raise PostgresUnavailable(without_secrets(self._url, error)) from None
 
     def _add(self, written: Written) -> None:
         self.done.add(written)
@@ -152,35 +158,64 @@ class _Database:
             self._tell(f"dropped the {one.records} records that were collected on {shown_day(one.day)}")
 
 
+def _is_about_content(error: Exception) -> bool:
+    """Say whether an error is about what is written, and not about the database: then it would come again and again."""
+    from psycopg import DataError, Error, IntegrityError
+
+    if not isinstance(error, Error):
+        return True
+    return isinstance(error, DataError | IntegrityError) or (error.sqlstate or "").startswith(_TOO_LARGE)
+
+
 class _Collector:
     def __init__(self, settings: FleetSettings, client: Client, database: _Database, tell: Tell) -> None:
         self._team, self._client, self._database, self._tell = settings.team, client, database, tell
         self._names = TeamNames(settings.team)
         self._subscription: Any = None
-        self._said = ""
+        self._said: dict[str, str] = {}
+        self._trimmed = (float("-inf"), 0)
+        """When the stream was trimmed, and up to which message."""
 
-    def _say(self, what: str) -> None:
-        """Tell a problem once, and that it is over."""
-        if what != self._said:
-            self._tell(what or "goes on")
-            self._said = what
+    def _say(self, about: str, what: str = "") -> None:
+        """Tell a problem of NATS or of PostgreSQL once, and that it is over."""
+        if what != self._said.get(about, ""):
+            self._tell(f"{about}: {what or 'is back'}")
+            self._said[about] = what
 
     async def run(self, *, once: bool) -> None:
         """Fetch messages while those before them are written."""
+        await self._with_patience(self._database.drop_old, [])
         fetching = asyncio.ensure_future(self._fetch())
         try:
             while True:
                 messages = await fetching
-                if messages is None:
-                    if once:
-                        return
-                    messages = []
+                if messages is None and once:
+                    await self._trim()
+                    return
                 fetching = asyncio.ensure_future(self._fetch())
                 if messages:
                     await self._keep(messages)
                 await self._with_patience(self._database.drop_old, [])
+                if monotonic() - self._trimmed[0] > _TRIM_SECONDS:
+                    await self._trim()
         finally:
             fetching.cancel()
+
+    async def _trim(self) -> None:
+        """Remove what all consumers of the stream have acknowledged, so that there is room for more."""
+        stream, upto = self._names.record_stream, self._trimmed[1]
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                context = self._client.jetstream(timeout=_PATIENCE)
+                consumers = await context.consumers_info(stream)
+                floor = min((one.ack_floor.stream_seq for one in consumers if one.ack_floor is not None), default=0)
+                if floor > upto:
+                    await context.purge_stream(stream, seq=floor + 1)
+                    upto = floor
+            self._say("the stream of records")
+        except Exception as error:  # records are collected nevertheless, until the stream is full
+            self._say("the stream of records", f"what was collected cannot be removed: {explain(error)}")
+        self._trimmed = (monotonic(), upto)
 
     async def _fetch(self) -> list[Msg] | None:
         """Return messages; None if there are none and none is on its way."""
@@ -194,13 +229,13 @@ class _Collector:
                         found: list[Msg] = await self._subscription.fetch(_MESSAGES, timeout=_FETCH_SECONDS)
                     except TimeoutError:
                         info = await self._subscription.consumer_info()
-                        self._say("") if self._said else None
+                        self._say("NATS")
                         return [] if info.num_pending or info.num_ack_pending else None
-                self._say("") if self._said else None
+                self._say("NATS")
                 return found
             except Exception as error:  # a server that is away, a leader that is being elected, a missing stream
                 self._subscription = None
-                self._say(f"no records from NATS: {explain(error)}")
+                self._say("NATS", f"no records: {explain(error)}")
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _PAUSES[1])
 
@@ -241,9 +276,10 @@ class _Collector:
         while True:
             try:
                 await asyncio.to_thread(work)
+                self._say("PostgreSQL")
                 return
             except PostgresUnavailable as error:
-                self._say(f"PostgreSQL is away: {error.problem.what}")
+                self._say("PostgreSQL", f"is away: {error.problem.what}")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _PAUSES[1])
             for message in messages:  # the server need not give them to another collector

@@ -108,7 +108,7 @@ class Outbox:
         done = self.progress
         if done.upto and first > done.upto + 1:
             self.progress = replace(done, upto=first - 1, hash="", gaps=(*done.gaps, (done.upto + 1, first - 1)))
-        elif done.upto and done.hash and first <= done.upto and reader.hash_of(done.upto).hex() != done.hash:
+        elif done.upto and first <= done.upto and (reader.hash_of(done.upto) or b"none").hex() != done.hash:
             # A copy of an earlier day, or a forgery: the collector compares it with what it has.
             self.progress = replace(done, upto=first - 1 if first else 0, hash="", changed=time())
 
@@ -132,6 +132,9 @@ class Outboxes:
 
     def look(self) -> None:
         """Find stores that are new, or at other paths than before. Blocks."""
+        for one in self.stores.values():
+            if one.state == "replaced":
+                self._tried.pop(one.path, None)  # the new file may have the number of the old one
         known = [place for one in all_known_stores() for place in one.places[:1]]
         paths = [*self._named, default_path(), *(one.path for one in self._progress.values()), *reversed(known)]
         for path in [one for one in dict.fromkeys(paths) if one][:_MOST]:
@@ -139,12 +142,12 @@ class Outboxes:
 
     def _open(self, path: str) -> None:
         look = _look_of(path)
-        if look is None or self._tried.get(path) == look[0]:
+        if look is None or self._tried.get(path) in (look, look[0]):
             return
-        self._tried[path] = look[0]
+        self._tried[path] = look  # a file that is no store is looked at again when it has changed
         try:
             reader = open_outbox(path)
-        except NotAStore:
+        except (NotAStore, StoreUnreadable):
             return
         try:
             store, moved = reader.store, reader.moved_from()
@@ -152,6 +155,7 @@ class Outboxes:
             return
         finally:
             reader.close()
+        self._tried[path] = look[0]
         known = self.stores.get(store)
         if known is None or (known.path != path and known.state == "replaced"):
             progress = replace(self._progress.get(store, Forwarded(path=path)), path=path)

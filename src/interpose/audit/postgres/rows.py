@@ -26,8 +26,9 @@ from ..sql.questions import question_row
 
 __all__ = ["RecordRow", "row_of", "text", "word"]
 
-_LONGEST_WORD = 600
-"""Characters of a word that is in an index: PostgreSQL does not index long texts."""
+_LONGEST_WORD = 1000
+"""Bytes of a word that is in an index: PostgreSQL does not index long texts. Of a longer one this part is kept."""
+_KEPT_OF_WORD = 300
 _HIGHEST = (1 << 62) - 1
 _MOST_RUNS = 1000
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -60,9 +61,10 @@ def text(given: object) -> str:
 def word(given: object) -> str:
     """Return a text for an index; of a long one the beginning and its hash."""
     made = text(given)
-    if len(made) <= _LONGEST_WORD:
+    data = made.encode()
+    if len(data) <= _LONGEST_WORD:
         return made
-    return f"{made[: _LONGEST_WORD - 70]}…{sha256(made.encode()).hexdigest()}"
+    return f"{made[:_KEPT_OF_WORD]}…{sha256(data).hexdigest()}"
 
 
 def row_of(record: RawRecord) -> RecordRow:

@@ -25,7 +25,7 @@ _MOST_FLAWS = 200
 """How many flaws of one store are listed; further ones are counted."""
 _MOST_STRETCHES = 1000
 _MOST_STORES = 1000
-_KEPT = 64 * 1024
+_KEPT = 1024 * 1024
 """Bytes of a message that the quarantine keeps."""
 _MOST_CACHED = 50_000
 
