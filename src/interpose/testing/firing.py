@@ -31,9 +31,10 @@ def fire(target: Target, event: str | Event, /, **fields: Any) -> Outcome:
     fired from a plain test.
     """
     if isinstance(event, Event):
-        fields = {**event, **fields}
-        event = event.row.name
-    return engine_of(target, event).fire_sync(event, **fields)
+        name, fields = event.row.name, {**event, **fields}
+    else:
+        name = event
+    return engine_of(target, name).fire_sync(name, **fields)
 
 
 def engine_of(target: Target, event: str) -> Hooks:
