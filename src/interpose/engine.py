@@ -71,8 +71,7 @@ class Engine:
         """Run the hooks of a route and say what the host must do; without an executor, on the running event loop."""
         executor = executor or self._loop_executor or self._load_executor()
         call = DeclaredCall(route.inputs.tool, fields) if route.inputs.tool else None
-        run = Run()
-        run.begin(route, fields if call is None else call.fields, executor)
+        run = Run().begin(route, fields if call is None else call.fields, executor)
         if self.listeners:
             run.listen(self.listeners)
         if run.depth > DEEPEST:

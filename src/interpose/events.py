@@ -111,8 +111,7 @@ class EventSpec:
         if unknown := rights - RIGHTS:
             raise BadEvent(f"{name}: no such right: {', '.join(sorted(unknown))}",
                            hint=f"rights are {', '.join(sorted(RIGHTS))}")  # fmt: skip
-        # If ``tool_name`` is a declared name the host's, and if it can be read in several ways all of them.
-        fields += " host_tool_name? tool_readings?:list" * (subject == "tool_name")
+        fields += " host_tool_name? tool_readings?:list" * (subject == "tool_name")  # its other names, if it has any
         own = {field.name: field for field in map(Field.parse, fields.split())}
         self.name = name
         self.meaning = meaning

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import zip_longest
 from time import monotonic
 from types import CoroutineType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from .decide import HookRun, merge, on_failure, only_stricter, own_reply, weigh
 from .dialects.reply import reply_body
@@ -83,7 +83,7 @@ class Run(Source):
     _rest: dict[str, str] | None = None
     _shared: tuple[dict[str, Any], Event] | None = None  # the event of handlers that only read; and of which fields
 
-    def begin(self, route: Route, given: dict[str, Any], executor: Executor) -> None:
+    def begin(self, route: Route, given: dict[str, Any], executor: Executor) -> Self:
         """Prepare to run the steps of a route. Python calls ``__init__`` more slowly than a method."""
         self.route = route
         self.steps = route.steps
@@ -97,6 +97,7 @@ class Run(Source):
         self._careful = False  # whether no hook is plain: a listener is told, or the current one has begun already
         if route.round == 2:
             self.round, self._careful = 2, True
+        return self
 
     def listen(self, listeners: Sequence[Listener]) -> None:
         self._listeners, self._careful = tuple(listener.run_begins(self) for listener in listeners), True
@@ -425,8 +426,7 @@ class Run(Source):
 
     def _part(self, step: Step, *, background: bool = False) -> Run:
         """Return a run of one step on the current input, to run beside this one."""
-        part = Run()
-        part.begin(self.route, self.fields, self.executor)
+        part = Run().begin(self.route, self.fields, self.executor)
         part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
         part._careful = self._careful or bool(self._match)  # a plain hook is not told of a match
         part.began = self.now if background else self.began
