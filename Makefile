@@ -13,7 +13,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 # Two targets that install into one environment at the same time would break it.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-more test-browser test-adapters test-clients format check docs bench clean
+.PHONY: help demo test test-slow test-more test-browser test-adapters test-clients test-fleet format check docs bench clean
 
 help:
 	@echo "make demo       see hooks at work"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-browser  test the pages in a Chromium, which has to be installed"
 	@echo "make test-adapters  test the adapters, each with its framework in an environment of its own"
 	@echo "make test-clients  test the real coding agents, which npm installs, against a scripted model; ARGS='-k codex' for one"
+	@echo "make test-fleet  test the fleet with real NATS servers and PostgreSQL, the long tests included"
 	@echo "make check      format, lint, types, layers"
 	@echo "make format     rewrite the code in the house style"
 	@echo "make docs       write the generated parts of the documentation anew, and build it"
@@ -54,6 +55,10 @@ test-adapters: $(VENV)/.dev
 # One agent at a time: each takes as much of a machine as it can get.
 test-clients: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n 0 -m clients tests/clients $(ARGS)
+
+# Several servers and many processes: nothing else runs beside them.
+test-fleet: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n 0 -m "" tests/fleet $(ARGS)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format
